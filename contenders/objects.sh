@@ -59,6 +59,7 @@ trap 'exit 130' HUP INT TERM
 
 start_servers
 where_servers_are
+[ -z "$s3_runs" ] || make_named
 while read -r method reads tls parameters <&3; do
     ! way "$WORKS" || slow_faults
 done 3<"$folder/methods"

@@ -8,6 +8,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Of a limit of a processor's time.
+const PERIOD_US: u32 = 10_000;
+
 /// What a group limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
@@ -15,6 +18,8 @@ pub(crate) enum Limit {
     Memory(Bytes),
     /// Its processes run on the processor of this number alone.
     Processor(u32),
+    /// Its processes get so much of a processor's time, in each hundredth of a second.
+    ProcessorTime { percent: u32 },
     /// Bytes per second that are read from a device.
     Device { major: u32, minor: u32, bytes_per_s: u64 },
 }
@@ -38,6 +43,7 @@ impl Limit {
         match self {
             Limit::Memory(_) => "memory",
             Limit::Processor(_) => "cpuset",
+            Limit::ProcessorTime { .. } => "cpu",
             Limit::Device { .. } => "blkio",
         }
     }
@@ -52,6 +58,13 @@ impl Limit {
                 vec![("cpuset.mems", "0".to_owned()), ("cpuset.cpus", number.to_string())]
             }
             (Limit::Processor(number), true) => vec![("cpuset.cpus", number.to_string())],
+            (Limit::ProcessorTime { percent }, false) => vec![
+                ("cpu.cfs_period_us", PERIOD_US.to_string()),
+                ("cpu.cfs_quota_us", (PERIOD_US / 100 * percent).to_string()),
+            ],
+            (Limit::ProcessorTime { percent }, true) => {
+                vec![("cpu.max", format!("{} {PERIOD_US}", PERIOD_US / 100 * percent))]
+            }
             (Limit::Device { major, minor, bytes_per_s }, false) => {
                 vec![("blkio.throttle.read_bps_device", format!("{major}:{minor} {bytes_per_s}"))]
             }

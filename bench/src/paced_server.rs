@@ -1,4 +1,4 @@
-//! A server on 127.0.0.1 of known speed: each connection gets so many bytes a second, and each
+//! A server of this host, of known speed: each connection gets so many bytes a second, and each
 //! answer begins after a delay. It knows GET and HEAD of one content, with ranges, over connections
 //! that stay open.
 
@@ -22,9 +22,14 @@ pub(crate) struct Pace {
     pub(crate) delay: Duration,
 }
 
-/// Starts one that runs as long as this program; its URL.
+/// Starts one on 127.0.0.1 that runs as long as this program; its URL.
 pub(crate) fn start(content: Vec<u8>, pace: Pace) -> anyhow::Result<String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("a port on 127.0.0.1")?;
+    start_at(Ipv4Addr::LOCALHOST, content, pace)
+}
+
+/// The same at another address of this host.
+pub(crate) fn start_at(at: Ipv4Addr, content: Vec<u8>, pace: Pace) -> anyhow::Result<String> {
+    let listener = TcpListener::bind((at, 0)).with_context(|| format!("a port on {at}"))?;
     let address: SocketAddr = listener.local_addr()?;
     let content = Arc::new(content);
     spawn(move || {

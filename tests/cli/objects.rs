@@ -1,9 +1,10 @@
 //! Tests of objects of S3 stores: of readlab's own store, where cold and warm are proven, and of
 //! another, whose cache is unknown; and that credentials are shown nowhere.
 
-use super::real_servers::RealServer;
+use super::real_servers::{RealServer, SKIPPED};
 use super::scripted_server::TEXT;
 use super::{Home, QUICK, READLAB, Said};
+use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -68,7 +69,12 @@ impl OtherStore {
 
     /// Readlab with these credentials in its environment.
     fn readlab_as(&self, secret: &str, words: &[&str]) -> Said {
-        let mut command = self.home.command(READLAB);
+        Said::of(self.with_credentials(READLAB, secret).args(words))
+    }
+
+    /// The command of a program with these credentials in its environment.
+    fn with_credentials(&self, program: &str, secret: &str) -> Command {
+        let mut command = self.home.command(program);
         for (name, value) in [
             ("AWS_ACCESS_KEY_ID", self.store.at("access_key")),
             ("AWS_SECRET_ACCESS_KEY", secret),
@@ -76,7 +82,7 @@ impl OtherStore {
         ] {
             command.env(name, value);
         }
-        Said::of(command.args(words))
+        command
     }
 
     fn race(&self, words: &[&str]) -> Said {
@@ -124,6 +130,35 @@ fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
     let target = &json["targets"][0];
     assert_eq!((&target["path"], &target["http"]["server"]), (&it.object().into(), &"foreign".into()));
     assert_eq!(target["store"]["endpoint"], it.store.at("endpoint"));
+}
+
+#[test]
+fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
+    let Some(it) = OtherStore::start() else { return };
+    let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/named.sh");
+    let race = |style: &str, endpoint: &str| {
+        let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
+        let mut command = it.with_credentials(named, it.store.at("secret_key"));
+        command.env("AWS_CONFIG_FILE", config).args([it.store.at("virtual_host"), READLAB, "race"]);
+        command.args([&it.object(), "--endpoint", it.store.at(endpoint)]);
+        command.args(["--cacert", it.store.at("cacert"), "--method", "rust/http*", "--quiet"]);
+        Said::of(command.args(QUICK).args(["--export-json", "-"]))
+    };
+    for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
+        let said = race("virtual", endpoint);
+        if said.code == Some(SKIPPED) {
+            eprintln!("{}", said.err.trim());
+            return;
+        }
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        let json: Value = serde_json::from_str(&said.out).unwrap();
+        for method in ["rust/http", "rust/http-ranged"] {
+            assert_eq!(trial(&json, method, "unknown")["outcome"], "measured");
+        }
+        assert_eq!(json["targets"][0]["store"]["style"], "virtual");
+    }
+    // In the path it would be at a host that has no address.
+    assert!(race("path", "virtual_endpoint").refusal().contains("s3://bucket/"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// With this status a script says that its server cannot be had.
-const SKIPPED: i32 = 3;
+pub(super) const SKIPPED: i32 = 3;
 
 /// A server, and where it is.
 pub(super) struct RealServer {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes certificates for tests: `certificates.sh FOLDER`. In the folder are then, each with its key in NAME.key:
-# ca.pem, the authority to trust; server.pem, for localhost and 127.0.0.1; expired.pem, the same but of a past year;
-# other-host.pem, for a host that does not exist. Needs openssl.
+# ca.pem, the authority to trust; server.pem, for localhost, 127.0.0.1 and bucket.store.test; expired.pem, the same but
+# of a past year; other-host.pem, for a host that does not exist. Needs openssl.
 set -eu
 cd "${1:?usage: certificates.sh FOLDER}"
 
@@ -30,7 +30,7 @@ basicConstraints = critical, CA:TRUE
 keyUsage = critical, keyCertSign, cRLSign
 subjectKeyIdentifier = hash
 [localhost]
-subjectAltName = DNS:localhost, IP:127.0.0.1
+subjectAltName = DNS:localhost, IP:127.0.0.1, DNS:bucket.store.test
 [other-host]
 subjectAltName = DNS:other-host.example
 [leaf]

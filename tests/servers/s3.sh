@@ -1,15 +1,20 @@
 #!/bin/sh
 # A real S3 server over a folder, for tests: `s3.sh FOLDER`. Objects are the files in FOLDER/bucket: one that was put
-# there by hand has the ETag "by-hand", one that was uploaded has that of its MD5. Requests must be signed; buckets are
-# in the path. Prints where it is, then `ready`, and ends when its standard input closes or it is killed.
+# there by hand has the ETag "by-hand", one that was uploaded has that of its MD5. Requests must be signed. Prints where
+# it is, then `ready`, and ends when its standard input closes or it is killed.
 #
-#   endpoint=, tls_endpoint=, cacert=, region=, bucket=, access_key=, secret_key=
+#   endpoint=, tls_endpoint=                  buckets are in the path
+#   virtual_endpoint=, virtual_tls_endpoint=  buckets are in the name of the host; no name resolves, but by named.sh
+#                                             virtual_host=: who puts the bucket in the path finds no host
+#   cacert=, region=, bucket=, access_key=, secret_key=
 #
 # The server is versitygw (Apache-2.0), a program of its own, which the first call builds into the user's cache folder;
 # `s3.sh build` does no more than that. Status 3, with SKIPPED on standard error, if it cannot be had.
 set -eu
 MODULE=github.com/versity/versitygw
 VERSION=v1.8.0
+# Of buckets in the name of the host; in certificates.sh too.
+DOMAIN=store.test
 
 here=$(cd "$(dirname "$0")" && pwd)
 : "${1:?usage: s3.sh FOLDER | build}"
@@ -54,8 +59,8 @@ serve() {
     port=$2
     shift 2
     ROOT_ACCESS_KEY=$access_key ROOT_SECRET_KEY=$secret_key mortal \
-        "$program" --port "127.0.0.1:$port" --region "$region" --keep-alive --quiet "$@" posix \
-        --sidecar "$work/metadata" --default-etag '"by-hand"' "$folder" >"$work/$name.log" 2>&1 &
+        "$program" --port "127.0.0.1:$port" --virtual-domain "$DOMAIN:$port" --region "$region" --keep-alive --quiet \
+        "$@" posix --sidecar "$work/metadata" --default-etag '"by-hand"' "$folder" >"$work/$name.log" 2>&1 &
     servers="$servers $!"
     case $name in tls) scheme=https ;; *) scheme=http ;; esac
     answers "$scheme://127.0.0.1:$port/" $!
@@ -83,10 +88,14 @@ start() {
 }
 start plain
 endpoint=http://127.0.0.1:$port
+virtual_endpoint=http://$DOMAIN:$port
 start tls --cert "$work/server.pem" --key "$work/server.key"
 cat <<SAID
 endpoint=$endpoint
 tls_endpoint=https://localhost:$port
+virtual_endpoint=$virtual_endpoint
+virtual_tls_endpoint=https://$DOMAIN:$port
+virtual_host=bucket.$DOMAIN
 cacert=$work/ca.pem
 region=$region
 bucket=bucket

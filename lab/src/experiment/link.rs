@@ -17,7 +17,9 @@ pub(super) enum LinkError {
     #[error("{0}")]
     NoWay(std::io::Error),
     /// The driver does not say it.
-    #[error("the driver of {0} does not say how fast it is, as those of virtual machines")]
+    #[error(
+        "nothing says how fast {0} is: its driver does not know, as those of virtual machines, or no device is behind it, as in containers"
+    )]
     NotSaid(String),
 }
 

@@ -1,6 +1,7 @@
-//! The processors: model, number, clock and governor, from /proc/cpuinfo and
-//! /sys/devices/system/cpu.
+//! The processors: model, number, quota, clock and governor, from /proc/cpuinfo,
+//! /sys/devices/system/cpu and control groups.
 
+use super::control_group::{self, GroupFolder};
 use super::kernel_file::{line, number};
 use std::fs;
 
@@ -18,6 +19,27 @@ pub fn model() -> Option<String> {
 pub fn allowed() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
+}
+
+/// How many processors the control groups of this process grant it, as time in each period; `None`
+/// where none of them has a quota.
+#[must_use]
+pub fn quota() -> Option<f64> {
+    let of_group = |group: &GroupFolder| {
+        let text = |file: &str| line(group.path.join(file));
+        match group.is_unified {
+            true => granted(&text("cpu.max")?),
+            false => granted(&format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)),
+        }
+    };
+    control_group::folders("cpu").iter().filter_map(of_group).min_by(f64::total_cmp)
+}
+
+/// A time of each period, `25000 100000`, as processors. Without a quota the time is `max`, or -1.
+fn granted(quota_and_period: &str) -> Option<f64> {
+    let (quota, period) = quota_and_period.split_once(' ')?;
+    let (quota, period): (u32, u32) = (quota.parse().ok()?, period.parse().ok()?);
+    (period > 0).then(|| f64::from(quota) / f64::from(period))
 }
 
 /// The highest clock of any processor, as the frequency driver states it.
@@ -68,6 +90,14 @@ mod tests {
     fn the_highest_clock_is_known_where_there_is_a_frequency_driver() {
         let driver = Path::new("/sys/devices/system/cpu/cpu0/cpufreq");
         assert_eq!(max_clock_ghz().is_some(), driver.exists());
+    }
+
+    #[test]
+    fn a_quota_is_a_time_of_each_period() {
+        assert_eq!(granted("25000 100000"), Some(0.25));
+        for none in ["max 100000", "-1 100000", "25000 0", "25000", ""] {
+            assert_eq!(granted(none), None, "{none:?}");
+        }
     }
 
     #[test]

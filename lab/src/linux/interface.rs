@@ -4,6 +4,10 @@
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+
+/// The interfaces of the network's namespace that /sys was mounted in.
+const INTERFACES: &str = "/sys/class/net";
 
 /// An interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +17,7 @@ pub struct Interface {
     /// Whether what is sent there stays on this machine.
     pub is_loopback: bool,
     /// Bits a second by `/sys/class/net/NAME/speed`; `None` where the driver does not know, as
-    /// those of virtual machines.
+    /// those of virtual machines, and where no device is behind the interface, as in containers.
     pub bits_per_s: Option<u64>,
 }
 
@@ -30,9 +34,27 @@ pub fn towards(server: SocketAddr) -> io::Result<Interface> {
     let own = socket.local_addr()?.ip();
     let found = if_addrs::get_if_addrs()?.into_iter().find(|it| it.ip() == own);
     let found = found.ok_or_else(|| io::Error::other(format!("no interface has the address {own}")))?;
-    let speed = fs::read_to_string(format!("/sys/class/net/{}/speed", found.name));
-    let bits_per_s = speed.ok().and_then(|text| bits_per_s(&text));
+    let folder = Path::new(INTERFACES).join(&found.name);
+    let bits_per_s = if is_of_devices(&folder) { speed(&folder) } else { None };
     Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
+}
+
+/// Whether devices carry what is sent through an interface: its own, or those of all interfaces
+/// below it (`lower_NAME`). Others state a speed too that is no link's: `veth` 10 Gb/s, `tun`
+/// 10 Mb/s or 10 Gb/s.
+fn is_of_devices(folder: &Path) -> bool {
+    if folder.join("device").exists() {
+        return true;
+    }
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let lower: Vec<PathBuf> = names
+        .filter_map(|name| Some(folder.with_file_name(name.to_str()?.strip_prefix("lower_")?)))
+        .collect();
+    !lower.is_empty() && lower.iter().all(|below| is_of_devices(below))
+}
+
+fn speed(folder: &Path) -> Option<u64> {
+    bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?)
 }
 
 /// What the kernel prints, in megabits; -1 for a speed that is not known.
@@ -50,6 +72,24 @@ mod tests {
         let found = towards("127.0.0.1:80".parse().unwrap()).unwrap();
         assert!(found.is_loopback, "{found:?}");
         assert_eq!(found.bits_per_s, None);
+    }
+
+    #[test]
+    fn only_what_devices_carry_has_a_speed() {
+        let interfaces = tempfile::tempdir().unwrap();
+        let at = |name: &str| interfaces.path().join(name);
+        for folder in ["eth0/device", "eth1/device", "veth0", "tun0", "vlan/lower_eth0", "bond/lower_eth0"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for folder in ["bond/lower_eth1", "bridge/lower_eth0", "bridge/lower_veth0", "stack/lower_bond"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for name in ["eth0", "vlan", "bond", "stack"] {
+            assert!(is_of_devices(&at(name)), "{name}");
+        }
+        for name in ["veth0", "tun0", "bridge", "none"] {
+            assert!(!is_of_devices(&at(name)), "{name}");
+        }
     }
 
     #[test]

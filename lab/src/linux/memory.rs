@@ -1,11 +1,10 @@
 //! Memory of the machine: how much there is, how much the control group of this process may use,
 //! and what reclaims it.
 
+use super::control_group::{self, GroupFolder};
 use super::kernel_file::{line, number, selected};
-use procfs::process::{MountInfo, Process};
-use procfs::{Current, Meminfo, ProcessCGroup};
+use procfs::{Current, Meminfo};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Memory of the whole machine at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,46 +81,16 @@ fn any_entry(folder: &str, file: &str, matches: fn(&str) -> bool) -> bool {
 /// or 2.
 #[must_use]
 pub fn control_group_limit() -> Option<u64> {
-    let process = Process::myself().ok()?;
-    let mounts = process.mountinfo().ok()?.0;
-    let groups = process.cgroups().ok()?;
-    groups.into_iter().filter_map(|group| limit_of(&group, &mounts)).min()
-}
-
-/// The lowest limit of one group and of the groups around it; `None` where it does not limit
-/// memory.
-fn limit_of(group: &ProcessCGroup, mounts: &[MountInfo]) -> Option<u64> {
-    // Version 2 has the hierarchy 0 and names no controllers.
-    let unified = group.hierarchy == 0;
-    if !unified && !group.controllers.iter().any(|name| name == "memory") {
-        return None;
-    }
     // `memory.high` reclaims the page cache before `memory.max` does.
-    let files: &[&str] = if unified { &["memory.max", "memory.high"] } else { &["memory.limit_in_bytes"] };
-    let mut limits = Vec::new();
-    for mount in mounts.iter().filter(|mount| shows_limits(mount, unified)) {
-        for folder in folders(&mount.mount_point, Path::new(&mount.root), Path::new(&group.pathname)) {
-            // `max` is no number: there is no limit then.
-            limits.extend(files.iter().filter_map(|file| number(folder.join(file))));
-        }
-    }
-    limits.into_iter().min()
-}
-
-/// Whether a mount shows the memory limits of control groups.
-fn shows_limits(mount: &MountInfo, unified: bool) -> bool {
-    if unified {
-        mount.fs_type == "cgroup2"
-    } else {
-        mount.fs_type == "cgroup" && mount.super_options.contains_key("memory")
-    }
-}
-
-/// The folders of a group and of all groups around it, under a mount that may show only a part of
-/// the hierarchy.
-fn folders(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec<PathBuf> {
-    let inside = group.strip_prefix(mount_root).or_else(|_| group.strip_prefix("/")).unwrap_or(group);
-    inside.ancestors().map(|part| mount_point.join(part)).collect()
+    let files = |is_unified: bool| match is_unified {
+        true => ["memory.max", "memory.high"].as_slice(),
+        false => &["memory.limit_in_bytes"],
+    };
+    // `max` is no number: there is no limit then.
+    let limits = |group: &GroupFolder| -> Vec<u64> {
+        files(group.is_unified).iter().filter_map(|file| number(group.path.join(file))).collect()
+    };
+    control_group::folders("memory").iter().flat_map(limits).min()
 }
 
 #[cfg(test)]
@@ -133,14 +102,5 @@ mod tests {
         let memory = SystemMemory::read();
         assert!(memory.total_bytes > 0);
         assert!(memory.available_bytes <= memory.total_bytes);
-    }
-
-    #[test]
-    fn the_limits_of_all_groups_around_a_group_apply() {
-        let mount = Path::new("/sys/fs/cgroup");
-        let found = folders(mount, Path::new("/"), Path::new("/a/b"));
-        let expected: Vec<PathBuf> = ["a/b", "a", ""].iter().map(|part| mount.join(part)).collect();
-        assert_eq!(found, expected);
-        assert_eq!(folders(mount, Path::new("/docker/x"), Path::new("/docker/x")), [mount.join("")]);
     }
 }

@@ -24,6 +24,10 @@ pub struct Machine {
     pub cpu: Option<String>,
     /// Processors that this process may use.
     pub cpus: u64,
+    /// Processors that the control groups of this process grant it, where they grant fewer: it runs
+    /// so long in each period, and then not until the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
     /// Highest clock of a processor, as its frequency driver states it.
     pub max_turbo_ghz: Option<f64>,
     /// Frequency governor of the first processor.
@@ -62,11 +66,29 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The quota of processors, if it is fewer than there are.
+    #[must_use]
+    pub fn quota(&self) -> Option<f64> {
+        self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
+    }
+
+    /// Processors whose time this process can have.
+    #[must_use]
+    pub fn processors(&self) -> f64 {
+        self.quota().unwrap_or_else(|| self.all_processors())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a number of processors")]
+    fn all_processors(&self) -> f64 {
+        self.cpus.max(1) as f64
+    }
+
     /// One line for tables: processor, its clock, memory that may be used, system, hypervisor.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
         parts.push(format!("{} {}", self.cpus, if self.cpus == 1 { "cpu" } else { "cpus" }));
+        parts.extend(self.quota().map(|quota| format!("quota of {quota:.2} cpus")));
         parts.extend(self.max_turbo_ghz.map(|ghz| format!("up to {ghz:.2} GHz")));
         let memory = self.memory_limit_bytes.unwrap_or(self.memory_bytes);
         parts.push(format!("{} memory", Bytes(memory).binary()));
@@ -95,7 +117,19 @@ mod tests {
         let expected =
             "Ryzen 7840HS, 16 cpus, up to 5.10 GHz, 32.0 GiB memory, linux x86_64 6.8, guest (KVM)";
         assert_eq!(machine.summary(), expected);
-        let limited = Machine { memory_limit_bytes: Some(1 << 30), cpus: 1, ..machine };
+        let limited = Machine { memory_limit_bytes: Some(1 << 30), cpus: 1, ..machine.clone() };
         assert!(limited.summary().contains("1 cpu, ") && limited.summary().contains("1.00 GiB memory"));
+        let granted = Machine { cpu_quota: Some(0.5), ..machine };
+        assert!(granted.summary().contains("16 cpus, quota of 0.50 cpus, "), "{}", granted.summary());
+    }
+
+    #[test]
+    fn a_quota_counts_where_it_is_fewer_than_the_processors() {
+        for (cpu_quota, processors) in [(Some(0.25), 0.25), (Some(4.0), 2.0), (Some(-1.0), 2.0), (None, 2.0)]
+        {
+            let machine = Machine { cpus: 2, cpu_quota, ..Machine::default() };
+            assert!((machine.processors() - processors).abs() < 1e-9, "{cpu_quota:?}");
+            assert_eq!(machine.quota().is_some(), processors < 2.0);
+        }
     }
 }

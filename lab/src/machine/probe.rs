@@ -15,6 +15,7 @@ impl Machine {
             distribution: system::distribution(),
             cpu: cpu::model(),
             cpus: cpu::allowed(),
+            cpu_quota: cpu::quota(),
             max_turbo_ghz: cpu::max_clock_ghz(),
             governor: cpu::governor(),
             turbo: cpu::turbo(),

@@ -131,14 +131,17 @@ untrusted_urls() {
     one failed "a certificate for another host" -
 }
 
-# ENDPOINT [ACCESS SECRET]: the environment of a store.
+# ENDPOINT [ACCESS SECRET]: the environment of a store, with buckets in the path or as `style` says.
 store() {
-    echo "AWS_ENDPOINT_URL_S3='$1' AWS_REGION='$region' READLAB_S3_STYLE=path"
+    echo "AWS_ENDPOINT_URL_S3='$1' AWS_REGION='$region' READLAB_S3_STYLE=${style:-path}"
     [ $# = 1 ] || echo "AWS_ACCESS_KEY_ID='$2' AWS_SECRET_ACCESS_KEY='$3'"
 }
 
 objects() {
-    if [ "$s3_runs" ]; then real_store; fi
+    if [ "$s3_runs" ]; then
+        real_store
+        [ -z "$named" ] || virtual_hosts
+    fi
     ! first_of_its_client || refused_objects
     faults
 }
@@ -153,6 +156,21 @@ real_store() {
     one failed "another ETag" s3://bucket/text
     with="$(store "$endpoint" "$access" "$secret") READLAB_ETAG='\"by-hand\"'"
     right_answers s3://bucket
+}
+
+# The bucket in the name of the host: with it in the path, no name would resolve.
+virtual_hosts() {
+    reader=$named
+    style=virtual
+    with=$(store "$virtual_endpoint" "$access" "$secret")
+    one text "the bucket in the host, $ODD_KEY" "s3://bucket/$ODD_KEY"
+    with="$(store "$virtual_tls_endpoint" "$access" "$secret") READLAB_CACERT=$s3_cacert"
+    # shellcheck disable=SC2046 # one word a parameter
+    one long-text "the bucket in the host, with TLS" s3://bucket/long-text $(small)
+    style=path
+    with=$(store "$virtual_endpoint" "$access" "$secret")
+    ! first_of_its_client || one failed "a host that has no name" s3://bucket/text
+    reader=$program
 }
 
 # What a client refuses, or is refused, whatever the method; and what it reads without credentials.

@@ -23,6 +23,7 @@ leave_slot() {
 cases=0
 turns='go 0 1'
 with=
+reader=$program
 
 # METHOD SCAN WORK TARGET [name=value …]: one session in the environment of this shell, which has traps: a reading may
 # use no proxy, no configuration and no credentials but those that it is given.
@@ -31,7 +32,7 @@ session() {
         http_proxy=$NOWHERE https_proxy=$NOWHERE HTTP_PROXY=$NOWHERE HTTPS_PROXY=$NOWHERE ALL_PROXY=$NOWHERE \
             AWS_SHARED_CREDENTIALS_FILE="$folder/credentials" AWS_CONFIG_FILE="$folder/config" \
             AWS_EC2_METADATA_SERVICE_ENDPOINT="$other" \
-            timeout "$limit" "$program" read "$@" >"$run.out" 2>"$run.err" 4>&- 5>&- 6>&- 7>&- 8>&-
+            timeout "$limit" "$reader" read "$@" >"$run.out" 2>"$run.err" 4>&- 5>&- 6>&- 7>&- 8>&-
     echo $? >"$run.status"
 }
 printf '[default]\naws_access_key_id = READLABTRAP012345678\naws_secret_access_key = trap\n' >"$folder/credentials"

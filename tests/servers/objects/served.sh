@@ -62,6 +62,14 @@ start_servers() {
     ! served s3 "$s3" || s3_runs=yes
 }
 
+# The contender as a program that resolves the name of the host with the bucket; empty if that cannot be made here.
+make_named() {
+    named=$folder/named
+    printf '#!/bin/sh\nexec "%s/named.sh" "%s" "%s" "$@"\n' "$servers" "$(told s3 virtual_host)" "$program" >"$named"
+    chmod +x "$named"
+    "$servers/named.sh" "$(told s3 virtual_host)" true || named=
+}
+
 where_servers_are() {
     faulty_endpoint=$(told faulty endpoint)
     other=$(told faulty other)
@@ -73,6 +81,8 @@ where_servers_are() {
     nginx_log=$(told nginx log)
     endpoint=$(told s3 endpoint)
     tls_endpoint=$(told s3 tls_endpoint)
+    virtual_endpoint=$(told s3 virtual_endpoint)
+    virtual_tls_endpoint=$(told s3 virtual_tls_endpoint)
     s3_cacert=$(told s3 cacert)
     region=$(told s3 region)
     region=${region:-test-region-1}

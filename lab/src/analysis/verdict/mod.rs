@@ -63,6 +63,15 @@ pub enum Verdict {
     },
     /// Waiting, with an idle processor and an idle device.
     Latency,
+    /// The processors of this machine, over a server that could give more.
+    Processors {
+        /// The share of what it gets of them that it uses, or of its time for which it works or
+        /// waits for one: the greater of the two.
+        share: f64,
+        /// How many a control group grants, where that is fewer than there are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quota: Option<f64>,
+    },
     /// Waiting for the server that gives the bytes.
     Server {
         /// What of it.
@@ -180,6 +189,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
+    if let Some(verdict) = over_server(record, trial, parts) {
+        return verdict;
+    }
     if parts.is_share(parts.waiting, DOMINANT) {
         return waiting(record, trial, facts);
     }
@@ -202,6 +214,24 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         Some((Part::Faults, _)) => Verdict::Faults,
         _ => Verdict::Mixed { shares },
     }
+}
+
+/// The verdict on a reading from a server that takes all that it gets of this machine's processors.
+fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Verdict> {
+    record.targets.get(trial.trial.target).filter(|target| target.transport() != Transport::File)?;
+    let machine = &record.header.machine;
+    let used = server::busy(trial).map_or(0.0, |busy| busy / machine.processors());
+    let share = used.max(1.0 - parts.waiting).min(1.0);
+    if share < AT_LIMIT {
+        return None;
+    }
+    let quota = machine.quota();
+    let own_code = quota.is_none() && parts.user >= DOMINANT;
+    Some(if own_code {
+        Verdict::Processing { lift: lift(record, trial) }
+    } else {
+        Verdict::Processors { share, quota }
+    })
 }
 
 /// What a reading waits for that leaves its processor idle.

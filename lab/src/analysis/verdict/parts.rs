@@ -4,7 +4,7 @@
 use super::ABOVE_LIMIT;
 use super::limits::{Needs, for_trial};
 use crate::analysis::stats::{self, Confidence, Interval, Observation};
-use crate::record::{Limit, LimitKind, Metric, Record, TrialRecord};
+use crate::record::{Limit, LimitKind, Metric, Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, Transport};
 use serde::Serialize;
@@ -50,7 +50,8 @@ pub struct Parts {
     pub kernel: f64,
     /// Waiting for anything but a processor.
     pub waiting: f64,
-    /// Waiting for a processor, as long as a control that never waits for anything else had to.
+    /// Waiting for a processor: as long as a control that never waits for anything else had to;
+    /// over a server, where there is no such control, as long as the kernel counted.
     pub queued: f64,
 }
 
@@ -138,8 +139,11 @@ impl<'a> TrialFacts<'a> {
         let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
         let explained = Explained { copy_ns, fault_ns };
-        let available = available(record, it);
-        let parts = cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, explained, available));
+        let queued_ns = |cpu: CpuTime| match target.transport() {
+            Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
+            _ => delayed_ns(it),
+        };
+        let parts = cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, explained, queued_ns(cpu)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
@@ -267,7 +271,7 @@ struct Explained {
 
 /// Divides the time of all threads into parts. Kernel time is counted once: first as page faults,
 /// then as the copy, if at least half of the copy's own time is left.
-fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, available: f64) -> Parts {
+fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> Parts {
     let CpuTime { user_ns: user, system_ns: system } = cpu;
     // CPU times come from another clock than the wall time and may add up to a little more.
     let whole = whole_ns.max(cpu.total_ns());
@@ -275,7 +279,7 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, available: f64) -> 
     let left = system - faults;
     let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
     let idle = whole - user - system;
-    let queued = idle.min(cpu.total_ns() * (1.0 / available - 1.0));
+    let queued = idle.min(queued_ns);
     Parts {
         user: user / whole,
         copy: copy / whole,
@@ -325,6 +329,17 @@ fn available(record: &Record, it: &TrialRecord) -> f64 {
         .filter(works)
         .filter_map(|control| Some(CpuTime::of(control)?.total_ns() / wall_ns(control)?.max(1.0)));
     busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
+}
+
+/// How long its threads waited for a processor, median: what the kernel counted in a turn, as a
+/// share of that turn.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn delayed_ns(it: &TrialRecord) -> f64 {
+    let of = |sample: Sample| {
+        let (delayed_ns, turn_ns) = (sample.turn.delayed_ns?, sample.turn.wall_ns?);
+        Some(sample.wall_ns as f64 * delayed_ns as f64 / turn_ns.max(1) as f64)
+    };
+    stats::median(it.samples.iter().filter_map(of)).unwrap_or(0.0)
 }
 
 /// Median wall time.

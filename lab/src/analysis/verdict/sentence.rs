@@ -39,6 +39,12 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::Latency => {
             format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
         }
+        Verdict::Processors { share, quota } => format!(
+            "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
+            percent(*share),
+            quota.map_or_else(String::new, |quota| format!(", a quota of {quota:.2}")),
+            times(facts)
+        ),
         Verdict::Server { wait } => server(wait, facts),
         Verdict::Decoding if facts.limit(LimitKind::Decoding).is_some() => {
             format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts))
@@ -85,6 +91,10 @@ fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
             format!("stopped by the link: {}{}", of_limit(LimitKind::Link, facts), times(facts))
         }
         ServerWait::Server => format!("stopped by waiting for the server{}", times(facts)),
+        ServerWait::ServerOrNetwork => format!(
+            "stopped by waiting for the server or the network before it, which look the same from here{}",
+            times(facts)
+        ),
     }
 }
 
@@ -182,6 +192,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
+        Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {
             format!("first byte {}", percent(*share))
         }
@@ -190,6 +201,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         }
         Verdict::Server { wait: ServerWait::Link } => share("link"),
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
+        Verdict::Server { wait: ServerWait::ServerOrNetwork } => "server or network".to_owned(),
         Verdict::Decoding => share("decoding"),
         Verdict::Faults => "faults".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {

@@ -5,7 +5,9 @@
 //! before it is the slower one, nothing on this side of it shows.
 
 use super::{DOMINANT, Remedy, best};
-use crate::record::{Record, TrialRecord};
+use crate::analysis::stats;
+use crate::record::{Record, Sample, TrialRecord};
+use crate::target::Http;
 use serde::Serialize;
 
 /// What is waited for.
@@ -26,12 +28,14 @@ pub enum ServerWait {
     },
     /// The link of this machine, whose rate it comes near.
     Link,
-    /// The server, or the network before it.
+    /// Readlab's own server, to which no network leads.
     Server,
+    /// A server, or the network before it.
+    ServerOrNetwork,
 }
 
 impl ServerWait {
-    /// Whether no part of the server is known to be what is waited for.
+    /// Whether it is the server as a whole.
     #[must_use]
     pub fn is_server(&self) -> bool {
         *self == ServerWait::Server
@@ -51,7 +55,22 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
             && connections(other) > connections(it)
     });
     let connections = connections(it);
-    best(it, more).map_or(ServerWait::Server, |remedy| ServerWait::Connection { connections, remedy })
+    let whole = match record.targets.get(it.trial.target).and_then(|target| target.http.as_ref()) {
+        Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
+        Some(Http::Own) | None => ServerWait::Server,
+    };
+    best(it, more).map_or(whole, |remedy| ServerWait::Connection { connections, remedy })
+}
+
+/// Processors at work, median. Of each reading the time in user space and that in the kernel are
+/// added first: clock ticks divide them wrongly where they are few.
+#[expect(clippy::cast_precision_loss, reason = "a number of processors")]
+pub(super) fn busy(it: &TrialRecord) -> Option<f64> {
+    let of = |sample: Sample| {
+        let cpu_ns = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?);
+        Some(cpu_ns as f64 / sample.wall_ns.max(1) as f64)
+    };
+    stats::median(it.samples.iter().filter_map(of))
 }
 
 /// How many connections a method has at once at most.
@@ -63,9 +82,7 @@ pub(super) fn connections(it: &TrialRecord) -> u64 {
 /// said.
 #[expect(clippy::cast_precision_loss, reason = "a share")]
 fn first_byte_share(it: &TrialRecord) -> Option<f64> {
-    let of = |sample: crate::record::Sample| {
-        Some(sample.request.first_byte_ns? as f64 / sample.wall_ns.max(1) as f64)
-    };
+    let of = |sample: Sample| Some(sample.request.first_byte_ns? as f64 / sample.wall_ns.max(1) as f64);
     let mut shares: Vec<f64> = it.samples.iter().filter_map(of).collect();
     shares.sort_by(f64::total_cmp);
     shares.get(shares.len() / 2).copied()

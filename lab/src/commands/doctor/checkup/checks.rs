@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 3;
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 /// All of them.
-pub(super) const ALL: [MachineCheck; 20] = [
+pub(super) const ALL: [MachineCheck; 21] = [
     second_lab,
     busy_processes,
     load,
@@ -27,6 +27,7 @@ pub(super) const ALL: [MachineCheck; 20] = [
     governor,
     turbo,
     single_processor,
+    processor_quota,
     clock,
     too_big_for_memory,
     memory_limit,
@@ -171,6 +172,14 @@ fn clock(facts: &Facts) -> Vec<Finding> {
     let mend = "see /sys/devices/system/clocksource/clocksource0/: as root, echo tsc > current_clocksource where \
                 available_clocksource lists it";
     spoils(format!("clock: steps of {resolution}, {overhead} a look"), why, Some(mend))
+}
+
+fn processor_quota(facts: &Facts) -> Vec<Finding> {
+    let Some(quota) = facts.machine.quota() else { return Vec::new() };
+    let why = "a reader that has used its share of a period stands still until the next: this is in its time";
+    let mend =
+        "measure where cpu.max (cpu.cfs_quota_us) of this control group and of those around it has no quota";
+    spoils(format!("this control group may use {quota:.2} processors"), why, Some(mend))
 }
 
 fn too_big_for_memory(facts: &Facts) -> Vec<Finding> {

@@ -57,11 +57,12 @@ fn a_good_machine_only_helps() {
 
 #[test]
 fn each_thing_that_spoils_is_found_with_its_remedy() {
-    let changes: [(MachineEdit, &str, &str); 6] = [
+    let changes: [(MachineEdit, &str, &str); 7] = [
         (|m| m.governor = Some("powersave".into()), "powersave", "cpupower"),
         (|m| m.load_1min = Some(2.0), "load 2.00", "wait"),
         (|m| m.proactive_reclaim = true, "DAMON", "damon_reclaim/parameters/enabled"),
         (|m| m.cpus = 1, "one processor", "taskset"),
+        (|m| m.cpu_quota = Some(0.5), "may use 0.50 processors", "cpu.max"),
         (|m| m.clock_overhead_ns = 900, "900 ns", "clocksource"),
         (|m| m.transparent_huge_pages = Some("never".into()), "never", "madvise"),
     ];

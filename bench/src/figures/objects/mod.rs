@@ -2,12 +2,13 @@
 //! whether verdicts are right where the limit was made, how long the default race takes, how the
 //! best method compares with other programs.
 
+mod verdicts;
+
 use crate::paced_server::{self, Pace};
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::{Context, ensure};
-use readlab::analysis::verdict::{self, ServerWait, Verdict};
 use readlab::record::{Outcome, Record, TrialRecord};
 use readlab::trial::COMMAND;
 use readlab::units::{Bytes, Nanos};
@@ -25,15 +26,7 @@ const BYTES_PER_S: f64 = 20e6;
 const CONNECTIONS: f64 = 4.0;
 const ONE: &str = "rust/http/memchr@kept=1";
 const RANGED: &str = "rust/http-ranged/memchr@concurrency=4,kept=1,part=512KiB";
-const VERDICTS: usize = 20;
 const PAIRS: usize = 7;
-
-/// A limit that a server was made with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Made {
-    FirstByte,
-    Connection,
-}
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let or_failed =
@@ -42,11 +35,9 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let others = clients.collect::<Vec<Row>>();
     let made = vec![
         or_failed("ranges on a paced server", paced(programs)),
-        or_failed("verdict of a late first byte", verdicts(programs, Made::FirstByte)),
-        or_failed("verdict of a paced connection", verdicts(programs, Made::Connection)),
         or_failed("default race over S3", default_race(programs)),
     ];
-    Ok([made, others].concat())
+    Ok([made, verdicts::rows(programs), others].concat())
 }
 
 fn content(programs: &Programs, size: Bytes) -> anyhow::Result<Vec<u8>> {
@@ -92,35 +83,6 @@ fn paced(programs: &Programs) -> anyhow::Result<Row> {
     let figure = "paced server: ranges over four connections ÷ four times one GET";
     let ok = ratio.estimate >= 0.9;
     Ok(Row::judged(figure, "at least 0.9", ratio.estimate, ok, ratio.words()).with(ratio.ci95))
-}
-
-/// How often what a server was made with is the verdict on one GET.
-fn verdicts(programs: &Programs, made: Made) -> anyhow::Result<Row> {
-    let pace = match made {
-        Made::FirstByte => Pace { bytes_per_s: None, delay: Duration::from_millis(50) },
-        Made::Connection => Pace { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO },
-    };
-    let url = paced_server::start(content(programs, CONTENT)?, pace)?;
-    let repeats = programs.repeats(VERDICTS);
-    let mut right = 0;
-    for _ in 0..repeats {
-        let record = race(programs, &url, &[ONE, RANGED], &["--runs", "8"])?;
-        let judged = verdict::judge(&record, &verdict::limits(&record), trial(&record, "http")?);
-        right += usize::from(match judged.context("no verdict")?.verdict {
-            Verdict::Server { wait: ServerWait::FirstByte { .. } } => made == Made::FirstByte,
-            Verdict::Server { wait: ServerWait::Connection { .. } } => made == Made::Connection,
-            _ => false,
-        });
-    }
-    let value = f64::from(u32::try_from(right)?);
-    let words = format!("right in {right} of {repeats}");
-    Ok(Row::judged(
-        format!("verdict: {made:?}"),
-        "right in 19 of 20",
-        value,
-        right * 20 >= repeats * 19,
-        words,
-    ))
 }
 
 /// How long the default race of an object takes, without building contenders.
