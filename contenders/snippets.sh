@@ -21,8 +21,10 @@ printf 'a\nb\nc' >unended
 awk 'BEGIN { for (i = 0; i < 20011; i++) { printf "%s\n", substr("a line of some length", 1, i % 22) } printf "end" }' >long
 newlines="0 1 2 20011"
 lines="0 1 3 20012"
+newlines_twice="0 2 4 40022"
 
-# Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
+# Each has the snippet, then its scan if it takes one; its count of every file is printed in one line. A snippet that
+# reads a folder gets four of them, under the names of the files; one that reads a list gets each file twice.
 c() {
     function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*path.*/\1/p' "$1")
     count=${2:+, count}
@@ -68,8 +70,10 @@ go() {
     rm -rf module
     mkdir module
     cp "$@" module
-    function=$(sed -n 's/^func \([a-z]*\)(path.*/\1/p' "$1")
-    argument=$(sed -n 's/^func [a-z]*(path string, \([a-z]*\) .*/, \1/p' "$1")
+    function=$(sed -n 's/^func \([a-z]*\)(\(path\|folder\).*/\1/p' "$1")
+    argument=$(sed -n 's/^func [a-z]*(\(path\|paths\|folder\) [][a-z]*, \([a-z]*\) .*/, \2/p' "$1")
+    target=path
+    [ "$(reads "$1")" != list ] || target='[]string{path, path}'
     cat >module/main.go <<GO
 package main
 
@@ -77,7 +81,7 @@ import "os"
 
 func main() {
 	for _, path := range os.Args[1:] {
-		count, err := $function(path$argument)
+		count, err := $function($target$argument)
 		if err != nil {
 			panic(err)
 		}
@@ -208,7 +212,41 @@ decodes() {
     esac
 }
 
+# What a snippet reads, if it is not a single file.
+reads() {
+    case ${1##*/} in
+    walkdir.* | walkdir-goroutines.*) echo folder ;;
+    files.*) echo list ;;
+    esac
+}
+
+# Makes a folder of each file, which has the file, another one without a newline, and what is not read.
+make_folders() {
+    for file in empty one unended long; do
+        mv $file $file.plain
+        mkdir -p $file/nested
+        cp $file.plain $file/nested/copy
+        printf x >$file/other
+        ln -s "$PWD/long.plain" $file/link-to-a-file
+        ln -s .. $file/nested/loop
+        mkfifo $file/pipe
+    done
+}
+
+remove_folders() {
+    for file in empty one unended long; do
+        rm -r $file
+        mv $file.plain $file
+    done
+}
+
 check() {
+    if [ "$(reads "$1")" = folder ]; then
+        make_folders
+        check_plain "$@"
+        remove_folders
+        return
+    fi
     format=$(decodes "$1")
     if [ -n "$format" ] && ! command -v "$format" >/dev/null; then
         echo "SKIPPED: $1: no program here writes $format" >&2
@@ -225,6 +263,7 @@ check() {
 check_plain() {
     expected=$newlines
     ! grep -q 'Counts lines\|// lines counts' "$@" || expected=$lines
+    [ "$(reads "$1")" != list ] || expected=$newlines_twice
     said=$($language "$@" 2>&1 | sed 's/ *$//')
     compare "$*" "$expected"
 }
@@ -241,7 +280,7 @@ compare() {
 
 # The scans that go with a snippet: those whose function it takes as an argument.
 scans() {
-    argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
+    argument=$(sed -n 's/.*\(path\|folder\)[]a-z []*, .*\(count\|visit\)[ ),].*/\2/p' "$1" | head -n 1)
     case $language in c | cpp | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
 }
 
