@@ -141,7 +141,6 @@ make_tree
 find_unreadable
 some 10 >"$folder/there"
 printf '%s\0' "$folder/there" "$folder/vanished" "$folder/there" >"$folder/vanished.list"
-printf '%s\0' "$folder/there" "$tree" >"$folder/of-a-folder.list"
 printf '%s\0%s' "$folder/there" "$folder/there" >"$folder/cut.list"
 printf '%s\0\0' "$folder/there" >"$folder/gap.list"
 printf '%s\0' "$folder/there" "$folder/there" >"$folder/twice.list"
@@ -161,7 +160,6 @@ program=$program_alone
 while read -r method work scan; do
     holds_nothing "$tree" "$method" "$scan" "$work" "$tree.list" list=1
     fails_of vanished: "$method" "$scan" "$work" "$folder/vanished.list" list=1
-    fails_of "$tree: " "$method" "$scan" "$work" "$folder/of-a-folder.list" list=1
     for broken in cut gap absent; do fails "$broken.list" "$method" "$scan" "$work" "$folder/$broken.list" list=1; done
 done <"$folder/list.methods"
 while read -r method work scan; do

@@ -96,13 +96,15 @@ GO
 }
 
 python() {
-    cat >main.py <<'PYTHON'
+    target=path
+    [ "$(reads "$1")" != list ] || target='[path, path]'
+    cat >main.py <<PYTHON
 import runpy
 import sys
 
 method, *scan = (runpy.run_path(path) for path in sys.argv[1].split())
 function = method.get("newlines") or method["lines"]
-print(*[function(path, *(found["count"] for found in scan)) for path in sys.argv[2:]])
+print(*[function($target, *(found["count"] for found in scan)) for path in sys.argv[2:]])
 PYTHON
     "$python" -W error main.py "$*" empty one unended long
 }
@@ -215,8 +217,8 @@ decodes() {
 # What a snippet reads, if it is not a single file.
 reads() {
     case ${1##*/} in
-    walkdir.* | walkdir-goroutines.*) echo folder ;;
-    files.*) echo list ;;
+    walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
+    files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac
 }
 
