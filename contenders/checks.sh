@@ -11,13 +11,13 @@ failed=0
 
 # WHAT, then a test; after a failure, the last output is shown.
 check() {
-    what=$1
+    checked=$1
     shift
     if "$@"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        printf 'FAILED: %s\n%s\n' "$what" "$said" >&2
+        printf 'FAILED: %s\n%s\n' "$checked" "$said" >&2
     fi
 }
 

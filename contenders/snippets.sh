@@ -26,7 +26,7 @@ newlines_twice="0 2 4 40022"
 # Each has the snippet, then its scan if it takes one; its count of every file is printed in one line. A snippet that
 # reads a folder gets four of them, under the names of the files; one that reads a list gets each file twice.
 c() {
-    function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*path.*/\1/p' "$1")
+    function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*\(path\|folder\).*/\1/p' "$1")
     count=${2:+, count}
     {
         echo '#include <inttypes.h>'
@@ -217,7 +217,7 @@ decodes() {
 # What a snippet reads, if it is not a single file.
 reads() {
     case ${1##*/} in
-    walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
+    nftw.* | fts.* | walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac
 }

@@ -11,17 +11,21 @@ const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
 #define STREAM_BUFFER {"buffer_bytes", 0, 0, BYTES_MAX}
 
 const struct method methods[] = {
-    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read, true},
-    {"mmap", "the whole file mapped by mmap(2)", OF_BYTES, {{0}}, read_by_mmap, true},
+    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read, .parts = true},
+    {"mmap", "the whole file mapped by mmap(2)", OF_BYTES, {{0}}, read_by_mmap, .parts = true},
     {"fread", "fread in a loop into one array; so large a one is filled without the stream's own buffer", OF_BYTES,
-     {{"array_bytes", 65536, 1, BYTES_MAX}}, read_by_fread, true},
+     {{"array_bytes", 65536, 1, BYTES_MAX}}, read_by_fread, .parts = true},
     {"getline", "getline, which grows its line; a stream's buffer of 0 bytes is the library's own", OF_LINES,
-     {STREAM_BUFFER}, read_by_getline, false},
+     {STREAM_BUFFER}, read_by_getline, .parts = false},
     {"fgets", "fgets into an array; a file with NUL bytes fails, for they end its strings", OF_LINES,
-     {{"line_bytes", 4096, 2, BYTES_MAX}, STREAM_BUFFER}, read_by_fgets, false},
+     {{"line_bytes", 4096, 2, BYTES_MAX}, STREAM_BUFFER}, read_by_fgets, .parts = false},
     {"getc", "a call of getc for each byte; a stream's buffer of 0 bytes is the library's own", OF_CHARACTERS,
-     {STREAM_BUFFER}, read_by_getc, false},
+     {STREAM_BUFFER}, read_by_getc, .parts = false},
     {"getc_unlocked", "getc_unlocked for each byte, which is inlined and takes no lock", OF_CHARACTERS, {STREAM_BUFFER},
-     read_by_getc_unlocked, false},
+     read_by_getc_unlocked, .parts = false},
+    {"nftw", "nftw of a folder, and read(2) of each regular file into one buffer", OF_BYTES,
+     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_nftw, .folders = true},
+    {"fts", "fts_read of a folder, and read(2) of each regular file into one buffer", OF_BYTES,
+     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_fts, .folders = true, .unavailable = FTS_UNAVAILABLE},
     {0},
 };
