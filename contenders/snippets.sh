@@ -46,7 +46,7 @@ cpp() {
     library=
     ! grep -q '^// needs: the library Boost.Iostreams' "$1" || library=-lboost_iostreams
     {
-        printf '#include <cstdint>\n#include <iostream>\n#include <string>\n#include <string_view>\n'
+        printf '#include <cstdint>\n#include <filesystem>\n#include <iostream>\n#include <string>\n#include <string_view>\n'
         echo "std::uint64_t $function($arguments);"
         echo 'std::uint64_t count(std::string_view bytes);'
         if [ -z "$arguments" ]; then
@@ -217,7 +217,7 @@ decodes() {
 # What a snippet reads, if it is not a single file.
 reads() {
     case ${1##*/} in
-    nftw.* | fts.* | walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
+    recursive_directory_iterator.* | nftw.* | fts.* | walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac
 }
