@@ -8,9 +8,9 @@ set -u
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
 . "$(dirname "$0")/checks.sh"
 # A method that waits for a pipe does not end by itself.
-DEADLINE_S=60
+DEADLINE_S=20
 with_deadline=$folder/with-deadline
-printf '#!/bin/sh\nexec timeout %s "%s" "$@"\n' $DEADLINE_S "$program" >"$with_deadline"
+printf '#!/bin/sh\nexec timeout -s KILL %s "%s" "$@"\n' $DEADLINE_S "$program" >"$with_deadline"
 chmod +x "$with_deadline"
 
 said=$("$program" methods)

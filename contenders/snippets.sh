@@ -217,7 +217,9 @@ decodes() {
 # What a snippet reads, if it is not a single file.
 reads() {
     case ${1##*/} in
-    recursive_directory_iterator.* | nftw.* | fts.* | walkdir.* | walkdir-goroutines.* | os.walk.* | os.scandir.* | pathlib.rglob.*) echo folder ;;
+    nftw.* | fts.* | recursive_directory_iterator.* | walkdir.* | walkdir-goroutines.*) echo folder ;;
+    os.walk.* | os.scandir.* | pathlib.rglob.* | readdir.* | readdir-concurrent.* | readdirSync.*) echo folder ;;
+    Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.* | FileManager.enumerator.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac
 }
@@ -302,6 +304,10 @@ lack() {
         echo "no Python 3.14 or later"
     elif grep -q '^// needs: Node.js 22.15' "$1" && ! command node -e 'require("zlib").createZstdDecompress()' 2>/dev/null; then
         echo "no Node.js 22.15 or later"
+    elif grep -q '^// needs: Node.js 18.17' "$1" && ! command node -e '
+        const [major, minor] = process.versions.node.split(".");
+        process.exit(+(major < 18 || (major == 18 && minor < 17)))' 2>/dev/null; then
+        echo "no Node.js 18.17 or later"
     elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
         echo "no JDK 22 or later"
     elif grep -q '^// needs: the library Boost.Iostreams' "$1" && ! has_boost; then

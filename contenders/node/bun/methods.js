@@ -1,4 +1,5 @@
-// All methods of Bun, in the order of the list.
+// All methods of Bun, in the order of the list. Those of folders are not among them: the readdir of
+// Bun follows links.
 'use strict';
 
 const { FILE_METHODS, OF_BYTES, OF_LINES } = require('../file_methods');
