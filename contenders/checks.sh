@@ -22,14 +22,14 @@ check() {
 }
 
 # The messages, in order, without counts of a runtime: "hello ready sample done".
-shape() { printf '%s\n' "$said" | sed -n '/^{"say": *"count"/d; s/^{"say": *"\([a-z]*\)".*}$/\1/p; t
+shape() { printf '%s\n' "$said" | sed -n '/^{.*"say": *"count".*}$/d; s/^{.*"say": *"\([a-z]*\)".*}$/\1/p; t
     s/^/not-a-message: /p' | tr '\n' ' ' | sed 's/ $//'; }
 
 # Whether the answer has this shape.
 is() { [ "$(shape)" = "$1" ]; }
 
 # Whether the last line's reason has these words, ignoring case.
-reason() { printf '%s\n' "$said" | tail -n 1 | grep -qi "\"say\": *\"failed\".*\"reason\": *\".*$1"; }
+reason() { printf '%s\n' "$said" | tail -n 1 | grep '"say": *"failed"' | grep -qi "\"reason\": *\".*$1"; }
 
 # The correct answer of a file.
 truth() {
