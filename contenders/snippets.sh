@@ -218,7 +218,7 @@ decodes() {
 reads() {
     case ${1##*/} in
     nftw.* | fts.* | recursive_directory_iterator.* | walkdir.* | walkdir-goroutines.*) echo folder ;;
-    os.walk.* | os.scandir.* | pathlib.rglob.* | readdir.* | readdir-concurrent.* | readdirSync.*) echo folder ;;
+    os.walk.* | os.scandir.* | pathlib.rglob.* | readdir.* | readdir-concurrent.* | readdirSync.* | Bun.Glob.*) echo folder ;;
     Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.* | FileManager.enumerator.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac

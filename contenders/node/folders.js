@@ -17,7 +17,7 @@ const pathOf = (entry) => path.join(entry.parentPath ?? entry.path, entry.name);
 /** What is thrown for a file that could not be read. */
 function failureOf(file, cause) {
   const isMissing = cause.code === 'ENOENT' && file.includes(REPLACEMENT);
-  return isMissing ? new Unavailable(`${file}: readdir can only spell names in UTF-8`) : new FileFailure(file, cause);
+  return isMissing ? new Unavailable(`${file}: the runtime can only spell names in UTF-8`) : new FileFailure(file, cause);
 }
 
 function tallyOf(request, content) {
@@ -71,4 +71,4 @@ function byReaddirSync(request) {
   return found.answer();
 }
 
-module.exports = { byReaddir, byReaddirConcurrent, byReaddirSync };
+module.exports = { byReaddir, byReaddirConcurrent, byReaddirSync, failureOf };
