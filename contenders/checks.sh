@@ -1,6 +1,6 @@
-# What the tests of contenders from outside have in common: a folder that goes with them, the contender as one
-# program, and checks of what it said last. Sourced by conformance.sh and several_files.sh, with the contender's command
-# as the arguments.
+# What the tests of contenders from outside have in common: a folder that goes with them, the
+# contender as one program, and checks of what it said last. Sourced by conformance.sh and
+# several_files.sh, with the contender's command as the arguments.
 LC_ALL=C.UTF-8
 export LC_ALL
 
@@ -40,7 +40,8 @@ truth() {
     sum=$(od -An -v -tu1 "$1" | awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum % 256 }')
 }
 
-# Of several files: how many they are, and their products by what is counted, "newlines lines sum bytes".
+# Of several files: how many they are, and their products by what is counted: newlines, lines, sum,
+# bytes.
 files=
 products=
 
@@ -121,8 +122,8 @@ fails() {
     esac
 }
 
-# HELD METHOD WORDS…: a session with a turn of an untimed and two timed readings, between turns and at its end. HELD is a
-# part of the path of every file that it reads.
+# HELD METHOD WORDS…: a session with a turn of an untimed and two timed readings, between turns and
+# at its end. HELD is a part of the path of every file that it reads.
 holds_nothing() {
     held=$1
     shift

@@ -23,8 +23,9 @@ newlines="0 1 2 20011"
 lines="0 1 3 20012"
 newlines_twice="0 2 4 40022"
 
-# Each has the snippet, then its scan if it takes one; its count of every file is printed in one line. A snippet that
-# reads a folder gets four of them, under the names of the files; one that reads a list gets each file twice.
+# Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
+# A snippet that reads a folder gets four, under the names of the files; one that reads a list gets
+# each file twice.
 c() {
     function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*\(path\|folder\).*/\1/p' "$1")
     count=${2:+, count}
@@ -46,7 +47,7 @@ cpp() {
     library=
     ! grep -q '^// needs: the library Boost.Iostreams' "$1" || library=-lboost_iostreams
     {
-        printf '#include <cstdint>\n#include <filesystem>\n#include <iostream>\n#include <string>\n#include <string_view>\n'
+        printf '#include <%s>\n' cstdint filesystem iostream string string_view
         echo "std::uint64_t $function($arguments);"
         echo 'std::uint64_t count(std::string_view bytes);'
         if [ -z "$arguments" ]; then
@@ -218,13 +219,14 @@ decodes() {
 reads() {
     case ${1##*/} in
     nftw.* | fts.* | recursive_directory_iterator.* | walkdir.* | walkdir-goroutines.*) echo folder ;;
-    os.walk.* | os.scandir.* | pathlib.rglob.* | readdir.* | readdir-concurrent.* | readdirSync.* | Bun.Glob.*) echo folder ;;
-    Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.* | FileManager.enumerator.*) echo folder ;;
+    os.walk.* | os.scandir.* | pathlib.rglob.* | FileManager.enumerator.*) echo folder ;;
+    readdir.* | readdir-concurrent.* | readdirSync.* | Bun.Glob.*) echo folder ;;
+    Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
     esac
 }
 
-# Makes a folder of each file, which has the file, another one without a newline, and what is not read.
+# Makes a folder of each file: it has the file, another one without a newline, and what is not read.
 make_folders() {
     for file in empty one unended long; do
         mv $file $file.plain

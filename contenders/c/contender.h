@@ -82,7 +82,8 @@ reader read_by_fts, read_by_nftw;
 #define FTS_UNAVAILABLE "the C library has no fts.h"
 #endif
 
-// folders.c: the file below a folder at which the reading failed; empty if the folder itself is the reason.
+// folders.c: the file below a folder at which the reading failed; empty if the folder itself is the
+// reason.
 extern char failed_file[PATH_MAX];
 
 // stream.c: a stream with a buffer of this many bytes, to be freed after the stream is closed, or of

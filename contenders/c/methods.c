@@ -11,7 +11,8 @@ const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
 #define STREAM_BUFFER {"buffer_bytes", 0, 0, BYTES_MAX}
 
 const struct method methods[] = {
-    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read, .parts = true},
+    {"read", "read(2) in a loop into one buffer", OF_BYTES, {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_read,
+     .parts = true},
     {"mmap", "the whole file mapped by mmap(2)", OF_BYTES, {{0}}, read_by_mmap, .parts = true},
     {"fread", "fread in a loop into one array; so large a one is filled without the stream's own buffer", OF_BYTES,
      {{"array_bytes", 65536, 1, BYTES_MAX}}, read_by_fread, .parts = true},

@@ -2,7 +2,8 @@ package main
 
 import "os"
 
-// The consumer of methods that read several files: it reads each whole, and proves it (PROTOCOL.md).
+// The consumer of methods that read several files: it reads each whole, and proves it
+// (PROTOCOL.md).
 
 // The numbers of a file are taken modulo this in its proof.
 const proofModulus = 65521

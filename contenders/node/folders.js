@@ -16,8 +16,9 @@ const pathOf = (entry) => path.join(entry.parentPath ?? entry.path, entry.name);
 
 /** What is thrown for a file that could not be read. */
 function failureOf(file, cause) {
-  const isMissing = cause.code === 'ENOENT' && file.includes(REPLACEMENT);
-  return isMissing ? new Unavailable(`${file}: the runtime can only spell names in UTF-8`) : new FileFailure(file, cause);
+  const isNotSpelled = cause.code === 'ENOENT' && file.includes(REPLACEMENT);
+  if (isNotSpelled) return new Unavailable(`${file}: the runtime can only spell names in UTF-8`);
+  return new FileFailure(file, cause);
 }
 
 function tallyOf(request, content) {

@@ -25,7 +25,7 @@ async function serve(request, input) {
   }
 }
 
-/** What the action returns; a failure becomes a refusal with the target, or the one of its files, and the cause. */
+/** What the action returns; a failure becomes a refusal with the target, or one file of it, and the cause. */
 async function orRefusal(request, action) {
   try {
     return await action();

@@ -1,4 +1,7 @@
-"""The methods that read several files: those of a list, or all regular ones below a folder. Links are not followed."""
+"""The methods that read several files: those of a list, or all regular ones below a folder.
+
+Links are not followed.
+"""
 
 import os
 import stat
@@ -82,7 +85,7 @@ def files_below(folder):
 
 
 def by_rglob(request):
-    """For rglob, a folder that is not there is an empty one, and so is one below that cannot be read."""
+    """For rglob, a folder that is not there, or cannot be read, is empty; stat finds the first."""
     found = FilesTally()
     folder = Path(os.fsdecode(request.path))
     folder.stat()

@@ -77,6 +77,6 @@ METHODS = [
            files.by_walk, reads="folder"),
     Method("os.scandir", "os.scandir of each folder, and read to its end of each regular file, one after the other",
            OF_BYTES, [], files.by_scandir, reads="folder"),
-    Method("pathlib.rglob", "pathlib's rglob, and read to its end of each regular file; folders that cannot be read are "
-           "left out", OF_BYTES, [], files.by_rglob, reads="folder"),
+    Method("pathlib.rglob", "pathlib's rglob, and read to its end of each regular file; it leaves out folders that "
+           "cannot be read", OF_BYTES, [], files.by_rglob, reads="folder"),
 ]

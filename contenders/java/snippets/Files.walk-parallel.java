@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 final class Newlines {
-    /** Counts newlines of every regular file below a folder. Threads take a thousand paths at a time. */
+    /** Counts newlines of every regular file below a folder. Threads take 1024 paths at a time. */
     static long below(Path folder) throws IOException {
         try (Stream<Path> paths = Files.walk(folder).parallel()) {
             return paths.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))

@@ -24,10 +24,10 @@ final class FolderMethods {
             Method.ofBytes("Files.walk", "Files.walk, and Files.readAllBytes of each regular file, one after the other",
                     LOOP, request -> walk(request, Stream::sequential)).ofFolders(),
             Method.ofBytes("Files.walk-parallel",
-                    "Files.walk and parallel, and Files.readAllBytes of regular files by the threads of the common pool",
+                    "Files.walk and parallel, and Files.readAllBytes of regular files by threads of the common pool",
                     LOOP, request -> walk(request, Stream::parallel)).ofFolders(),
             Method.ofBytes("Files.walkFileTree",
-                    "Files.walkFileTree with a SimpleFileVisitor, and a FileInputStream of each regular file into one array",
+                    "Files.walkFileTree with a SimpleFileVisitor, and a FileInputStream of each file into one array",
                     LOOP, FolderMethods::walkFileTree, BUFFER).ofFolders());
 
     private FolderMethods() {}

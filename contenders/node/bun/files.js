@@ -1,5 +1,5 @@
-// The methods of Bun.file and Bun.Glob. Bun.mmap is not among them: only the collector ends its mapping, at a
-// time of its own.
+// The methods of Bun.file and Bun.Glob. Bun.mmap is not among them: only the collector ends its
+// mapping, at a time of its own.
 'use strict';
 
 const path = require('path');

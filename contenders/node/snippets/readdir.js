@@ -3,7 +3,8 @@
 const fs = require('fs');
 const path = require('path');
 
-// Adds up count over every regular file below a folder, one after the other. Links are not followed.
+// Adds up count over every regular file below a folder, one after the other. Links are not
+// followed.
 async function total(folder, count) {
   let sum = 0;
   for (const entry of await fs.promises.readdir(folder, { recursive: true, withFileTypes: true })) {

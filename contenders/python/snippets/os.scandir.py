@@ -11,7 +11,7 @@ def files_below(folder):
 
 
 def newlines(folder):
-    """Counts newlines of every regular file below a folder. The kind of an entry needs no call for each file."""
+    """Counts newlines of every regular file below a folder, whose entries know their kind."""
     count = 0
     for path in files_below(folder):
         with open(path, "rb") as file:

@@ -8,7 +8,10 @@ def unreadable(failure):
 
 
 def newlines(folder):
-    """Counts newlines of every regular file below a folder. Without onerror, folders that cannot be read are left out."""
+    """Counts newlines of every regular file below a folder.
+
+    Without onerror, folders that cannot be read are left out.
+    """
     count = 0
     for parent, _, names in os.walk(folder, onerror=unreadable):
         for name in names:

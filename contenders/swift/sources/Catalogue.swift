@@ -106,9 +106,9 @@ extension Method {
         name: "FileManager.enumerator", scans: dataScans, reads: .folder,
         about: "FileManager.enumerator, and Data(contentsOf:) of each regular file, one after the other",
         make: {
-            FolderReader(
-                folder: URL(fileURLWithPath: try $0.target.file(for: "FileManager.enumerator").string(), isDirectory: true),
-                work: $0.work, visit: $0.visit)
+            let folder = try $0.target.file(for: "FileManager.enumerator").string()
+            return FolderReader(
+                folder: URL(fileURLWithPath: folder, isDirectory: true), work: $0.work, visit: $0.visit)
         })
 
     private static let read = Method(
