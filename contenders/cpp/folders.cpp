@@ -19,7 +19,7 @@ class FilesTally {
     }
 
 public:
-    FilesTally() { all.bytes = all.files = all.products = 0; }
+    explicit FilesTally(const Request &request) : all(Tally(request).answer()) { all.files = all.products = 0; }
 
     void add(const Answer &file)
     {
@@ -54,7 +54,7 @@ try {
 // Of an entry, is_regular_file would say what a link leads to.
 Answer read_by_recursive_directory_iterator(const Request &request)
 try {
-    FilesTally tally;
+    FilesTally tally(request);
     std::vector<char> array(request.value("array_bytes"));
     for (const fs::directory_entry &entry : fs::recursive_directory_iterator(request.path))
         if (entry.symlink_status().type() == fs::file_type::regular)
