@@ -8,15 +8,9 @@
 
 namespace fs = std::filesystem;
 
-// Adds up files, and proves each of them.
+// Adds up files, and proves each of them. It has the numbers that the tally of a file has.
 class FilesTally {
     Answer all;
-
-    static void add(std::optional<std::uint64_t> &sum, const std::optional<std::uint64_t> &more)
-    {
-        if (more)
-            sum = sum.value_or(0) + *more;
-    }
 
 public:
     explicit FilesTally(const Request &request) : all(Tally(request).answer()) { all.files = all.products = 0; }
@@ -27,12 +21,13 @@ public:
         constexpr std::uint64_t modulus = 65521;
         const std::uint64_t bytes = file.bytes.value_or(0);
         const std::uint64_t value = file.newlines ? *file.newlines : file.sum ? *file.sum : bytes;
-        add(all.bytes, bytes);
-        add(all.newlines, file.newlines);
+        *all.bytes += bytes;
+        if (file.newlines)
+            *all.newlines += *file.newlines;
         if (file.sum)
-            all.sum = static_cast<std::uint8_t>(all.sum.value_or(0) + *file.sum);
-        add(all.files, 1);
-        add(all.products, (bytes % modulus + 1) * (value % modulus + 1));
+            *all.sum = static_cast<std::uint8_t>(*all.sum + *file.sum);
+        *all.files += 1;
+        *all.products += (bytes % modulus + 1) * (value % modulus + 1);
         *all.products %= std::uint64_t{1} << 32;
     }
 
