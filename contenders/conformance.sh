@@ -3,114 +3,17 @@
 # and work that it lists is run on files of awkward sizes and names, and each answer is compared with that of wc, od
 # and awk; then misuse, failures, and whether a file is open or mapped between turns. Needs a POSIX shell and Linux.
 # Methods that decode get the files compressed by the program of the format, and broken ones too.
-# Methods that read only URLs or objects read no files: they are tested by objects.sh. Ends with "N passed, N failed";
-# exit 1 if any failed.
+# Methods that read only URLs or objects read no files: they are tested by objects.sh. Those that read lists or folders
+# are tested by several_files.sh, which is called at the end. Ends with "N passed, N failed"; exit 1 if any failed.
 set -u
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
-LC_ALL=C.UTF-8
-export LC_ALL
-
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-passed=0
-failed=0
-
-# WHAT, then a test; after a failure, the last output is shown.
-check() {
-    what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED: %s\n%s\n' "$what" "$said" >&2
-    fi
-}
-
-# The messages, in order: "hello ready sample done".
-shape() { printf '%s\n' "$said" | sed -n 's/^{"say": *"\([a-z]*\)".*}$/\1/p; t
-    s/^/not-a-message: /p' | tr '\n' ' ' | sed 's/ $//'; }
-
-# Whether the answer has this shape.
-is() { [ "$(shape)" = "$1" ]; }
-
-# Whether the last line's reason has these words, ignoring case.
-reason() { printf '%s\n' "$said" | tail -n 1 | grep -qi "\"say\": *\"failed\".*\"reason\": *\".*$1"; }
-
-# The correct answer of a file.
-truth() {
-    bytes=$(wc -c <"$1")
-    newlines=$(wc -l <"$1")
-    lines=$newlines
-    [ "$bytes" = 0 ] || [ "$(tail -c 1 "$1" | od -An -tu1 | tr -d ' ')" = 10 ] || lines=$((newlines + 1))
-    sum=$(od -An -v -tu1 "$1" | awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum % 256 }')
-}
-
-# Whether every sample proves the work ($1), and no number is wrong.
-right() {
-    printf '%s\n' "$said" | awk -v work="$1" -v bytes="$bytes" -v newlines="$newlines" -v lines="$lines" -v sum="$sum" '
-        function told(name) {
-            if (!match($0, "\"" name "\": *[0-9]+")) return ""
-            value = substr($0, RSTART, RLENGTH)
-            sub(/.*: */, "", value)
-            return value
-        }
-        /"say": *"sample"/ {
-            n++
-            proof["bytes"] = bytes; proof["newlines"] = newlines; proof["lines"] = lines; proof["sum"] = sum
-            for (name in proof) if (told(name) != "" && told(name) + 0 != proof[name] + 0) exit wrong = 1
-            if (work == "discard" ? told("bytes") == "" : told(work) == "" && (work != "newlines" || told("lines") == ""))
-                exit wrong = 1
-            if (told("wall_ns") + 0 <= 0) exit wrong = 1
-        }
-        END { exit wrong || n != 2 }'
-}
-
-# Whether the answer is that the runtime cannot spell the name of this file, which is not UTF-8.
-is_not_spelled() {
-    ! printf %s "${1##*/}" | iconv -f UTF-8 -t UTF-8 >/dev/null 2>&1 &&
-        printf '%s\n' "$said" | tail -n 1 | grep -q '"reason": *".* spell '
-}
-
-# METHOD SCAN WORK FILE [name=value ...]: two turns, the second after an untimed reading.
-answers() {
-    said=$(printf 'go 0 1\ngo 1 1\n' | "$program" read "$@" 2>"$folder/stderr") || is "hello unavailable" || said="$said
-$(tail -n 1 "$folder/stderr")"
-    what="$1/$2 $3 of ${4##*/} ${5-} ${6-}"
-    if is "hello unavailable"; then
-        check "$what: is unavailable for its name" is_not_spelled "$4"
-        return
-    fi
-    check "$what: its turns" is "hello ready sample done sample done"
-    check "$what: its answers; true are $bytes bytes, $newlines newlines, $lines lines, sum $sum" right "$3"
-}
-
-# The command as one program, so that arguments with blanks stay whole.
-program=$folder/program
-{
-    echo '#!/bin/sh'
-    printf exec
-    for word in "$@"; do printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"; done
-    echo ' "$@"'
-} >"$program"
-chmod +x "$program"
+. "$(dirname "$0")/checks.sh"
 
 # The available ones: METHOD WORK SCAN, one a line.
 said=$("$program" methods)
 check "methods: a hello, then methods" [ "$(shape | tr ' ' '\n' | uniq | tr '\n' ' ')" = "hello method " ]
 printf '%s\n' "$said" | grep '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*"unavailable": *"\(.*\)".*/SKIPPED: \1: \2/' >&2
-printf '%s\n' "$said" | sed 's/": /":/g; s/, "/,"/g' | awk '
-    /"say":"method"/ && !/"unavailable"/ && !/"reads":"(url|object)"/ {
-        method = $0; sub(/.*"method":"/, "", method); sub(/".*/, "", method)
-        scans = $0; sub(/.*"scans":{/, "", scans); sub(/}.*/, "", scans)
-        n = split(scans, works, "]")
-        for (i = 1; i < n; i++) {
-            work = works[i]; sub(/^,?"/, "", work); sub(/".*/, "", work)
-            list = works[i]; sub(/.*\[/, "", list)
-            m = split(list, each, ",")
-            for (j = 1; j <= m; j++) { gsub(/"/, "", each[j]); print method, work, each[j] }
-        }
-    }' >"$folder/grid"
+printf '%s\n' "$said" | grep -vE '"reads": *"(url|object|list|folder)"' | grid >"$folder/grid"
 # What each one decodes: METHOD FORMAT, one a line; those whose format no program here writes are skipped.
 printf '%s\n' "$said" | grep -v '"unavailable"' |
     sed -n 's/": /":/g; s/.*"method":"\([^"]*\)".*"decodes":\["\([a-z0-9]*\)".*/\1 \2/p' >"$folder/decodes"
@@ -145,10 +48,13 @@ choose() {
     [ ! "$format" ] || target=$folder/packed/$format/${2##*/}$(ending "$format")
 }
 # Whether the contender reads no files: then only what needs none is tested.
-reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object)"'; }
+reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object|list|folder)"'; }
 no_files=$(reads_no_files && echo yes)
 [ "$no_files" ] || check "methods: some are to be had" [ -s "$folder/grid" ]
 parts=$(printf '%s\n' "$said" | grep '"parts": *true' | grep -v '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*/\1/')
+of_several='"reads": *"(list|folder)"|"lists": *true'
+several=$(printf '%s\n' "$said" | grep -E "$of_several")
+lists=$(printf '%s\n' "$several" | sed 's/.*"method": *"\([^"]*\)".*/\1/')
 
 mkdir "$folder/text" "$folder/bytes"
 make_files() (
@@ -196,18 +102,7 @@ for part in 0:8192 8192:57345 61440:4096 61440:100000 131072:4096 4096:0; do
     done <"$folder/of-parts"
 done
 
-# METHOD WORDS…: one turn that must fail, with words in its reason.
-fails() {
-    words=$1
-    shift
-    said=$(printf 'go 0 1\n' | "$program" read "$@" 2>/dev/null)
-    case $words in
-    "") check "read $*: fails with a reason" is "hello failed" ;;
-    *) check "read $*: fails for: $words" reason "$words" ;;
-    esac
-}
 file=$folder/text/no-final-newline
-mkfifo "$folder/turns"
 sort -u -k 1,1 "$folder/grid" >"$folder/methods"
 
 # Compressed files of several frames, cut short, and with other bytes behind the end.
@@ -240,18 +135,8 @@ while read -r method work scan; do
     fails "" "$method" "$scan" "$work" "$file" no_such_parameter=1
     printf '%s\n' "$parts" | grep -qxF "$method" ||
         fails "" "$method" "$scan" "$work" "$file" start_bytes=0 length_bytes=1
-    "$program" read "$method" "$scan" "$work" "$file" <"$folder/turns" >"$folder/out" 2>/dev/null &
-    exec 9>"$folder/turns"
-    echo "go 1 2" >&9
-    tries=0
-    until grep -qs '"done"' "$folder/out" || [ $tries = 300 ] || ! kill -0 $!; do sleep 0.1; tries=$((tries + 1)); done
-    said=$(cat "$folder/out"; ls -l "/proc/$!/fd"; grep no-final "/proc/$!/maps")
-    check "$method holds no file between turns" sh -c '! printf "%s\n" "$1" | grep -q no-final-newline' sh "$said"
-    exec 9>&-
-    wait $!
-    check "$method exits with 0 when its turns end" [ $? = 0 ]
-    said=$(cat "$folder/out")
-    check "$method: a turn of two after an untimed one" is "hello ready sample sample done"
+    printf '%s\n' "$lists" | grep -qxF "$method" || fails "" "$method" "$scan" "$work" "$file" list=1
+    holds_nothing no-final-newline "$method" "$scan" "$work" "$file"
 done <"$folder/methods"
 
 [ "$no_files" ] || {
@@ -273,4 +158,5 @@ for words in "" helo "hello x" read; do
 done
 
 echo "$passed passed, $failed failed"
+[ -z "$several" ] || "$(dirname "$0")/several_files.sh" "$program" || failed=$((failed + 1))
 [ "$failed" = 0 ]

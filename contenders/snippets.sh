@@ -21,10 +21,13 @@ printf 'a\nb\nc' >unended
 awk 'BEGIN { for (i = 0; i < 20011; i++) { printf "%s\n", substr("a line of some length", 1, i % 22) } printf "end" }' >long
 newlines="0 1 2 20011"
 lines="0 1 3 20012"
+newlines_twice="0 2 4 40022"
 
 # Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
+# A snippet that reads a folder gets four, under the names of the files; one that reads a list gets
+# each file twice.
 c() {
-    function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*path.*/\1/p' "$1")
+    function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*\(path\|folder\).*/\1/p' "$1")
     count=${2:+, count}
     {
         echo '#include <inttypes.h>'
@@ -44,7 +47,7 @@ cpp() {
     library=
     ! grep -q '^// needs: the library Boost.Iostreams' "$1" || library=-lboost_iostreams
     {
-        printf '#include <cstdint>\n#include <iostream>\n#include <string>\n#include <string_view>\n'
+        printf '#include <%s>\n' cstdint filesystem iostream string string_view
         echo "std::uint64_t $function($arguments);"
         echo 'std::uint64_t count(std::string_view bytes);'
         if [ -z "$arguments" ]; then
@@ -68,8 +71,10 @@ go() {
     rm -rf module
     mkdir module
     cp "$@" module
-    function=$(sed -n 's/^func \([a-z]*\)(path.*/\1/p' "$1")
-    argument=$(sed -n 's/^func [a-z]*(path string, \([a-z]*\) .*/, \1/p' "$1")
+    function=$(sed -n 's/^func \([a-z]*\)(\(path\|folder\).*/\1/p' "$1")
+    argument=$(sed -n 's/^func [a-z]*(\(path\|paths\|folder\) [][a-z]*, \([a-z]*\) .*/, \2/p' "$1")
+    target=path
+    [ "$(reads "$1")" != list ] || target='[]string{path, path}'
     cat >module/main.go <<GO
 package main
 
@@ -77,7 +82,7 @@ import "os"
 
 func main() {
 	for _, path := range os.Args[1:] {
-		count, err := $function(path$argument)
+		count, err := $function($target$argument)
 		if err != nil {
 			panic(err)
 		}
@@ -92,13 +97,15 @@ GO
 }
 
 python() {
-    cat >main.py <<'PYTHON'
+    target=path
+    [ "$(reads "$1")" != list ] || target='[path, path]'
+    cat >main.py <<PYTHON
 import runpy
 import sys
 
 method, *scan = (runpy.run_path(path) for path in sys.argv[1].split())
 function = method.get("newlines") or method["lines"]
-print(*[function(path, *(found["count"] for found in scan)) for path in sys.argv[2:]])
+print(*[function($target, *(found["count"] for found in scan)) for path in sys.argv[2:]])
 PYTHON
     "$python" -W error main.py "$*" empty one unended long
 }
@@ -208,7 +215,44 @@ decodes() {
     esac
 }
 
+# What a snippet reads, if it is not a single file.
+reads() {
+    case ${1##*/} in
+    nftw.* | fts.* | recursive_directory_iterator.* | walkdir.* | walkdir-goroutines.*) echo folder ;;
+    os.walk.* | os.scandir.* | pathlib.rglob.* | FileManager.enumerator.*) echo folder ;;
+    readdir.* | readdir-concurrent.* | readdirSync.* | Bun.Glob.*) echo folder ;;
+    Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.*) echo folder ;;
+    files.* | ThreadPoolExecutor.map.*) echo list ;;
+    esac
+}
+
+# Makes a folder of each file: it has the file, another one without a newline, and what is not read.
+make_folders() {
+    for file in empty one unended long; do
+        mv $file $file.plain
+        mkdir -p $file/nested
+        cp $file.plain $file/nested/copy
+        printf x >$file/other
+        ln -s "$PWD/long.plain" $file/link-to-a-file
+        ln -s .. $file/nested/loop
+        mkfifo $file/pipe
+    done
+}
+
+remove_folders() {
+    for file in empty one unended long; do
+        rm -r $file
+        mv $file.plain $file
+    done
+}
+
 check() {
+    if [ "$(reads "$1")" = folder ]; then
+        make_folders
+        check_plain "$@"
+        remove_folders
+        return
+    fi
     format=$(decodes "$1")
     if [ -n "$format" ] && ! command -v "$format" >/dev/null; then
         echo "SKIPPED: $1: no program here writes $format" >&2
@@ -225,6 +269,7 @@ check() {
 check_plain() {
     expected=$newlines
     ! grep -q 'Counts lines\|// lines counts' "$@" || expected=$lines
+    [ "$(reads "$1")" != list ] || expected=$newlines_twice
     said=$($language "$@" 2>&1 | sed 's/ *$//')
     compare "$*" "$expected"
 }
@@ -241,7 +286,7 @@ compare() {
 
 # The scans that go with a snippet: those whose function it takes as an argument.
 scans() {
-    argument=$(sed -n 's/.*path[a-z ]*, .*\(count\|visit\)[ ),].*/\1/p' "$1" | head -n 1)
+    argument=$(sed -n 's/.*\(path\|folder\)[]a-z []*, .*\(count\|visit\)[ ),].*/\2/p' "$1" | head -n 1)
     case $language in c | cpp | go | python | node | bun | deno) [ -z "$argument" ] || grep -lE "\<$argument\(" "$(dirname "$1")"/scan/* ;; esac
 }
 
@@ -261,6 +306,10 @@ lack() {
         echo "no Python 3.14 or later"
     elif grep -q '^// needs: Node.js 22.15' "$1" && ! command node -e 'require("zlib").createZstdDecompress()' 2>/dev/null; then
         echo "no Node.js 22.15 or later"
+    elif grep -q '^// needs: Node.js 18.17' "$1" && ! command node -e '
+        const [major, minor] = process.versions.node.split(".");
+        process.exit(+(major < 18 || (major == 18 && minor < 17)))' 2>/dev/null; then
+        echo "no Node.js 18.17 or later"
     elif grep -q '^// needs: Java 22' "$1" && ! javac --release 22 -version >/dev/null 2>&1; then
         echo "no JDK 22 or later"
     elif grep -q '^// needs: the library Boost.Iostreams' "$1" && ! has_boost; then

@@ -2,6 +2,7 @@
 #ifndef READLAB_CONTENDER_H
 #define READLAB_CONTENDER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,8 @@ struct request {
 struct answer {
     uint64_t bytes, newlines, lines;
     uint8_t sum;
+    // Of several files: how many, and the proof of each (PROTOCOL.md).
+    uint64_t files, products;
 };
 
 // The reason of a failed reading, without the path, valid until the next reading; NULL after success.
@@ -54,6 +57,10 @@ struct method {
     reader *read;
     // Whether it reads a part of a file, too.
     bool parts;
+    // Whether it reads a folder instead of a file.
+    bool folders;
+    // Why it does not work with this C library; NULL if it does.
+    const char *unavailable;
 };
 
 // All methods, in the order of the list; a method without a name is the end.
@@ -65,6 +72,19 @@ reader read_by_read, read_by_fread, read_by_mmap;
 reader read_by_getline, read_by_fgets;
 // characters.c
 reader read_by_getc, read_by_getc_unlocked;
+// folders.c
+reader read_by_fts, read_by_nftw;
+
+// Why the C library has no fts; NULL if it does.
+#if __has_include(<fts.h>)
+#define FTS_UNAVAILABLE NULL
+#else
+#define FTS_UNAVAILABLE "the C library has no fts.h"
+#endif
+
+// folders.c: the file below a folder at which the reading failed; empty if the folder itself is the
+// reason.
+extern char failed_file[PATH_MAX];
 
 // stream.c: a stream with a buffer of this many bytes, to be freed after the stream is closed, or of
 // the library's size for 0.
@@ -80,6 +100,7 @@ void say_ready(const struct method *method, const struct request *request);
 void say_sample(const struct method *method, const struct request *request, uint64_t wall_ns,
                 const uint64_t cpu_ns[2], const struct answer *answer);
 void say_done(uint32_t count);
+void say_unavailable(const char *reason);
 void say_failed(const char *subject, const char *why);
 
 // session.c: the turns of one session; returns the exit code.

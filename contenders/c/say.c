@@ -76,8 +76,11 @@ void say_method(const struct method *method)
         printf("%s{\"name\":\"%s\",\"default\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 "}", i ? "," : "",
                param->name, param->preset, param->min, param->max);
     }
-    printf("],\"about\":\"%s\",\"cache\":\"through\"%s}\n", method->about,
-           method->parts ? ",\"parts\":true" : "");
+    printf("],\"about\":\"%s\",\"cache\":\"through\"%s%s", method->about,
+           method->parts ? ",\"parts\":true" : "", method->folders ? ",\"reads\":\"folder\"" : "");
+    if (method->unavailable)
+        printf(",\"unavailable\":\"%s\"", method->unavailable);
+    puts("}");
 }
 
 void say_ready(const struct method *method, const struct request *request)
@@ -100,12 +103,20 @@ void say_sample(const struct method *method, const struct request *request, uint
         printf(",\"lines\":%" PRIu64, answer->lines);
     if (request->work == SUM)
         printf(",\"sum\":%u", answer->sum);
+    if (method->folders)
+        printf(",\"files\":%" PRIu64 ",\"products\":%" PRIu64, answer->files, answer->products);
     puts("}");
 }
 
 void say_done(uint32_t count)
 {
     printf("{\"say\":\"done\",\"count\":%" PRIu32 "}\n", count);
+    fflush(stdout);
+}
+
+void say_unavailable(const char *reason)
+{
+    printf("{\"say\":\"unavailable\",\"reason\":\"%s\"}\n", reason);
     fflush(stdout);
 }
 

@@ -72,6 +72,10 @@ static void give_back(void)
 
 int serve(const struct method *method, const struct request *request)
 {
+    if (method->unavailable) {
+        say_unavailable(method->unavailable);
+        return FAILED;
+    }
     say_ready(method, request);
     char line[TURN_CHARS_MAX];
     while (fgets(line, sizeof line, stdin)) {
@@ -85,7 +89,7 @@ int serve(const struct method *method, const struct request *request)
         }
         cause failed = turn(method, request, (uint32_t)lead, (uint32_t)count);
         if (failed) {
-            say_failed(request->path, failed);
+            say_failed(*failed_file ? failed_file : request->path, failed);
             return FAILED;
         }
         give_back();

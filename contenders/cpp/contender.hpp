@@ -41,6 +41,8 @@ struct Request {
 struct Answer {
     std::optional<std::uint64_t> bytes, newlines, lines;
     std::optional<std::uint8_t> sum;
+    // Of several files: how many, and the proof of each (PROTOCOL.md).
+    std::optional<std::uint64_t> files, products;
 };
 
 // A method: opens, reads the bytes, closes. All of that is the window, and no state is kept. It
@@ -56,13 +58,15 @@ struct Method {
     bool parts = false;
     // Why it does not work with this program; empty if it does.
     std::string_view unavailable = {};
+    // Whether it reads a folder instead of a file.
+    bool folders = false;
 };
 
 // All methods, in the order of the list.
 const std::vector<Method> &methods();
 
 // The methods, by their files: streams.cpp, whole.cpp, lines.cpp, standard_input.cpp, arrays.cpp,
-// mappings.cpp.
+// mappings.cpp, folders.cpp.
 Answer read_by_ifstream_read(const Request &request);
 Answer read_by_ifstream_rdbuf(const Request &request);
 Answer read_by_istreambuf_iterator(const Request &request);
@@ -74,6 +78,7 @@ Answer read_by_fread(const Request &request);
 Answer read_by_read(const Request &request);
 Answer read_by_mmap(const Request &request);
 Answer read_by_mapped_file_source(const Request &request);
+Answer read_by_recursive_directory_iterator(const Request &request);
 
 // The Boost that the program was built with, empty without Boost.Iostreams.
 extern const std::string_view boost_version;

@@ -11,6 +11,13 @@ struct Unavailable : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// One of several files was not read.
+struct FileFailure : std::runtime_error {
+    const std::string path;
+
+    FileFailure(const std::string &path, const std::string &cause) : std::runtime_error(cause), path(path) {}
+};
+
 // Throws the cause that errno has.
 [[noreturn]] void throw_errno();
 

@@ -36,6 +36,9 @@ const std::vector<Method> &methods()
         {"mmap", "the whole file mapped by mmap(2)", of_bytes, {}, read_by_mmap, true},
         {"mapped_file_source", "the whole file mapped by boost::iostreams::mapped_file_source", of_bytes, {},
          read_by_mapped_file_source, false, without_boost},
+        {"recursive_directory_iterator",
+         "std::filesystem::recursive_directory_iterator, and std::ifstream::read of each regular file", of_bytes,
+         {array, stream_buffer}, read_by_recursive_directory_iterator, false, {}, true},
     };
     return list;
 }

@@ -105,6 +105,8 @@ void say_method(const Method &method)
                        R"(,"cache":"through")";
     if (method.parts)
         line += R"(,"parts":true)";
+    if (method.folders)
+        line += R"(,"reads":"folder")";
     if (!method.unavailable.empty())
         line += R"(,"unavailable":)" + quoted(method.unavailable);
     write(line + '}');
@@ -131,6 +133,10 @@ void say_sample(std::uint64_t wall_ns, std::uint64_t cpu_user_ns, std::uint64_t 
         fields.push_back(field("lines", *answer.lines));
     if (answer.sum)
         fields.push_back(field("sum", *answer.sum));
+    if (answer.files)
+        fields.push_back(field("files", *answer.files));
+    if (answer.products)
+        fields.push_back(field("products", *answer.products));
     write(R"({"say":"sample",)" + joined(fields) + '}');
 }
 

@@ -127,6 +127,8 @@ int serve(const Method &method, const Request &request)
         return take_turns(method, request);
     } catch (const Unavailable &error) {
         say_unavailable(error.what());
+    } catch (const FileFailure &error) {
+        say_failed(error.path, error.what());
     } catch (const std::exception &error) {
         say_failed(request.path, cause_of(error));
     }

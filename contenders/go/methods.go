@@ -21,7 +21,7 @@ type method struct {
 	read func(request) (answer, error)
 	// Whether it reads a part of a file, too.
 	parts bool
-	// "url", if it reads from a server; otherwise files.
+	// "url", if it reads from a server; "list" or "folder", if it reads several files; otherwise single ones.
 	reads string
 	// The format of the compressed file that it decodes, if it does.
 	decodes string
@@ -43,6 +43,8 @@ var (
 	concurrency = param{"concurrency", 8, 1, 256}
 	keptClient  = param{"kept", 0, 0, 1}
 	httpVersion = param{"http", 1, 1, 2}
+
+	workers = param{"workers", runtime.NumCPU(), 1, 1024}
 )
 
 // unavailable is why a method cannot read, or empty.
@@ -84,4 +86,9 @@ var methods = []method{
 		[]param{ownBuffer, keptClient, httpVersion}, readByGet, false, "url", ""},
 	{"http.Client-ranged", "GETs of ranges at once by goroutines, one http.Client", ofBytes,
 		[]param{partSize, concurrency, keptClient, httpVersion}, readByRanges, false, "url", ""},
+	{"files", "os.ReadFile of each file of a list, one after the other", ofBytes, nil, readList, false, "list", ""},
+	{"walkdir", "os.ReadFile of each regular file that filepath.WalkDir finds, one after the other", ofBytes, nil,
+		readWalk, false, "folder", ""},
+	{"walkdir-goroutines", "filepath.WalkDir sends paths through a channel to goroutines, each with os.ReadFile", ofBytes,
+		[]param{workers}, readWalkByWorkers, false, "folder", ""},
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +11,13 @@ import (
 
 // A request is the method, the target and every parameter in force. A path is any bytes. What is
 // read over the network has no path but an address and what the environment says about its server,
-// and the client of a session, if it is kept.
+// and the client of a session, if it is kept. Of a list, the paths in it are here too.
 type request struct {
 	method  method
 	scan    string
 	work    string
 	path    string
+	list    []string
 	part    part
 	params  map[string]int
 	address address
@@ -46,11 +49,14 @@ func parseRequest(words []string) (request, error) {
 			return request{}, err
 		}
 	}
-	if found.reads != "url" {
-		r.path = words[3]
-		return r, nil
+	if found.reads == "url" {
+		return r, r.connectTo(words[3])
 	}
-	return r, r.connectTo(words[3])
+	r.path = words[3]
+	if found.reads == "list" {
+		r.list, err = parseList(r.path)
+	}
+	return r, r.named(err)
 }
 
 // connectTo sets what is read over the network. A kept client is made here, before any window.
@@ -78,8 +84,24 @@ func (r *request) target() string {
 	return r.path
 }
 
-// set sets one name=value.
+// named puts what failed before an error: the file, if several are read, and the target otherwise.
+func (r request) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	target := r.target()
+	var at *fs.PathError
+	if errors.As(err, &at) && (r.method.reads == "list" || r.method.reads == "folder") {
+		target = at.Path
+	}
+	return fmt.Errorf("%s: %w", target, cause(err))
+}
+
+// set sets one name=value. That the target is a list is known from the method.
 func (r *request) set(word string) error {
+	if word == "list=1" && r.method.reads == "list" {
+		return nil
+	}
 	name, digits, _ := strings.Cut(word, "=")
 	bounds := map[string]*int64{"start_bytes": &r.part.start, "length_bytes": &r.part.length}
 	if bound := bounds[name]; bound != nil && r.method.parts {

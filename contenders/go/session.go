@@ -36,7 +36,7 @@ func serve(r request, input io.Reader) error {
 		}
 		samples, err := turn(r, lead, count)
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.target(), cause(err))
+			return r.named(err)
 		}
 		// The bytes that were read are garbage now; their memory is returned to the kernel before the turn ends.
 		debug.FreeOSMemory()

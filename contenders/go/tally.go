@@ -14,6 +14,8 @@ type answer struct {
 	Newlines *uint64 `json:"newlines,omitempty"`
 	Lines    *uint64 `json:"lines,omitempty"`
 	Sum      *byte   `json:"sum,omitempty"`
+	Files    *uint64 `json:"files,omitempty"`
+	Products *uint64 `json:"products,omitempty"`
 }
 
 // A tally is the consumer of all methods that visit bytes: it counts the bytes and does the work.
@@ -80,6 +82,17 @@ func sum(chunk []byte) (sum byte) {
 		sum += b
 	}
 	return sum
+}
+
+// value is what the work counts.
+func (t *tally) value() uint64 {
+	switch t.work {
+	case "sum":
+		return uint64(t.sum)
+	case "newlines":
+		return t.newlines
+	}
+	return t.bytes
 }
 
 func (t *tally) answer() answer {

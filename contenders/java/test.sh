@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Java contender and tests it against the protocol; needs only a JDK. Ends with "N passed, N failed".
+# Builds the Java contender and tests it against the protocol; needs only a JDK.
 set -eu
 if ! javac --release 17 -version >/dev/null 2>&1; then
     echo "SKIPPED: the Java contender's tests: no javac of JDK 17 or later on the PATH" >&2
@@ -11,4 +11,5 @@ classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 javac -encoding UTF-8 -Xlint:all -Werror -cp build -d "$classes" test/*.java
 java -XX:TieredStopAtLevel=1 -cp "build:$classes" ConformanceTest build
+../several_files.sh java -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp "$PWD/build" Reader
 ../snippets.sh java

@@ -1,10 +1,11 @@
-// All methods of Node.js, in the order of the list: those of files, and those that read from a
-// server. `prepare` is called before `ready`: it makes what is kept open with kept=1.
+// All methods of Node.js, in the order of the list: those of files and folders, and those that
+// read from a server. `prepare` is called before `ready`: it makes what is kept open with kept=1.
 'use strict';
 
 const { DECODERS } = require('./compressed');
 const fetched = require('./fetch');
 const { BYTES_MAX, FILE_METHODS, OF_BYTES } = require('./file_methods');
+const { CONCURRENCY, FOLDER_METHODS } = require('./folder_methods');
 const http2 = require('./http2');
 const https = require('./https');
 
@@ -12,13 +13,13 @@ const https = require('./https');
 const OF_URLS = { reads: 'url', tls: true, scans: OF_BYTES };
 const KEPT = { name: 'kept', default: 0, min: 0, max: 1 };
 const PART = { name: 'part_bytes', default: 8388608, min: 65536, max: BYTES_MAX };
-const CONCURRENCY = { name: 'concurrency', default: 8, min: 1, max: 256 };
 const HTTP2_ONLY = { name: 'http', default: 2, min: 2, max: 2 };
 // The default of HTTP/2: how many bytes a server sends before the client says that it has read them.
 const WINDOW = { name: 'window_bytes', default: 65535, min: 65535, max: 2 ** 31 - 1 };
 
 const METHODS = [
   ...FILE_METHODS,
+  ...FOLDER_METHODS,
   ...DECODERS,
   {
     name: 'fetch',

@@ -7,6 +7,14 @@ class Refusal extends Error {}
 /** This machine or this target lacks what the method needs. */
 class Unavailable extends Refusal {}
 
+/** One of several files was not read. */
+class FileFailure extends Error {
+  constructor(path, cause) {
+    super(path, { cause });
+    this.path = path;
+  }
+}
+
 /** Bun has other words for it, without the code. */
 const IS_DIRECTORY = 'EISDIR';
 
@@ -26,4 +34,4 @@ function cause(failure) {
   return words.split('\n')[0].replace(/\?\S+/g, '?…');
 }
 
-module.exports = { Refusal, Unavailable, cause };
+module.exports = { FileFailure, Refusal, Unavailable, cause };

@@ -4,7 +4,7 @@
 
 const readline = require('readline');
 const { Meters } = require('./meters');
-const { Refusal, cause } = require('./refusal');
+const { FileFailure, Refusal, cause } = require('./refusal');
 const say = require('./say');
 
 const TURN = /^go (\d{1,10}) (\d{1,10})$/;
@@ -25,13 +25,14 @@ async function serve(request, input) {
   }
 }
 
-/** What the action returns; a failure becomes a refusal with the target and the cause. */
+/** What the action returns; a failure becomes a refusal with the target, or one file of it, and the cause. */
 async function orRefusal(request, action) {
   try {
     return await action();
   } catch (failure) {
     if (failure instanceof Refusal) throw failure;
-    throw new Refusal(`${request.shown}: ${cause(failure)}`);
+    const shown = failure instanceof FileFailure ? failure.path : request.shown;
+    throw new Refusal(`${shown}: ${cause(failure)}`);
   }
 }
 

@@ -1,7 +1,9 @@
-// The consumer of all methods that visit bytes: it counts the bytes and does the work.
+// The consumers of all methods that visit bytes: they count the bytes and do the work.
 'use strict';
 
 const NEWLINE = 0x0a;
+/** The numbers of a file are taken modulo this in the proof of several (PROTOCOL.md). */
+const PROOF_MODULUS = 65521;
 
 function newlinesByLoop(chunk) {
   let newlines = 0;
@@ -42,10 +44,37 @@ class Tally {
     this.found += this.visit(chunk);
   }
 
+  /** What the work counts. */
+  value() {
+    if (this.work === 'discard') return this.bytes;
+    return this.work === 'sum' ? this.found & 0xff : this.found;
+  }
+
   answer() {
-    if (this.work === 'discard') return { bytes: this.bytes };
-    return { bytes: this.bytes, [this.work]: this.work === 'sum' ? this.found & 0xff : this.found };
+    return this.work === 'discard' ? { bytes: this.bytes } : { bytes: this.bytes, [this.work]: this.value() };
   }
 }
 
-module.exports = { Tally };
+/** Adds up several files, and proves each of them. */
+class FilesTally {
+  constructor(request) {
+    this.all = new Tally(request);
+    this.files = 0;
+    this.products = 0;
+  }
+
+  /** Adds the tally of one file. */
+  add(file) {
+    this.all.bytes += file.bytes;
+    this.all.found += file.found;
+    this.files++;
+    this.products += ((file.bytes % PROOF_MODULUS) + 1) * ((file.value() % PROOF_MODULUS) + 1);
+    this.products %= 2 ** 32;
+  }
+
+  answer() {
+    return { ...this.all.answer(), files: this.files, products: this.products };
+  }
+}
+
+module.exports = { FilesTally, Tally };

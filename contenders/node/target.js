@@ -38,12 +38,12 @@ function urlOf(word) {
 }
 
 /**
- * The path by its bytes, or as text for a runtime that takes no other. With a name that is not UTF-8
- * it would open another file.
+ * The path by its bytes, or as text for a runtime or a method that takes no other. With a name that
+ * is not UTF-8 it would open another file.
  */
-function pathOf(contender, words, index) {
+function pathOf(contender, method, words, index) {
   const path = exactBytes(words, index);
-  if (!contender.onlyText) return path;
+  if (!contender.onlyText && method.reads !== 'folder') return path;
   if (path.equals(Buffer.from(words[index]))) return words[index];
   throw new Unavailable(`${words[index]}: ${contender.name} can only spell names in UTF-8`);
 }
@@ -54,7 +54,7 @@ function targetOf(contender, method, words, index) {
     const url = urlOf(words[index]);
     return { url, shown: `${url.origin}${url.pathname}` };
   }
-  return { path: pathOf(contender, words, index), shown: words[index] };
+  return { path: pathOf(contender, method, words, index), shown: words[index] };
 }
 
 module.exports = { targetOf };

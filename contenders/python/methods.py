@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import chunks
 import compressed
+import files
 import lines
 import urls
 import whole
@@ -13,7 +14,8 @@ Param = namedtuple("Param", "name default min max")
 
 # One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
-# Some read a part of a file, too. Some read a URL instead, and may prepare a client that all readings use.
+# Some read a part of a file, too. Some read a URL instead, and may prepare a client that all readings use. Some read a
+# list of files or a folder.
 # Some decode a compressed file.
 Method = namedtuple("Method", "name about scans params read unavailable parts reads prepare decodes",
                     defaults=[None, False, "file", None, None])
@@ -32,6 +34,7 @@ OF_ARRAY = {"newlines": ["count_nonzero"], "sum": ["sum"], "discard": ["-"]}
 BUFFERING = Param("buffer_bytes", 0, 0, BYTES_MAX)
 OWN_BUFFER = Param("buffer_bytes", 64 << 10, 1, BYTES_MAX)
 KEPT = Param("kept", 0, 0, 1)
+WORKERS = Param("workers", files.WORKERS, 1, 1024)
 
 METHODS = [
     Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [BUFFERING],
@@ -68,4 +71,12 @@ METHODS = [
            urls.by_urllib, reads="url"),
     Method("http.client", "http.client: GET over a connection that is closed or, with kept=1, stays", OF_BODY,
            [OWN_BUFFER, KEPT], urls.by_http_client, reads="url", prepare=urls.prepare_http_client),
+    Method("ThreadPoolExecutor.map", "map of a ThreadPoolExecutor over a list: its threads read the whole of each file",
+           OF_BYTES, [WORKERS], files.by_pool, reads="list"),
+    Method("os.walk", "os.walk, and read to its end of each regular file, one after the other", OF_BYTES, [],
+           files.by_walk, reads="folder"),
+    Method("os.scandir", "os.scandir of each folder, and read to its end of each regular file, one after the other",
+           OF_BYTES, [], files.by_scandir, reads="folder"),
+    Method("pathlib.rglob", "pathlib's rglob, and read to its end of each regular file; it leaves out folders that "
+           "cannot be read", OF_BYTES, [], files.by_rglob, reads="folder"),
 ]

@@ -2,6 +2,7 @@
 
 import os
 
+from files import paths_of
 from methods import METHODS
 from part import Part
 from url import Url
@@ -19,6 +20,8 @@ class Request:
         # The exact bytes: arguments that are not text in the locale's encoding have surrogates.
         self.path = os.fsencode(target)
         self.url = url_of(target) if method.reads == "url" else None
+        # Of a list, the paths in it.
+        self.paths = []
         self.part = Part()
         self.params = {param.name: param.default for param in method.params}
         # What stays from reading to reading, of methods that keep a client.
@@ -38,10 +41,20 @@ class Request:
         request = Request(method, scan, work, target)
         for word in words[4:]:
             request.set(word)
+        if method.reads == "list":
+            request.load_list()
         return request
 
+    def load_list(self):
+        try:
+            self.paths = paths_of(self.path)
+        except (OSError, ValueError) as cause:
+            raise Refusal(f"{self.shown()}: {getattr(cause, 'strerror', None) or cause}") from cause
+
     def set(self, word):
-        """Sets one name=value."""
+        """Sets one name=value. That the target is a list is known from the method."""
+        if word == "list=1" and self.method.reads == "list":
+            return
         name, _, digits = word.partition("=")
         number = digits.isascii() and digits.isdigit() and len(digits) < 20
         if self.method.parts and number and name in ("start_bytes", "length_bytes"):
@@ -58,7 +71,11 @@ class Request:
         """The target for messages: the path, or the URL without its query."""
         if self.url:
             return self.url.shown
-        return self.path.decode("utf-8", "replace")
+        return shown_path(self.path)
+
+
+def shown_path(path):
+    return path.decode("utf-8", "replace")
 
 
 def url_of(target):

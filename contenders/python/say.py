@@ -19,8 +19,9 @@ def method(listed):
               "about": listed.about, "cache": "through"}
     if listed.parts:
         fields["parts"] = True
+    if listed.reads != "file":
+        fields["reads"] = listed.reads
     if listed.reads == "url":
-        fields["reads"] = "url"
         fields["tls"] = True
     if listed.decodes:
         fields["decodes"] = [listed.decodes]

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 import say
 from compressed import FAILURES
-from request import Refusal
+from files import FileFailure
+from request import Refusal, shown_path
 
 TURN = re.compile(r"go ([0-9]{1,10}) ([0-9]{1,10})")
 TURN_MAX = 0xFFFF_FFFF
@@ -42,9 +43,11 @@ def prepared(request):
 
 @contextmanager
 def refused(request):
-    """Makes one line of a failure: the target and the cause."""
+    """Makes one line of a failure: the target, or the one of its files, and the cause."""
     try:
         yield
+    except FileFailure as failure:
+        raise Refusal(f"{shown_path(failure.path)}: {cause(failure.__cause__)}") from failure
     except (OSError, MemoryError, ValueError, http.client.HTTPException, *FAILURES) as failure:
         raise Refusal(f"{request.shown()}: {cause(failure)}") from failure
 

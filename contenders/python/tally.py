@@ -1,4 +1,7 @@
-"""The consumer of all methods that visit bytes: it counts the bytes and does the work."""
+"""The consumers of all methods that visit bytes: they count the bytes and do the work."""
+
+# The numbers of a file are taken modulo this in the proof of several (PROTOCOL.md).
+PROOF_MODULUS = 65521
 
 
 class Tally:
@@ -35,9 +38,37 @@ class Tally:
         self.bytes += length
         self.found += found
 
+    def value(self):
+        """What the work counts; lines are not counted so."""
+        if self.work == "discard":
+            return self.bytes
+        return self.found & 0xFF if self.work == "sum" else self.found
+
     def answer(self):
         if self.work == "discard":
             return {"bytes": self.bytes}
         if self.work == "lines":
             return {"bytes": self.bytes, "lines": self.found + bool(self.unended)}
         return {"bytes": self.bytes, self.work: self.found & 0xFF if self.work == "sum" else self.found}
+
+
+class FilesTally:
+    """Adds up several files, and proves each of them."""
+
+    def __init__(self):
+        self.bytes = 0
+        self.found = 0
+        self.files = 0
+        self.products = 0
+
+    def add(self, tally):
+        """Adds the tally of one file."""
+        self.bytes += tally.bytes
+        self.found += tally.found
+        self.files += 1
+        self.products += (tally.bytes % PROOF_MODULUS + 1) * (tally.value() % PROOF_MODULUS + 1)
+
+    def answer(self, request):
+        tally = Tally(request)
+        tally.add(self.bytes, self.found)
+        return {**tally.answer(), "files": self.files, "products": self.products % 2**32}

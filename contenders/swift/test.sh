@@ -14,4 +14,5 @@ fi
 "$here/build.sh"
 "$here/swiftc.sh" "$here/build/test" -module-name readlab_swift_test "$here"/tests/*.swift
 "$here/build/test" "$here/build/readlab-swift"
+"$here/../several_files.sh" "$here/build/readlab-swift"
 "$here/../snippets.sh" swift

@@ -7,6 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -39,8 +40,22 @@ final class Failure {
         }
     }
 
+    /** The file or folder, of several, that was not read; empty if it is not known. */
+    static Optional<String> file(Throwable failure) {
+        if (failure instanceof UncheckedIOException) {
+            return file(failure.getCause());
+        }
+        if (failure instanceof FileFailure one) {
+            return Optional.of(one.shown());
+        }
+        return failure instanceof FileSystemException system
+                ? Optional.ofNullable(system.getFile())
+                : Optional.empty();
+    }
+
     static String cause(Throwable failure) {
-        if (failure instanceof UncheckedIOException || failure instanceof ExecutionException) {
+        if (failure instanceof UncheckedIOException || failure instanceof ExecutionException
+                || failure instanceof FileFailure) {
             return cause(failure.getCause());
         }
         if (failure instanceof NoSuchFileException) {

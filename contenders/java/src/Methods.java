@@ -5,8 +5,8 @@ import java.util.stream.Stream;
 /** All methods, in the order of the list. */
 final class Methods {
     static final List<Method> ALL = Stream.of(
-                    LineMethods.ALL, StreamMethods.ALL, ChannelMethods.ALL, SegmentMethods.ALL, ArchiveMethods.ALL,
-                    HttpMethods.ALL)
+                    LineMethods.ALL, StreamMethods.ALL, ChannelMethods.ALL, SegmentMethods.ALL, FolderMethods.ALL,
+                    ArchiveMethods.ALL, HttpMethods.ALL)
             .flatMap(List::stream)
             .collect(Collectors.toUnmodifiableList());
 

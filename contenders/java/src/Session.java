@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -86,7 +87,8 @@ final class Session {
         } catch (NotSpelled failure) {
             throw Refusal.unavailable(request.target().shown() + ": " + failure.getMessage());
         } catch (Exception | OutOfMemoryError | InternalError failure) {
-            throw new Refusal(request.target().shown() + ": " + Failure.cause(failure));
+            Optional<String> file = method.readsFolders() ? Failure.file(failure) : Optional.empty();
+            throw new Refusal(file.orElse(request.target().shown()) + ": " + Failure.cause(failure));
         }
     }
 

@@ -57,8 +57,17 @@ final class Tally {
         return bytes;
     }
 
+    /** What the work counts. */
+    long value() {
+        return switch (work) {
+            case SUM -> counted & 0xFF;
+            case DISCARD -> bytes;
+            default -> counted;
+        };
+    }
+
     Answer answer() {
-        return Answer.ofBytes(work, bytes, work == Work.SUM ? counted & 0xFF : counted);
+        return Answer.ofBytes(work, bytes, value());
     }
 
     // Int accumulators: a chunk is shorter than 2 GiB, and a sum that wraps keeps its low byte.

@@ -71,7 +71,11 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
 
     /** The path for classes that do not accept a {@link Path}; an inexact one is refused. */
     File legacyFile() throws IOException {
-        Path exact = file();
+        return legacyFile(file());
+    }
+
+    /** A path for classes that do not accept a {@link Path}; an inexact one is refused. */
+    static File legacyFile(Path exact) throws NotSpelled {
         File file = new File(exact.toString());
         try {
             if (file.toPath().equals(exact)) {

@@ -32,7 +32,7 @@ final class BadInput {
 
     private void paths() {
         for (Method method : Methods.ALL) {
-            if (method.unavailable().isEmpty() && !method.reads().equals(Method.URL)) {
+            if (method.unavailable().isEmpty() && method.reads().equals(Method.FILE)) {
                 String expected = method.name().startsWith("zip") ? "" : "o such file or directory";
                 fails(method.name(), folder.resolve("absent").toString(), expected);
                 fails(method.name(), folder.toString(), "");

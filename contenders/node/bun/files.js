@@ -1,8 +1,10 @@
-// The methods of Bun.file. Bun.mmap is not among them: only the collector ends its mapping, at a
-// time of its own.
+// The methods of Bun.file and Bun.Glob. Bun.mmap is not among them: only the collector ends its
+// mapping, at a time of its own.
 'use strict';
 
-const { Tally } = require('../tally');
+const path = require('path');
+const { failureOf } = require('../folders');
+const { FilesTally, Tally } = require('../tally');
 const { linesOf } = require('../text');
 
 async function byText(request) {
@@ -21,4 +23,20 @@ async function byBytes(request) {
   return tally.answer();
 }
 
-module.exports = { byText, byStream, byBytes };
+/** A Glob lists regular files only, and follows no links unless it is told to. */
+async function byGlob(request) {
+  const found = new FilesTally(request);
+  for await (const name of new Bun.Glob('**/*').scan({ cwd: request.path, dot: true })) {
+    const file = path.join(request.path, name);
+    try {
+      const tally = new Tally(request);
+      tally.take(await Bun.file(file).bytes());
+      found.add(tally);
+    } catch (cause) {
+      throw failureOf(file, cause);
+    }
+  }
+  return found.answer();
+}
+
+module.exports = { byText, byStream, byBytes, byGlob };

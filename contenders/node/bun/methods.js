@@ -1,4 +1,5 @@
-// All methods of Bun, in the order of the list.
+// All methods of Bun, in the order of the list. Those with readdir are not among them: the one of
+// Bun follows links.
 'use strict';
 
 const { FILE_METHODS, OF_BYTES, OF_LINES } = require('../file_methods');
@@ -27,6 +28,14 @@ const METHODS = [
     read: files.byBytes,
   },
   ...FILE_METHODS,
+  {
+    name: 'Bun.Glob',
+    about: 'scan of a Bun.Glob, and bytes of a Bun.file of each regular file, one after the other',
+    reads: 'folder',
+    scans: OF_BYTES,
+    params: [],
+    read: files.byGlob,
+  },
 ];
 
 module.exports = { METHODS };

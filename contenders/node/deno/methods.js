@@ -2,6 +2,7 @@
 'use strict';
 
 const { BUFFER, FILE_METHODS, OF_BYTES, OF_LINES } = require('../file_methods');
+const { FOLDER_METHODS } = require('../folder_methods');
 const files = require('./files');
 
 const METHODS = [
@@ -41,6 +42,7 @@ const METHODS = [
     read: files.byReadFile,
   },
   ...FILE_METHODS,
+  ...FOLDER_METHODS,
 ];
 
 module.exports = { METHODS };

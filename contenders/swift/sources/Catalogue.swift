@@ -35,7 +35,7 @@ struct Method: Sendable {
 }
 
 extension Method {
-    static let all: [Method] = [bytes, data, delegate, completion, mapped, contents, read, handle]
+    static let all: [Method] = [bytes, data, delegate, completion, mapped, contents, read, handle, enumerator]
 
     private static let dataScans: [Scan] = [
         .forUnsafe, .enumerate, .nsdata, .forLoop, .reduce, .forEach, .forUnsafeCopy, .forComplex, .forUnoptimized,
@@ -101,6 +101,15 @@ extension Method {
     private static let contents = Method(
         name: "data-contents", scans: dataScans, about: "Data(contentsOf:), the whole file read into one Data",
         make: { ContentsReader(url: try $0.target.file(for: "data-contents").url(), options: [], visit: $0.visit) })
+
+    private static let enumerator = Method(
+        name: "FileManager.enumerator", scans: dataScans, reads: .folder,
+        about: "FileManager.enumerator, and Data(contentsOf:) of each regular file, one after the other",
+        make: {
+            let folder = try $0.target.file(for: "FileManager.enumerator").string()
+            return FolderReader(
+                folder: URL(fileURLWithPath: folder, isDirectory: true), work: $0.work, visit: $0.visit)
+        })
 
     private static let read = Method(
         name: "read", scans: [.forUnsafe, .forLoop], params: [buffer], parts: true, about: "read(2) in a loop into one reused array",

@@ -90,7 +90,8 @@ struct Session {
         return Sample(
             wall_ns: UInt64(wall / .nanoseconds(1)), cpu_user_ns: after.userNs - before.userNs,
             cpu_system_ns: after.systemNs - before.systemNs, bytes: tally.bytes,
-            newlines: request.work == .newlines ? tally.newlines : nil, sum: request.work == .sum ? tally.sum : nil)
+            newlines: request.work == .newlines ? tally.newlines : nil, sum: request.work == .sum ? tally.sum : nil,
+            files: tally.proof?.files, products: tally.proof?.products)
     }
 
     /// The name of the target in failures.

@@ -41,7 +41,7 @@ struct MethodLine: Encodable {
 
 /// What a method can read.
 enum Reads: String, Encodable {
-    case file, both
+    case file, both, folder
 }
 
 /// Ready for turns, with these parameters in force.
@@ -59,6 +59,8 @@ struct Sample: Encodable {
     let bytes: UInt64
     let newlines: UInt64?
     let sum: UInt8?
+    let files: UInt64?
+    let products: UInt64?
 }
 
 /// The turn is over.

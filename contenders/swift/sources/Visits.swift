@@ -26,6 +26,8 @@ struct Tally: Equatable {
     var bytes: UInt64 = 0
     var newlines: UInt64 = 0
     var sum: UInt8 = 0
+    /// Of several files.
+    var proof: FilesProof?
 
     mutating func add(_ other: Tally) {
         bytes += other.bytes
