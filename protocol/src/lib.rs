@@ -32,6 +32,9 @@ pub const LINE_BYTES_MAX: usize = 64 * 1024;
 /// a line for a shell, for one session whose only reading is not timed.
 pub const CHECK_VARIABLE: &str = "READLAB_CHECK";
 
+/// The variable of the environment in which a command that reads many files finds the list of them.
+pub const LIST_VARIABLE: &str = "READLAB_LIST";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,7 +104,8 @@ pub enum Cache {
     None,
 }
 
-/// What a method can read: files, URLs, both, objects, lists or folders. Without the field it reads files.
+/// What a method can read: files, URLs, both, objects, lists or folders. Without the field it reads
+/// files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {

@@ -27,13 +27,15 @@ pub(crate) fn of_script(script: &str) -> Option<Counted> {
     let split = |command: &str| shell_words::split(command).ok();
     let commands: Vec<Vec<String>> = commands(script).into_iter().map(split).collect::<Option<_>>()?;
     let (last, before) = commands.split_last()?;
-    let passes_on = |words: &Vec<String>| name(program(words)).is_some_and(|name| PASS_ON.contains(&name));
+    let (last, before) = if is_sum(last) { before.split_last()? } else { (last, before) };
+    let passes_on =
+        |words: &Vec<String>| name(started(program(words))).is_some_and(|name| PASS_ON.contains(&name));
     if before.iter().all(passes_on) { of_words(last) } else { None }
 }
 
 /// What the words of one command count.
 pub(crate) fn of_words(words: &[String]) -> Option<Counted> {
-    let words = program(words);
+    let words = started(program(words));
     let (program, rest) = (name(words)?, words.get(1..)?);
     let has = |word: &str| rest.iter().any(|it| it == word);
     let script = |text: &str| rest.iter().any(|it| it.split_whitespace().collect::<String>() == text);
@@ -54,6 +56,26 @@ pub(crate) fn of_words(words: &[String]) -> Option<Counted> {
         "sed" => (has("-n") && has("$=")).then_some(Counted::Lines),
         _ => None,
     }
+}
+
+/// The words that xargs starts, without its flags; other words as they are.
+fn started(words: &[String]) -> &[String] {
+    if name(words) != Some("xargs") {
+        return words;
+    }
+    let first = words.iter().skip(1).position(|word| !word.starts_with('-'));
+    first.map_or(&[], |first| &words[first + 1..])
+}
+
+/// Whether a command adds up the numbers that the one before it printed, one of each file.
+fn is_sum(words: &[String]) -> bool {
+    let words = program(words);
+    let adds = |text: &String| {
+        let text: String = text.split_whitespace().collect();
+        let parts = text.strip_prefix('{').and_then(|rest| rest.split_once("+=$1}END{print"));
+        parts.is_some_and(|(counted, printed)| printed.strip_suffix('}') == Some(counted))
+    };
+    matches!(name(words), Some("awk" | "gawk" | "mawk")) && words[1..].iter().any(adds)
 }
 
 /// The words from the program's name on, without assignments and redirections before it.
@@ -94,6 +116,10 @@ mod tests {
             ("grep -v -c '' \"$1\"", None),
             ("awk 'END { print NR }' \"$1\"", Some(Counted::Lines)),
             ("sed -n '$=' \"$1\"", Some(Counted::Lines)),
+            ("rg -c '' \"$1\" | awk '{ n += $1 } END { print n }'", Some(Counted::Lines)),
+            ("rg -c '' \"$1\" | awk '{ n += $1 } END { print m }'", None),
+            ("xargs -0 rg -c '' < \"$1\" | awk '{ n += $1 } END { print n }'", Some(Counted::Lines)),
+            ("xargs -0 cat < \"$1\" | wc -l", Some(Counted::Newlines)),
             // It may add or take away lines.
             ("sed '$a\\' \"$1\" | wc -l", None),
             ("sort \"$1\" | wc -l", None),

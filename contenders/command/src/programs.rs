@@ -72,7 +72,15 @@ fn is_there(name: &OsStr, path: Option<OsString>) -> bool {
 /// The first word of each command of a line for a shell, as far as it is plainly the name of a
 /// program.
 pub(crate) fn of_script(script: &str) -> Vec<&str> {
-    commands(script).into_iter().filter_map(program).collect()
+    commands(script).into_iter().flat_map(|command| [program(command), started(command)]).flatten().collect()
+}
+
+/// The program that xargs starts, by its first word that is no flag.
+fn started(command: &str) -> Option<&str> {
+    program(command).filter(|name| *name == "xargs")?;
+    let (_, words) = command.split_once("xargs")?;
+    let at = words.split_whitespace().find(|word| !word.starts_with('-'))?;
+    program(at)
 }
 
 /// The commands of a line, split at the operators outside of quotes.
@@ -135,6 +143,8 @@ mod tests {
             ("<\"$1\" wc -l 2>&1 | sort", vec!["wc", "sort"]),
             ("LC_ALL=C grep -c 'a|b;c' \"$1\" && true || ./own", vec!["grep", "true", "./own"]),
             ("(cat \"$1\"; echo x) | tr a \"|\"", vec!["cat", "tr"]),
+            ("xargs -0 cat < \"$1\" | wc -l", vec!["xargs", "cat", "wc"]),
+            ("xargs < \"$1\"", vec!["xargs"]),
             ("for x in 1 2; do $x; done", vec![]),
             ("echo \\| wc; \"quoted\" x", vec![]),
         ] {

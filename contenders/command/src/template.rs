@@ -7,10 +7,14 @@
 
 use crate::counted::{self, Counted};
 use crate::programs;
+use readlab_protocol::LIST_VARIABLE;
 use std::ffi::{OsStr, OsString};
 
 /// The place of the path in a command line.
 const PLACE: &str = "{}";
+
+/// The place of the list, where many files are read.
+const LIST_PLACE: &str = "{list}";
 
 /// Characters that mean something to a shell outside of quotes, beyond splitting words.
 const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
@@ -41,7 +45,8 @@ pub(crate) enum TemplateError {
 impl Template {
     /// A line that is for a shell, whatever it holds.
     pub(crate) fn for_shell(text: &str) -> Template {
-        Template { words: Words::Shell(text.replace(PLACE, "\"$1\"")) }
+        let list = format!("\"${LIST_VARIABLE}\"");
+        Template { words: Words::Shell(text.replace(PLACE, "\"$1\"").replace(LIST_PLACE, &list)) }
     }
 
     /// Reads a command line; `{}` is the place of the path.
@@ -59,9 +64,12 @@ impl Template {
     /// The programs that it starts, as far as that is plain without executing it.
     pub(crate) fn programs(&self) -> Vec<&str> {
         match &self.words {
-            Words::Plain(words) => {
-                words.first().map(String::as_str).into_iter().filter(|word| !word.contains(PLACE)).collect()
-            }
+            Words::Plain(words) => words
+                .first()
+                .map(String::as_str)
+                .into_iter()
+                .filter(|word| !word.contains(PLACE) && !word.contains(LIST_PLACE))
+                .collect(),
             Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
         }
     }
@@ -78,7 +86,10 @@ impl Template {
     #[must_use]
     pub(crate) fn command(&self, path: &OsStr) -> Vec<OsString> {
         match &self.words {
-            Words::Plain(words) => words.iter().map(|word| place(word, path)).collect(),
+            Words::Plain(words) => {
+                let list = std::env::var_os(LIST_VARIABLE).unwrap_or_default();
+                words.iter().map(|word| place(word, path, &list)).collect()
+            }
             Words::Shell(script) => {
                 vec!["sh".into(), "-c".into(), script.into(), "sh".into(), path.to_owned()]
             }
@@ -86,14 +97,19 @@ impl Template {
     }
 }
 
-/// The word with the path in its place.
-fn place(word: &str, path: &OsStr) -> OsString {
+/// The word with the path and the list in their places.
+fn place(word: &str, path: &OsStr, list: &OsStr) -> OsString {
     let mut placed = OsString::new();
     for (at, part) in word.split(PLACE).enumerate() {
         if at > 0 {
             placed.push(path);
         }
-        placed.push(part);
+        for (at, part) in part.split(LIST_PLACE).enumerate() {
+            if at > 0 {
+                placed.push(list);
+            }
+            placed.push(part);
+        }
     }
     placed
 }
@@ -143,6 +159,15 @@ mod tests {
         let words = command("wc -l < {}", hostile);
         assert_eq!(words[..4], ["sh", "-c", "wc -l < \"$1\"", "sh"]);
         assert_eq!(words[4].as_bytes(), hostile);
+    }
+
+    #[test]
+    fn a_list_is_a_word_of_its_own_to_a_shell_and_a_part_of_a_plain_word() {
+        let words = command("xargs -0 cat < {list} | wc -l", b"/folder");
+        assert_eq!(words[..3], ["sh", "-c", "xargs -0 cat < \"$READLAB_LIST\" | wc -l"]);
+        let placed = place("--files0-from={list}", OsStr::new("/f"), OsStr::new("/l"));
+        assert_eq!(placed, "--files0-from=/l");
+        assert_eq!(place("{}:{list}:{}", OsStr::new("/f"), OsStr::new("/l")), "/f:/l:/f");
     }
 
     #[test]
