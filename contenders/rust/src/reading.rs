@@ -155,6 +155,10 @@ impl Reading {
     /// # Errors
     /// If the file cannot be read, or does not fit into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
+        // What a reader prepares is about a single file.
+        if self.list.is_some() {
+            return Ok(());
+        }
         self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 

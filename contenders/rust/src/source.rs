@@ -24,7 +24,8 @@ impl Source {
         Source { path: path.to_owned(), part: None }
     }
 
-    /// From now on another file, which is read whole. Nothing is allocated if its path is no longer.
+    /// From now on another file, which is read whole. Nothing is allocated unless its path is
+    /// longer.
     pub(crate) fn lead_to(&mut self, path: &Path) {
         self.path.as_mut_os_string().clear();
         self.path.push(path);

@@ -6,7 +6,6 @@
 //! operation has completed; a value of [`Flight`] waits for that when it is dropped.
 
 use super::files_threads::loaded;
-use super::read::drain;
 use super::{Fault, Feeding, Method, Reader, io_uring as ring_of_blocks};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -19,10 +18,13 @@ use io_uring::{IoUring, opcode, squeue};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, FileList, Reads};
 use std::fs::File;
-use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
 
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 512, 1 << 24);
 const DEPTH: Param = Param::new("depth", 64, 1, 512);
+const DIRECT: Param = Param::switch("direct");
 
 /// Opening, reading, closing.
 const OPERATIONS: u32 = 3;
@@ -30,25 +32,37 @@ const OPERATIONS: u32 = 3;
 pub(super) const FILES_IO_URING: Method = Method {
     name: "files-io_uring",
     about: "openat, read and close of each file of a list linked in an io_uring, `depth` files in flight; what is longer \
-            than the buffer is read on by read(2)",
-    cache: Cache::Through,
+            than the buffer is read on by pread(2)",
+    cache: Cache::ByParam,
     reads: Reads::List,
     feeding: Feeding::InOrder,
     decodes: &[],
     parts: false,
     lists: true,
     tls: false,
-    params: &[BUFFER, DEPTH],
+    params: &[BUFFER, DEPTH, DIRECT],
     build: |settings| {
-        let (buffer_bytes, depth) = (settings.size(&BUFFER), settings.get(&DEPTH) as u32);
-        Ok(Box::new(Linked { buffer_bytes, depth, list: None }))
+        let how = How {
+            buffer_bytes: settings.size(&BUFFER),
+            depth: settings.get(&DEPTH) as u32,
+            flags: if settings.is_on(&DIRECT) { libc::O_DIRECT } else { 0 },
+        };
+        Ok(Box::new(Linked { how, list: None }))
     },
     available: ring_of_blocks::available,
 };
 
-struct Linked {
+/// The settings.
+#[derive(Clone, Copy)]
+struct How {
     buffer_bytes: usize,
     depth: u32,
+    /// With which files are opened, besides reading.
+    flags: i32,
+}
+
+struct Linked {
+    how: How,
     list: Option<FileList>,
 }
 
@@ -59,7 +73,7 @@ impl Reader for Linked {
 
     fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let Some(list) = &self.list else { return Ok(Answer::default()) };
-        let mut flight = Flight::prepare(list, self.depth, self.buffer_bytes)?;
+        let mut flight = Flight::prepare(list, self.how)?;
         flight.start_all()?;
         let mut all: Option<Answer> = None;
         while let Some(slot) = flight.wait_for_one()? {
@@ -74,6 +88,7 @@ impl Reader for Linked {
 /// The files in flight.
 struct Flight<'a> {
     ring: IoUring,
+    how: How,
     list: &'a FileList,
     /// The file that is started next.
     next: usize,
@@ -87,7 +102,6 @@ struct Flight<'a> {
 /// One file in flight.
 struct Slot {
     buffer: Buffer,
-    buffer_bytes: usize,
     file: usize,
     opened: i32,
     read: i32,
@@ -96,18 +110,18 @@ struct Slot {
 }
 
 impl<'a> Flight<'a> {
-    fn prepare(list: &'a FileList, depth: u32, buffer_bytes: usize) -> Result<Flight<'a>, Fault> {
-        let depth = depth.min(u32::try_from(list.len()).unwrap_or(u32::MAX)).max(1);
+    fn prepare(list: &'a FileList, how: How) -> Result<Flight<'a>, Fault> {
+        let depth = how.depth.min(u32::try_from(list.len()).unwrap_or(u32::MAX)).max(1);
         let ring = IoUring::new((depth * OPERATIONS).next_power_of_two())?;
         let no_table =
             |cause| Fault::Unavailable(format!("io_uring: no table of files (Linux 5.19): {cause}"));
         ring.submitter().register_files_sparse(depth).map_err(no_table)?;
         let slot = || {
-            let buffer = Buffer::new(buffer_bytes)?;
-            Ok(Slot { buffer, buffer_bytes, file: 0, opened: 0, read: 0, pending: 0 })
+            let buffer = Buffer::new(how.buffer_bytes)?;
+            Ok(Slot { buffer, file: 0, opened: 0, read: 0, pending: 0 })
         };
         let slots = (0..depth).map(|_| slot()).collect::<io::Result<_>>()?;
-        Ok(Flight { ring, list, next: 0, slots, in_flight: 0, complete: Vec::new() })
+        Ok(Flight { ring, how, list, next: 0, slots, in_flight: 0, complete: Vec::new() })
     }
 
     fn start_all(&mut self) -> Result<(), Fault> {
@@ -137,11 +151,11 @@ impl<'a> Flight<'a> {
         let number = slot as u32;
         let path = self.list.c_path(file).as_ptr();
         let place = DestinationSlot::try_from_slot_target(number).expect("there are at most 512 slots");
-        let open =
-            opcode::OpenAt::new(Fd(libc::AT_FDCWD), path).file_index(Some(place)).flags(libc::O_RDONLY);
-        let buffer_bytes = self.slots[slot].buffer_bytes;
+        let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), path)
+            .file_index(Some(place))
+            .flags(libc::O_RDONLY | self.how.flags);
         let buffer = self.slots[slot].buffer.as_mut_ptr();
-        let read = opcode::Read::new(Fixed(number), buffer, buffer_bytes as u32);
+        let read = opcode::Read::new(Fixed(number), buffer, self.how.buffer_bytes as u32);
         let close = opcode::Close::new(Fixed(number));
         let word = |operation: u64| u64::from(number) << 2 | operation;
         [
@@ -184,7 +198,8 @@ impl<'a> Flight<'a> {
     /// Visits what was read of a file whose operations have completed, and reads what is left of
     /// it.
     fn finish(&mut self, slot: usize, visit: Visit) -> Result<Answer, Fault> {
-        let Slot { buffer, buffer_bytes, file, opened, read, .. } = &mut self.slots[slot];
+        let How { buffer_bytes, flags, .. } = self.how;
+        let Slot { buffer, file, opened, read, .. } = &mut self.slots[slot];
         let path = self.list.path(*file);
         let failed = |code: i32| Fault::of_file(path, io::Error::from_raw_os_error(-code).into());
         if *opened < 0 {
@@ -197,15 +212,37 @@ impl<'a> Flight<'a> {
         };
         let mut consumer = Consumer::new(visit);
         consumer.feed(&buffer[..count]);
-        if count == *buffer_bytes || *read < 0 {
-            let mut rest = || {
-                let mut file = File::open(path)?;
-                file.seek(SeekFrom::Start(count as u64))?;
-                drain(&mut file, &mut buffer[..*buffer_bytes], &mut consumer)
-            };
-            rest().map_err(|fault| Fault::of_file(path, fault))?;
+        if count == buffer_bytes || *read < 0 {
+            let rest = read_rest(path, flags, count as u64, &mut buffer[..buffer_bytes], &mut consumer);
+            rest.map_err(|fault| Fault::of_file(path, fault))?;
         }
         Ok(consumer.finish().of_file())
+    }
+}
+
+/// Reads what a file has from an offset on, in whole buffers: past the cache a read must begin at a
+/// block, and a short one is the last.
+fn read_rest(
+    path: &Path,
+    flags: i32,
+    from: u64,
+    buffer: &mut [u8],
+    consumer: &mut Consumer,
+) -> Result<(), Fault> {
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let mut at = from;
+    loop {
+        match file.read_at(buffer, at) {
+            Ok(count) => {
+                consumer.feed(&buffer[..count]);
+                at += count as u64;
+                if count < buffer.len() {
+                    return Ok(());
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(cause) => return Err(Fault::at(at, cause)),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) const COPY: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     decodes: &[],
     parts: true,
-    lists: false,
+    lists: true,
     tls: false,
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
