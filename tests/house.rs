@@ -19,7 +19,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("markup", &["terminal"]),
     ("machine", &["linux", "units"]),
     ("folder", &["linux", "terminal", "units"]),
-    ("target", &["linux", "machine", "terminal", "trial", "units"]),
+    ("target", &["folder", "linux", "machine", "terminal", "trial", "units"]),
     ("corpus", &["linux", "target", "trial", "units"]),
     ("record", &["folder", "linux", "machine", "target", "trial", "units"]),
     ("contender", &["linux", "machine", "record", "target", "terminal", "trial", "units"]),

@@ -1,7 +1,7 @@
 //! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
 //! users who do not own the file.
 
-use readlab::measure::cache::{CacheError, Eviction, PageCache};
+use readlab::measure::cache::{CacheError, Eviction, PageCache, TargetCache};
 use readlab::measure::residency::Means;
 use readlab::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};

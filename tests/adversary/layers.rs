@@ -3,7 +3,7 @@
 //! has another name.
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
-use readlab::measure::cache::Eviction;
+use readlab::measure::cache::{Eviction, TargetCache};
 use readlab::measure::residency::{Residency, ResidencyProof};
 use readlab::measure::target::CacheControl;
 use readlab::target::Target;

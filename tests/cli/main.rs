@@ -42,6 +42,7 @@ mod state;
 mod suite_extent;
 mod sweep;
 mod together;
+mod trees;
 mod tune;
 mod verbs;
 

@@ -9,7 +9,7 @@ use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::Context;
 use readlab::contender::session::Session;
-use readlab::measure::cache::{Eviction, PageCache};
+use readlab::measure::cache::{Eviction, PageCache, TargetCache};
 use readlab::units::{Bytes, Nanos};
 use readlab_protocol::TurnRequest;
 use std::path::Path;

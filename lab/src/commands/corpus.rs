@@ -1,6 +1,7 @@
-//! `readlab corpus make|list|clean`: deterministic test files.
+//! `readlab corpus make|tree|list|clean`: deterministic test files.
 
 use crate::corpus::recipe::{CorpusKind, Recipe};
+use crate::corpus::trees::{self, TreeKind, TreeRecipe};
 use crate::corpus::{self, Corpus};
 use crate::units::Bytes;
 use clap::{Args, Subcommand};
@@ -37,6 +38,17 @@ pub enum What {
         #[arg(long = "in", value_name = "ARCHIVE")]
         archive: Option<Archive>,
     },
+    /// Make a folder with many files unless it exists and is intact; print its path
+    Tree {
+        /// What its files are like
+        kind: TreeKind,
+        /// How many
+        #[arg(default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+        files: u64,
+        /// Seed of sizes and content
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// List the test files
     List,
     /// Remove the test files
@@ -57,7 +69,14 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
                 writeln!(out, "{}", made.path.display())?;
             }
         }
+        What::Tree { kind, files, seed } => {
+            let made = trees::make(&folder, TreeRecipe { kind, files, seed })?;
+            writeln!(out, "{}", made.path.display())?;
+        }
         What::List => {
+            for tree in trees::list(&folder)? {
+                writeln!(out, "{tree}")?;
+            }
             for Corpus { path, size_bytes, digest, .. } in corpus::list(&folder)? {
                 writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
             }

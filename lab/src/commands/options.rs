@@ -13,6 +13,7 @@ use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::target::source::ServerOptions;
+use crate::target::tree::TreeOrder;
 use crate::trial::{Params, Work};
 use crate::units::Nanos;
 use clap::{Args, ValueEnum};
@@ -96,6 +97,32 @@ pub struct SelectionOptions {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
+}
+
+/// Which files are read of many, and how they are found.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Many files")]
+pub struct TreeOptions {
+    /// Read the files that a list names, as one target: a path a line, or each ended by a zero byte
+    /// as `find -print0` writes them; `-` is standard input
+    #[arg(long, value_name = "LIST")]
+    pub files_from: Option<PathBuf>,
+    /// The order in which files are read by methods that do not walk the folder themselves
+    #[arg(long, value_name = "ORDER", default_value = "directory")]
+    pub order: TreeOrder,
+    /// Whether names and inodes are in memory before a cold reading; cold needs root, as the caches
+    /// of the whole machine are dropped, and is proven
+    #[arg(long, value_name = "STATE", default_value = "warm")]
+    pub metadata: MetadataState,
+}
+
+/// Whether names and inodes are in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MetadataState {
+    /// Not in memory
+    Cold,
+    /// In memory
+    Warm,
 }
 
 /// How servers are reached and trusted.

@@ -1,13 +1,17 @@
-//! `readlab race TARGET…`: every available way of reading on the user's own file, cold and warm, or
-//! on a URL or an object of an S3 store.
+//! `readlab race TARGET…`: every available way of reading on the user's own file or on all files of
+//! a folder, cold and warm, or on a URL or an object of an S3 store.
 
-use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags};
+use super::options::{
+    InspectOptions, MetadataState, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags, TreeOptions,
+};
 use super::output;
 use super::own_commands::CommandOptions;
 use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
-use crate::experiment::target_spec::TargetSpec;
+use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
 use crate::record::RunKind;
 use crate::suite::Suite;
+use crate::target::shown;
+use crate::target::tree::{ListSource, TreeRequest};
 use crate::trial::Transport;
 use anyhow::bail;
 use clap::Args;
@@ -17,9 +21,9 @@ use std::process::ExitCode;
 /// Arguments of `readlab race`.
 #[derive(Debug, Args)]
 pub struct RaceArgs {
-    /// The files, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a separate
-    /// race
-    #[arg(required_unless_present = "resume", value_name = "TARGET")]
+    /// The files, folders, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a
+    /// separate race, and of a folder all files are read
+    #[arg(required_unless_present_any = ["resume", "files_from"], value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
@@ -27,6 +31,9 @@ pub struct RaceArgs {
     /// Read the files as objects of an S3 store, readlab's own server on 127.0.0.1
     #[arg(long, conflicts_with = "http")]
     pub s3: bool,
+    /// How many files are found and read.
+    #[command(flatten)]
+    pub tree: TreeOptions,
     /// So many processes of each contender or command read the file at the same time; of several
     /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
     /// add nothing, and what each reader has of it
@@ -38,7 +45,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -83,8 +90,24 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
         RaceArgs { http: true, .. } => Transport::Http,
         _ => Transport::File,
     };
-    let runs: Vec<_> = args.targets.iter().map(|word| vec![TargetSpec::plain(word, over)]).collect();
+    let runs = runs_of(args, over, config.rules.seed)?;
     output::run(&config, &runs, &output)
+}
+
+/// The targets, each as a run of its own.
+fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
+    let is_folder = |word: &PathBuf| word.is_dir();
+    if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
+        bail!("{}: a folder, and a server needs a file", shown(folder));
+    }
+    let order = args.tree.order;
+    let tree = |source| vec![TargetSpec::of_tree(TreeRequest { source, order, seed })];
+    let target = |word: &PathBuf| match is_folder(word) {
+        true => tree(ListSource::Folder(word.clone())),
+        false => vec![TargetSpec::plain(word, over)],
+    };
+    let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
+    Ok(args.targets.iter().map(target).chain(listed).collect())
 }
 
 /// What a race of these options measures: of a suite, unless commands are raced as they are.
@@ -95,8 +118,10 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     }
     let mut trials = args.selection.values_with(commands, &args.targets)?;
     args.own.add_check(&mut trials.commands);
+    let mut sampling = args.sampling.values();
+    sampling.drop_caches |= args.tree.metadata == MetadataState::Cold;
     let user = UserOptions {
-        sampling: args.sampling.values(),
+        sampling,
         trials: TrialOptions { all: args.all, readers: args.readers.iter().copied().collect(), ..trials },
         inspect: args.inspect.values(),
         space: None,

@@ -9,6 +9,8 @@ mod compressed;
 mod note;
 pub mod oracle;
 pub mod recipe;
+pub mod tree_truth;
+pub mod trees;
 
 use crate::linux::filesystem::free_bytes;
 use crate::target::shown;
@@ -226,9 +228,10 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 /// # Errors
 /// If something cannot be removed.
 pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
-    let mut removed = Vec::new();
+    let mut removed = trees::clean(folder)?;
     let mut remove = |path: PathBuf| {
-        fs::remove_file(&path).map_err(at(&path))?;
+        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.map_err(at(&path))?;
         removed.push(path);
         Ok(())
     };

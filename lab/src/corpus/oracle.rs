@@ -4,6 +4,7 @@
 //! It must not depend on what it judges, so it shares no code with any contender or scan.
 
 use super::archive;
+use super::tree_truth::FileProducts;
 use crate::trial::Answer;
 use crate::units::Nanos;
 use readlab_protocol::Archive;
@@ -24,6 +25,8 @@ const HEAD_BYTES: usize = 64 * 1024;
 pub struct Truth {
     /// Every answer that a contender can give.
     pub answer: Answer,
+    /// What proves each file, if there are several.
+    pub products: Option<FileProducts>,
     /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
     pub digest: String,
     /// Whether it looks like text ([`is_text`]): then its lines are counted.
@@ -63,7 +66,7 @@ impl Tally {
             newlines: Some(self.newlines),
             lines: Some(self.newlines + unterminated),
             sum: Some(self.sum.into()),
-            output: None,
+            ..Answer::default()
         };
         (answer, format!("{:016x}", self.digest.digest()))
     }
@@ -85,7 +88,7 @@ impl TruthBuilder {
     fn finish(self, start: Instant) -> Truth {
         let (answer, digest) = self.tally.finish();
         let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
-        Truth { answer, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
+        Truth { answer, products: None, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
     }
 }
 
@@ -173,7 +176,7 @@ mod tests {
             newlines: Some(newlines),
             lines: Some(lines),
             sum: Some(sum),
-            output: None,
+            ..Answer::default()
         }
     }
 

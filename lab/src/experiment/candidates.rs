@@ -98,7 +98,7 @@ impl<'a> Candidates<'a> {
         self.contenders.present().iter().flat_map(move |contender| {
             // What is searched is how bytes are read, not what comes out of an archive.
             let reads_bytes = move |line: &&MethodLine| {
-                line.cache != Cache::None && line.decodes.is_empty() && self.over.suits(line.reads)
+                line.cache != Cache::None && line.decodes.is_empty() && self.over.suits(line)
             };
             let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
             methods.map(|method| (contender.receipt.contender.as_str(), method))

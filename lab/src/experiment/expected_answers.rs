@@ -3,6 +3,7 @@
 
 use super::targets::OpenTarget;
 use crate::corpus::oracle::{self, ContinueCheck, Truth};
+use crate::corpus::tree_truth::truth_of_files;
 use crate::target::http::RequestVerb;
 use crate::target::part::open_part;
 use crate::target::{Decoded, Place, Target, shown};
@@ -74,6 +75,9 @@ fn facts(archive: Archive, content: &Truth) -> Decoded {
 /// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
 /// which servers need not declare.
 fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
+    if let Place::Tree(tree) = &target.place {
+        return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
+    }
     let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
         return oracle::truth_of(|| open_part(file, target.part), check).with_context(|| shown(file));

@@ -30,7 +30,7 @@ fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &R
     if is_own || names_reference(config, &entry.name) {
         return Participation::Built;
     }
-    let asks_servers = transports.iter().any(|over| *over != Transport::File);
+    let asks_servers = transports.iter().any(|over| over.has_server());
     let has_target = asks_servers || !entry.asks_servers;
     if !has_target || !names_trial(config, transports, entry) {
         Participation::LeftOut

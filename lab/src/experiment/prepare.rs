@@ -119,7 +119,8 @@ impl<'a> Planning<'a> {
             let is_encrypted = target.target.is_encrypted();
             let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
             let plain = ReadableTarget::plain(index, work);
-            let found = ReadableTarget { is_part, is_encrypted, has_ranges, ..plain };
+            let has_folder = target.target.tree().is_none_or(|tree| tree.folder().is_some());
+            let found = ReadableTarget { is_part, is_encrypted, has_ranges, has_folder, ..plain };
             readable.insert(target.form, found);
         }
         let (mut states, mut candidates) = (Vec::new(), Vec::new());

@@ -8,6 +8,7 @@ use crate::experiment::planner::TargetForm;
 use crate::measure::rights;
 use crate::record::TargetRef;
 use crate::target::source::{ServerOptions, Source};
+use crate::target::tree::TreeRequest;
 use crate::target::{Accept, Target, TargetError, TargetFacts, s3, secret, shown, url};
 use crate::trial::Transport;
 use anyhow::{Context, anyhow};
@@ -28,6 +29,8 @@ pub struct TargetSpec {
     form: TargetForm,
     /// Who reads which part of it; `None` where all of it is read.
     split: Option<Split>,
+    /// How its files are found, if it is a tree.
+    tree: Option<TreeRequest>,
 }
 
 /// One of several readers that split a file among themselves.
@@ -71,13 +74,31 @@ impl TargetSpec {
             word if s3::is_object(word) => Transport::S3,
             _ => over,
         };
-        TargetSpec { word: word.to_owned(), form: TargetForm { archive: None, over }, split: None }
+        TargetSpec {
+            word: word.to_owned(),
+            form: TargetForm { archive: None, over },
+            split: None,
+            tree: None,
+        }
     }
 
     /// A file, plain or an archive.
     #[must_use]
     pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
-        TargetSpec { word: path.to_owned(), form: TargetForm { archive, over: Transport::File }, split: None }
+        TargetSpec {
+            word: path.to_owned(),
+            form: TargetForm { archive, over: Transport::File },
+            split: None,
+            tree: None,
+        }
+    }
+
+    /// The files of a tree.
+    #[must_use]
+    pub fn of_tree(request: TreeRequest) -> TargetSpec {
+        let (word, form) =
+            (request.source.path().to_owned(), TargetForm { archive: None, over: Transport::Tree });
+        TargetSpec { word, form, split: None, tree: Some(request) }
     }
 
     /// Only what one of several readers reads of it.
@@ -86,15 +107,20 @@ impl TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
-    /// A target of a record.
-    pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef) -> TargetSpec {
+    /// A target of a record, with the seed of its run.
+    pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
-        TargetSpec { word: facts.place(), form, split: None }
+        let word = facts.place();
+        let tree = facts.tree.as_ref().map(|tree| tree.request(&word, seed));
+        TargetSpec { word, form, split: None, tree }
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.
     pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
         let Examination { accept, server, deadline } = *examination;
+        if let Some(request) = &self.tree {
+            return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
+        }
         let word = self.word.as_os_str();
         let mut target = if url::is_url(word) || s3::is_object(word) {
             let word = self

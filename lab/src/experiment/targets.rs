@@ -35,7 +35,7 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
     for ExaminedTarget { form, target } in targets {
         let Place::File(file) = &target.place else { continue };
         let server = match form.over {
-            Transport::File => continue,
+            Transport::File | Transport::Tree => continue,
             Transport::Http => Server::start(file)?,
             Transport::S3 => Server::start_s3(file)?,
         };
@@ -49,7 +49,8 @@ impl OpenTarget {
     /// Opens a target for the control of its page cache.
     pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
         let eviction = if drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
-        let ExaminedTarget { form, target } = examined;
+        let ExaminedTarget { form, mut target } = examined;
+        target.facts.tree.iter_mut().for_each(|tree| tree.is_metadata_cold = drop_caches);
         let cache = CacheControl::of(&target, eviction)?;
         Ok(OpenTarget { form, target, cache })
     }

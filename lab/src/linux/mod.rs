@@ -24,6 +24,7 @@ mod kernel_file;
 pub mod machine_stalls;
 pub mod memory;
 pub mod mounts;
+pub mod names;
 pub mod next_layer;
 pub mod open_file;
 pub mod own_file;

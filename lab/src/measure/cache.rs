@@ -7,7 +7,8 @@
 //! them, and mappings of small folios fault more often. There are no other ways into either state.
 //! The file is only ever opened for reading.
 
-use super::residency::{Residency, ResidencyError, ResidencyProof};
+pub use super::cache_error::CacheError;
+use super::residency::{Residency, ResidencyProof};
 use crate::corpus::oracle::at_byte;
 use crate::linux::file_status::is_dax;
 use crate::linux::memory::page_bytes;
@@ -15,8 +16,7 @@ use crate::linux::page_cache;
 use crate::machine::memory::Memory;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::part::open_part;
-use crate::target::shown;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 use readlab_protocol::Part;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -50,111 +50,6 @@ pub enum Eviction {
     OfSystem,
 }
 
-/// Why a state could not be made or proven.
-#[derive(Debug, thiserror::Error)]
-pub enum CacheError {
-    /// The file has no other copy than its pages.
-    #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", shown(.path))]
-    RamBacked {
-        /// The file.
-        path: PathBuf,
-        /// The file system.
-        filesystem: Filesystem,
-    },
-    /// The file system has a cache that the lab cannot inspect.
-    #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", shown(.path))]
-    OwnCache {
-        /// The file.
-        path: PathBuf,
-        /// The file system.
-        filesystem: Filesystem,
-    },
-    /// The page cache never holds its bytes.
-    #[error(
-        "{}: neither cold nor warm: the page cache holds nothing of a file on {filesystem}{}",
-        shown(.path),
-        if filesystem.backing == Backing::Kernel { ", which the kernel makes up while it is read" } else { " with DAX" }
-    )]
-    Uncached {
-        /// The file.
-        path: PathBuf,
-        /// The file system.
-        filesystem: Filesystem,
-    },
-    /// Pages stay in the cache.
-    #[error("{}: not cold, {proof} after {tries} evictions: {}", shown(.path), why_pages_remain(proof))]
-    Remains {
-        /// The file.
-        path: PathBuf,
-        /// What was found after the last try.
-        proof: ResidencyProof,
-        /// How often it was tried.
-        tries: u32,
-    },
-    /// The file can never be cached as a whole.
-    #[error(
-        "{}: cannot be warm: its {} do not fit the {} of memory that there are",
-        shown(.path),
-        Bytes(*size_bytes).binary(),
-        Bytes(memory.ceiling_bytes()).binary()
-    )]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-        /// The memory that there is.
-        memory: Memory,
-    },
-    /// Pages left the cache while others were read.
-    #[error(
-        "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
-        shown(.path),
-        Bytes(*size_bytes).binary(),
-        Bytes(memory.available_here_bytes()).binary()
-    )]
-    NotFilled {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-        /// What was found after the fill.
-        proof: ResidencyProof,
-        /// The memory that there was before the fill.
-        memory: Memory,
-    },
-    /// The file system forgets its pages whenever the file is opened.
-    #[error(
-        "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
-        shown(.path)
-    )]
-    DroppedAtOpen {
-        /// The file.
-        path: PathBuf,
-        /// The file system.
-        filesystem: Filesystem,
-    },
-    /// The caches of the whole machine could not be emptied.
-    #[error("{cause}")]
-    DropCaches {
-        /// The system's error.
-        cause: io::Error,
-    },
-    /// The state is not known.
-    #[error(transparent)]
-    Residency(#[from] ResidencyError),
-    /// A call failed.
-    #[error("{}: {call}: {cause}", shown(.path))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The call.
-        call: &'static str,
-        /// The system's error.
-        cause: io::Error,
-    },
-}
-
 /// What a fill did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filled {
@@ -162,6 +57,37 @@ pub struct Filled {
     pub wall_ns: u64,
     /// What was found afterwards: all resident.
     pub proof: ResidencyProof,
+}
+
+/// The page cache of a target: of one file, or of many.
+pub trait TargetCache: std::fmt::Debug {
+    /// How much is in the page cache now.
+    ///
+    /// # Errors
+    /// If a call fails.
+    fn resident(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// Makes it cold, with the files below it: written back, evicted, proven.
+    ///
+    /// # Errors
+    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
+    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::Remains`] where pages
+    /// stay.
+    fn evict(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// Makes it warm by the standard fill ([`FILL`]), and proves it.
+    ///
+    /// # Errors
+    /// Those of [`TargetCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`]
+    /// where it does not fit the memory. What lives in memory is warm as it is, and is only read.
+    fn fill(&self) -> Result<Filled, CacheError>;
+
+    /// Makes it warm after it was evicted, or where pages cannot be evicted: pages that stayed keep
+    /// the folios in which they were first read.
+    ///
+    /// # Errors
+    /// As for [`TargetCache::fill`], but nothing is evicted.
+    fn fill_evicted(&self) -> Result<Filled, CacheError>;
 }
 
 /// The page cache of one file.
@@ -206,31 +132,11 @@ impl PageCache {
         PageCache { residency: self.residency.of_part(part), ..self }
     }
 
-    /// How much of the file is in the page cache now.
-    ///
-    /// # Errors
-    /// If a call fails.
-    pub fn resident(&self) -> Result<ResidencyProof, CacheError> {
-        Ok(self.residency.share()?)
-    }
-
-    /// Makes the file cold, with the files below it: written back, evicted, proven.
-    ///
-    /// # Errors
-    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
-    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::Remains`] where pages
-    /// stay.
-    pub fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_own(0)?;
-        self.evict_below()?;
-        Ok(proof)
-    }
-
     /// Makes the files below it cold, the nearest first: what one writes back becomes pages of the
     /// next.
     ///
     /// # Errors
-    /// As for [`PageCache::evict`].
+    /// As for [`TargetCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
         let pages = self.size_bytes()? / 100 * REMAINS_PERCENT / page_bytes();
         // Opened when it is needed: a file below whose state is not known takes away the cold state
@@ -271,31 +177,13 @@ impl PageCache {
         }
     }
 
-    /// Makes the file warm by the standard fill ([`FILL`]), and proves it.
+    /// The fill of a file that is evicted, with the memory that there is.
     ///
     /// # Errors
-    /// Those of [`PageCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where
-    /// the file does not fit the memory. A file that lives in memory is warm as it is, and is only
-    /// read.
-    pub fn fill(&self) -> Result<Filled, CacheError> {
-        let memory = Memory::read();
-        let size_bytes = self.fitting(&memory)?;
-        match self.evict_own(0) {
-            Ok(_) | Err(CacheError::RamBacked { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        self.read_warm(size_bytes, memory)
-    }
-
-    /// Makes the file warm after it was evicted, or where pages cannot be evicted: pages that
-    /// stayed keep the folios in which they were first read.
-    ///
-    /// # Errors
-    /// As for [`PageCache::fill`], but nothing is evicted.
-    pub fn fill_evicted(&self) -> Result<Filled, CacheError> {
-        let memory = Memory::read();
-        let size_bytes = self.fitting(&memory)?;
-        self.read_warm(size_bytes, memory)
+    /// As for [`TargetCache::fill_evicted`].
+    pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
+        let size_bytes = self.fitting(memory)?;
+        self.read_warm(size_bytes, *memory)
     }
 
     /// The size of the file or its part.
@@ -383,10 +271,28 @@ impl PageCache {
     }
 }
 
-/// What usually keeps pages where they are.
-fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
-    match proof.dirty {
-        Some(dirty) if dirty > 0 => "another program is writing to it",
-        _ => "another program has it mapped, has locked it into memory, or is reading it",
+impl TargetCache for PageCache {
+    fn resident(&self) -> Result<ResidencyProof, CacheError> {
+        Ok(self.residency.share()?)
+    }
+
+    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_own(0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+
+    fn fill(&self) -> Result<Filled, CacheError> {
+        let memory = Memory::read();
+        self.fitting(&memory)?;
+        match self.evict_own(0) {
+            Ok(_) | Err(CacheError::RamBacked { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.fill_in(&memory)
+    }
+
+    fn fill_evicted(&self) -> Result<Filled, CacheError> {
+        self.fill_in(&Memory::read())
     }
 }

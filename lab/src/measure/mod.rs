@@ -4,6 +4,7 @@
 mod attempt;
 pub mod busy;
 pub mod cache;
+mod cache_error;
 pub mod cold_bytes;
 pub mod counts;
 pub mod hidden_cache;
@@ -20,4 +21,5 @@ pub mod sampler;
 pub mod search;
 pub mod sequence;
 pub mod target;
+pub mod tree_cache;
 pub mod warm_up_file;

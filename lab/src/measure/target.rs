@@ -2,9 +2,10 @@
 //! that of the page cache of a file, whether contenders open the file or our own server does.
 //! Behind a foreign server no state can be made or proven.
 
-use super::cache::{CacheError, Eviction, PageCache};
+use super::cache::{CacheError, Eviction, PageCache, TargetCache};
 use super::next_layer::NextLayer;
 use super::residency::ResidencyProof;
+use super::tree_cache::TreeCache;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
 use crate::target::web::CACHE_UNKNOWN;
@@ -59,6 +60,13 @@ pub enum CacheControl {
         /// What below its file system can be counted.
         next_layer: Option<NextLayer>,
     },
+    /// Many files of this machine.
+    Tree {
+        /// Their pages in memory.
+        cache: TreeCache,
+        /// What below their file system can be counted.
+        next_layer: Option<NextLayer>,
+    },
     /// A foreign server.
     Web,
 }
@@ -85,11 +93,15 @@ impl CacheControl {
     /// # Errors
     /// If its file cannot be examined, or its state cannot be observed here.
     pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
+        let next_layer = NextLayer::of(&target.facts.layers);
+        if let Some(tree) = target.tree() {
+            let cache = TreeCache::of(tree, &target.evictable, eviction)?;
+            return Ok(CacheControl::Tree { cache, next_layer });
+        }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
         let cache = PageCache::open(path, eviction)?.above(&target.evictable).of_part(target.part);
         let identity = Identity::of_path(path)
             .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
-        let next_layer = NextLayer::of(&target.facts.layers);
         Ok(CacheControl::File { identity, cache, next_layer })
     }
 
@@ -98,18 +110,26 @@ impl CacheControl {
     /// # Errors
     /// The reason why it is not.
     pub fn evict(&self) -> Result<(), String> {
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        cache.evict().map(drop).map_err(|error| error.to_string())
+    }
+
+    /// The pages in memory; `None` behind a foreign server.
+    #[must_use]
+    pub fn cache(&self) -> Option<&dyn TargetCache> {
         match self {
-            CacheControl::File { cache, .. } => cache.evict().map(drop).map_err(|error| error.to_string()),
-            CacheControl::Web => Err(CACHE_UNKNOWN.to_owned()),
+            CacheControl::File { cache, .. } => Some(cache),
+            CacheControl::Tree { cache, .. } => Some(cache),
+            CacheControl::Web => None,
         }
     }
 
-    /// What the file was; `None` behind a foreign server.
+    /// What the file was; `None` for many files, and behind a foreign server.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
             CacheControl::File { identity, .. } => Some(*identity),
-            CacheControl::Web => None,
+            CacheControl::Tree { .. } | CacheControl::Web => None,
         }
     }
 }
@@ -117,11 +137,8 @@ impl CacheControl {
 impl MeasuredTarget<'_> {
     /// Its pages in memory; `None` behind a foreign server.
     #[must_use]
-    pub fn cache(&self) -> Option<&PageCache> {
-        match &self.cache_control {
-            CacheControl::File { cache, .. } => Some(cache),
-            CacheControl::Web => None,
-        }
+    pub fn cache(&self) -> Option<&dyn TargetCache> {
+        self.cache_control.cache()
     }
 
     /// How much of the file is resident now.
@@ -137,7 +154,9 @@ impl MeasuredTarget<'_> {
     #[must_use]
     pub fn next_layer(&self) -> Option<&NextLayer> {
         match &self.cache_control {
-            CacheControl::File { next_layer, .. } => next_layer.as_ref(),
+            CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
+                next_layer.as_ref()
+            }
             CacheControl::Web => None,
         }
     }
@@ -146,6 +165,7 @@ impl MeasuredTarget<'_> {
     #[must_use]
     pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
+            || self.target.tree().is_some() && self.target.tree() == other.target.tree()
     }
 
     /// How it changed since its right answer was found; that it can no longer be examined is a
@@ -157,6 +177,7 @@ impl MeasuredTarget<'_> {
                 change_of_file(identity, path)
             }
             (_, Place::Web(remote)) => remote.change(),
+            (_, Place::Tree(tree)) => tree.change().unwrap_or_else(|error| Some(error.to_string())),
             _ => None,
         }
     }

@@ -92,8 +92,14 @@ mod tests {
     fn warm_up_file(folder: &Path) -> WarmUpFile {
         let file = folder.join("warm-up");
         fs::write(&file, "untimed").unwrap();
-        let truth =
-            Truth { answer: Answer::default(), digest: String::new(), text: true, archive: None, wall_ns: 1 };
+        let truth = Truth {
+            answer: Answer::default(),
+            products: None,
+            digest: String::new(),
+            text: true,
+            archive: None,
+            wall_ns: 1,
+        };
         WarmUpFile::at(&file, SweepTarget { target: target(&file, 7), truth })
     }
 

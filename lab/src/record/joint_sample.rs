@@ -78,6 +78,8 @@ pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
         newlines: sum(|it| it.newlines),
         lines: sum(|it| it.lines),
         sum: sum(|it| it.sum).map(|sum| sum % 256),
+        files: sum(|it| it.files),
+        products: sum(|it| it.products).map(|products| products % (1 << 32)),
         output: answers.clone().map(|it| it.output).min().flatten(),
     }
 }

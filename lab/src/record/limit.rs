@@ -17,6 +17,8 @@ pub enum LimitKind {
     Faults,
     /// The way into the kernel and back.
     Syscall,
+    /// Opening and closing a file that is in memory.
+    Opens,
     /// Reading from the device, past the page cache.
     Device,
     /// Decoding an archive that is in memory; of what comes out.
@@ -42,6 +44,7 @@ impl LimitKind {
             LimitKind::Copy => "copy",
             LimitKind::Faults => "faults",
             LimitKind::Syscall => "syscall",
+            LimitKind::Opens => "opens",
             LimitKind::Device => "device",
             LimitKind::Decoding => "decoding",
             LimitKind::Connection => "connection",
@@ -61,6 +64,7 @@ impl LimitKind {
             "copy" => Some(LimitKind::Copy),
             "faults" => Some(LimitKind::Faults),
             "syscall" => Some(LimitKind::Syscall),
+            "opens" => Some(LimitKind::Opens),
             "device" => Some(LimitKind::Device),
             "decoder" => Some(LimitKind::Decoding),
             "loopback" => Some(LimitKind::Loopback),

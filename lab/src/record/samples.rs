@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has besides those of its turn.
-const OWN: usize = 22;
+const OWN: usize = 24;
 
 /// How many fields a turn has.
 const OF_TURN: usize = 11;
@@ -162,7 +162,7 @@ fn fields(sample: &Sample) -> SampleFields {
         resident_after,
         turn,
         request,
-        answer: Answer { bytes, newlines, lines, sum, output },
+        answer: Answer { bytes, newlines, lines, sum, files, products, output },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
     let own: [_; OWN] = [
@@ -187,6 +187,8 @@ fn fields(sample: &Sample) -> SampleFields {
         newlines,
         lines,
         sum,
+        files,
+        products,
         output,
     ];
     let mut fields = [None; FIELDS];
@@ -258,6 +260,8 @@ fn sample(fields: &SampleFields) -> Sample {
         newlines,
         lines,
         sum,
+        files,
+        products,
         output,
     ] = *own;
     Sample {
@@ -280,7 +284,7 @@ fn sample(fields: &SampleFields) -> Sample {
         resident_after: resident_after.map(f64::from_bits),
         turn: turn_seen(turn),
         request: request_meters(requests.try_into().expect(PACKED)),
-        answer: Answer { bytes, newlines, lines, sum, output },
+        answer: Answer { bytes, newlines, lines, sum, files, products, output },
     }
 }
 

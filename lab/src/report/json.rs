@@ -6,15 +6,14 @@
 
 use super::advice::{Advice, export};
 use super::claims::json_value;
+use super::missing::missing;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use super::{ArchiveRatio, BreakEven, escaped, fleet, readers, scaling};
-use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
-use crate::record::{Limit, Metric, Record, RunKind, Samples, StopReason, TrialRecord};
+use crate::record::{Limit, Metric, Record, RunKind, Samples, TrialRecord};
 use crate::target::TargetFacts;
-use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::CacheState;
 use readlab_protocol::Archive;
 use serde::{Serialize, Serializer};
@@ -207,11 +206,10 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "counts": it.counts,
         "flame_graph": it.flame_graph,
         "trace": it.trace,
-        "missing": missing(it, ranked.as_ref()),
+        "missing": missing(it, row, ranked.as_ref().and_then(|ranked| ranked.ranking.reference.as_ref())),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
     });
-    let cold = target.filter(|_| trial.state == CacheState::Cold);
-    add_cold_above(&mut fields, cold.and_then(TargetFacts::cold_above));
+    add_about_target(&mut fields, trial.state, target, row);
     add_exceptional(&mut fields, it);
     if let Some(stopped) = it.stopped {
         fields["stopped"] = json!(stopped);
@@ -242,6 +240,21 @@ fn add_exceptional(fields: &mut Value, it: &TrialRecord) {
 pub(super) fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
     if let Some(cache) = cold_above {
         fields["cold_above"] = cache.into();
+    }
+}
+
+/// Adds what only some targets have: a cache below, and many files.
+fn add_about_target(
+    fields: &mut Value,
+    state: CacheState,
+    target: Option<&TargetFacts>,
+    row: Option<&RankingRow>,
+) {
+    let cold = target.filter(|_| state == CacheState::Cold);
+    add_cold_above(fields, cold.and_then(TargetFacts::cold_above));
+    if let Some(tree) = target.and_then(|target| target.tree.as_ref()) {
+        fields["files"] = tree.files.into();
+        fields["files_per_s"] = row.and_then(|row| row.files_per_s).map(whole).into();
     }
 }
 
@@ -297,100 +310,6 @@ fn ratio(ranked: &Ranked) -> Option<Value> {
         "clear": ratio.clear(),
         "pairs": ratio.pairs,
     }))
-}
-
-/// Why fields about decoding are `null` where a trial reads the bytes of its target as they are.
-const UNDECODED: [(&str, &str); 3] = [
-    ("decodes", "it reads the bytes of the target as they are"),
-    ("bytes_ratio", "nothing is decoded"),
-    ("throughput_in_bytes_per_s", "nothing is decoded: the bytes that go in are those of the throughput"),
-];
-
-fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
-    let fields = UNDECODED.iter().filter(|_| it.trial.decodes.is_none());
-    fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
-}
-
-/// The fields that are computed from samples.
-const FROM_SAMPLES: [&str; 6] =
-    ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
-
-/// Why fields are `null` that do not depend on a ranking.
-fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
-    let why = [
-        (
-            "flame_graph",
-            it.flame_graph.is_none(),
-            "only a measured trial has one, with --flamegraph, where samples may be taken",
-        ),
-        ("trace", it.trace.is_none(), "only a measured trial has one, with --trace"),
-        ("state", it.trial.state == CacheState::Unknown, CACHE_UNKNOWN),
-        ("outcome", it.outcome.is_none(), "the run was cut short before this trial was done"),
-        ("answer", it.samples.is_empty(), "no sample stands"),
-    ];
-    why.into_iter()
-        .filter(|(_, is_null, _)| *is_null)
-        .map(|(field, _, why)| (field.to_owned(), why.to_owned()))
-}
-
-/// Why fields are `null`, by their names.
-fn missing(it: &TrialRecord, ranked: Option<&Ranked>) -> BTreeMap<String, String> {
-    let mut missing = it.missing.clone();
-    missing.extend(undecoded(it));
-    missing.extend(of_the_run(it));
-    let mut explain = |field: &str, why: &str| {
-        missing.entry(field.to_owned()).or_insert_with(|| why.to_owned());
-    };
-    let judged = ranked.and_then(|ranked| ranked.row.diagnosis.as_ref());
-    if judged.is_none() {
-        explain("verdict", "a control, or a trial whose samples do not stand");
-    }
-    if judged.is_none_or(|it| it.limit.is_none()) {
-        for field in ["limit", "share_of_limit"] {
-            explain(field, "no limit of this record applies to it");
-        }
-    } else if judged.is_some_and(|it| it.share_of_limit.is_none()) {
-        explain("share_of_limit", "it cannot be told from the limit, and its median is higher");
-    }
-    let Some(Ranked { ranking, row }) = ranked else {
-        FROM_SAMPLES.iter().for_each(|field| explain(field, "its samples are not told, as its outcome says"));
-        return missing;
-    };
-    for metric in Metric::ALL.into_iter().filter(|metric| !metric.is_of_requests()) {
-        if !row.summaries.contains_key(&metric) {
-            explain(metric.name(), "no sample holds it and no reason was recorded");
-        }
-    }
-    if row.wall.median_ci95.is_none() {
-        explain("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
-    }
-    if row.wall.sd.is_none() {
-        explain("sd", "a single sample");
-    }
-    if row.throughput.is_none() {
-        for field in ["throughput_bytes_per_s", "throughput_in_bytes_per_s"] {
-            explain(field, "a control, or a target of no known bytes");
-        }
-    }
-    if row.fills.is_none() {
-        explain("fills", "not warm, or a single fill");
-    }
-    if row.missing_rounds > 0 {
-        explain("rank", &format!("{} more rounds are needed", row.missing_rounds));
-    } else if row.rank.is_none() && row.stopped.is_some_and(|it| it.why == StopReason::NotFirst) {
-        explain("rank", "another trial is faster; it stopped before it had an interval");
-    } else if row.rank.is_none() {
-        explain("rank", "a control: it stands outside the ranking");
-    }
-    match (row.ratio, &ranking.reference) {
-        (Some(ratio), _) if ratio.ci95.is_none() => {
-            explain("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
-        }
-        (Some(_), _) => {}
-        (None, Some(reference)) if reference.index == row.index => explain("ratio", "it is the reference"),
-        (None, _) => explain("ratio", "no round holds both it and the reference"),
-    }
-    missing
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]

@@ -132,6 +132,8 @@ fn series(series: &Series) -> String {
 struct OptionalColumns {
     /// Only what is decoded has other bytes going in than coming out.
     rate_in: bool,
+    /// Only many files have it.
+    files: bool,
     /// Only what is requested has it.
     first_byte: bool,
 }
@@ -141,13 +143,15 @@ impl OptionalColumns {
         let has_first_byte = |row: &RankingRow| row.summaries.contains_key(&Metric::FirstByteNs);
         OptionalColumns {
             rate_in: ranking.decodes.is_some(),
+            files: ranking.files.is_some(),
             first_byte: ranking.rows.iter().any(has_first_byte),
         }
     }
 
     /// Their titles and the rules below them.
     fn head(self) -> (String, String) {
-        let titles = [(self.rate_in, " rate in |"), (self.first_byte, " first byte |")];
+        let titles =
+            [(self.rate_in, " rate in |"), (self.files, " files/s |"), (self.first_byte, " first byte |")];
         let shown = titles.into_iter().filter(|(is_shown, _)| *is_shown);
         shown.map(|(_, title)| (title, " --: |")).unzip()
     }
@@ -167,6 +171,8 @@ fn line(row: &RankingRow, center: Center, optional: OptionalColumns) -> String {
         words::rate(row.throughput, &row.wall),
     ];
     cells.extend(optional.rate_in.then(|| words::rate(row.rate_in, &row.wall)));
+    let files = || row.files_per_s.map_or_else(|| NONE.to_owned(), words::files_per_s);
+    cells.extend(optional.files.then(files));
     cells.extend(optional.first_byte.then(|| time(Metric::FirstByteNs)));
     cells.extend([
         time(Metric::CpuUserNs),

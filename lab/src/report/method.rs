@@ -1,9 +1,10 @@
 //! The method of a record: its contenders, the meters that could not be read and why, the rejected
 //! readings, how calls were counted, and what every number means.
 
-use super::words::plural;
+use super::words::{files as counted_files, plural};
 use crate::record::{Header, Receipt, Record};
 use crate::target::s3::StoreFacts;
+use crate::target::tree::TreeFacts;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{Http, TargetFacts};
 use crate::trial::Transport;
@@ -71,6 +72,7 @@ fn place(target: &TargetFacts) -> Option<String> {
 /// What was read, in one line.
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
+    facts.extend(target.tree.as_ref().map(tree));
     facts.extend(target.http.as_ref().map(|http| server(target.transport(), http)));
     facts.extend(target.store.as_ref().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
@@ -80,6 +82,17 @@ fn target_title(target: &TargetFacts) -> String {
     facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
+}
+
+/// The files of a tree.
+fn tree(tree: &TreeFacts) -> String {
+    let TreeFacts { files, folders, order, is_metadata_cold, .. } = tree;
+    let found = match tree.is_listed {
+        true => "named by a list".to_owned(),
+        false => format!("in {}", plural(usize::try_from(*folders).unwrap_or(usize::MAX), "folder")),
+    };
+    let names = if *is_metadata_cold { "cold before cold readings, too" } else { "always in memory" };
+    format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
 }
 
 /// The server that serves the target.

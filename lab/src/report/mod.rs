@@ -33,6 +33,7 @@ mod markdown;
 mod measured;
 mod method;
 mod method_label;
+mod missing;
 mod name;
 mod own_commands;
 mod page;

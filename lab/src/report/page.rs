@@ -221,6 +221,10 @@ impl Ranking {
             }
             (Some(size), _) => size.to_string(),
         };
+        let words = match self.files {
+            Some(files) => format!("{} of {words}", words::files(files)),
+            None => words,
+        };
         match &self.together {
             Some(together) => format!("{words} by {together}"),
             None => words,

@@ -102,6 +102,19 @@ pub(super) fn rate_with_half(throughput: Throughput, wall: &Summary) -> String {
     rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half())
 }
 
+/// So many files: `2,907 files`.
+pub(super) fn files(count: u64) -> String {
+    format!("{} file{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// Files per second with three digits: `41,500`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and small")]
+pub(super) fn files_per_s(rate: f64) -> String {
+    let digits = rate.max(1.0).log10().floor() as i32;
+    let step = 10_f64.powi((digits - 2).max(0));
+    grouped(((rate / step).round() * step) as u64)
+}
+
 /// The percentiles that are listed, by their names.
 pub(super) const PERCENTILES: [&str; 7] = ["p0", "p25", "p50", "p75", "p90", "p99", "p100"];
 

@@ -29,6 +29,15 @@ pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option
     cautions
 }
 
+/// All cautions about the files of a tree.
+#[must_use]
+pub fn of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+    let mut cautions: Vec<String> = about_backing(filesystem).into_iter().collect();
+    cautions.extend(extents.into_iter().flat_map(about_extents));
+    cautions.extend(about_memory(size_bytes, &Memory::read()));
+    cautions
+}
+
 /// A caution about where the bytes come from.
 fn about_backing(filesystem: Filesystem) -> Option<String> {
     match filesystem.backing {

@@ -64,6 +64,18 @@ impl Extents {
         stop
     }
 
+    /// The extents of two files together.
+    #[must_use]
+    pub fn and(&self, other: &Extents) -> Extents {
+        Extents {
+            count: self.count + other.count,
+            hole_bytes: self.hole_bytes + other.hole_bytes,
+            unwritten_bytes: self.unwritten_bytes + other.unwritten_bytes,
+            encoded_bytes: self.encoded_bytes + other.encoded_bytes,
+            inline_bytes: self.inline_bytes + other.inline_bytes,
+        }
+    }
+
     /// The least that a cold read of a file of this size must fetch from the device: the bytes in
     /// plain extents. Encoded extents count nothing, because their size on the device is not known.
     #[must_use]

@@ -5,6 +5,7 @@ use super::extents::Extents;
 use super::hidden_cache::HiddenCache;
 use super::layers::{self, Layer};
 use super::s3::StoreFacts;
+use super::tree::TreeFacts;
 use crate::trial::{Answer, Transport};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,9 @@ pub struct TargetFacts {
     /// The server that it is read from; `None` for a file that contenders open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<Http>,
+    /// Its files, if it is a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeFacts>,
     /// The store that it is an object of; `None` for a file and for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreFacts>,
@@ -115,6 +119,7 @@ impl TargetFacts {
         match (&self.store, &self.http) {
             (Some(_), _) => Transport::S3,
             (None, Some(_)) => Transport::Http,
+            (None, None) if self.tree.is_some() => Transport::Tree,
             (None, None) => Transport::File,
         }
     }
@@ -151,7 +156,9 @@ impl TargetFacts {
     /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
     #[must_use]
     pub fn expected_device_bytes(&self) -> Option<u64> {
-        self.extents.as_ref().map(|extents| extents.least_device_bytes(self.size_bytes))
+        let repeated_bytes = self.tree.as_ref().map_or(0, |tree| tree.repeated_bytes);
+        let once_bytes = self.size_bytes.saturating_sub(repeated_bytes);
+        self.extents.as_ref().map(|extents| extents.least_device_bytes(once_bytes))
     }
 }
 

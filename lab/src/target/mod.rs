@@ -1,5 +1,5 @@
-//! A target: one file or URL that is read, and everything about it that can make a read look faster
-//! or slower than it is.
+//! A target: one file, tree of files or URL that is read, and everything about it that can make a
+//! read look faster or slower than it is.
 //!
 //! The facts are collected once before measuring. The [`identity::Identity`] of a file and the
 //! [`web::Version`] of a URL are compared again around every sample, so that a target that changes
@@ -20,6 +20,7 @@ mod path;
 pub mod s3;
 pub mod secret;
 pub mod source;
+pub mod tree;
 pub mod url;
 pub mod web;
 
@@ -44,6 +45,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tree::Tree;
 use web::Remote;
 
 /// A target that can be raced: it exists, has a size, and can be opened again and again.
@@ -74,6 +77,8 @@ pub enum Place {
     },
     /// Another server.
     Web(Box<Remote>),
+    /// Many files that contenders open.
+    Tree(Arc<Tree>),
 }
 
 /// Which kinds of files are accepted as targets.
@@ -135,6 +140,17 @@ pub enum TargetError {
         size_bytes: u64,
         /// Who split it.
         readers: NonZero<u32>,
+    },
+    /// There is nothing to read in a folder or a list.
+    #[error("{}: no file in it", shown(.0))]
+    NoFiles(PathBuf),
+    /// The files are not all on one file system, whose cache and device would be those of all.
+    #[error("{}: on another file system than {}: readlab reads the files of one at a time", shown(.path), shown(.first))]
+    OtherFilesystem {
+        /// Its path.
+        path: PathBuf,
+        /// The first file.
+        first: PathBuf,
     },
     /// It is nothing that a server could be asked for.
     #[error(transparent)]
@@ -235,7 +251,7 @@ impl Target {
     #[must_use]
     pub fn remote(&self) -> Option<&Remote> {
         match &self.place {
-            Place::File(_) => None,
+            Place::File(_) | Place::Tree(_) => None,
             Place::Served { remote, .. } | Place::Web(remote) => Some(remote),
         }
     }
@@ -251,7 +267,16 @@ impl Target {
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) | Place::Served { file, .. } => Some(file),
-            Place::Web(_) => None,
+            Place::Web(_) | Place::Tree(_) => None,
+        }
+    }
+
+    /// Its files, if it is a tree.
+    #[must_use]
+    pub fn tree(&self) -> Option<&Arc<Tree>> {
+        match &self.place {
+            Place::Tree(tree) => Some(tree),
+            _ => None,
         }
     }
 
@@ -262,6 +287,7 @@ impl Target {
         match &self.place {
             Place::File(file) => file.clone().into_os_string(),
             Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
+            Place::Tree(tree) => tree.folder().map_or_else(|| tree.list(), Path::to_owned).into_os_string(),
         }
     }
 
@@ -275,6 +301,7 @@ impl Target {
                 Ok(ReadRequest { word: file.clone().into_os_string(), ..ReadRequest::default() })
             }
             Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
+            Place::Tree(tree) => Ok(tree.request(reads)),
         }
     }
 }

@@ -22,6 +22,12 @@ pub struct Answer {
     /// Wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
+    /// How many files were read, of a target that has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// What proves each of them, as PROTOCOL.md has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub products: Option<u64>,
     /// Digest of everything that a command printed, in 53 bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
@@ -47,6 +53,7 @@ impl Answer {
             && agrees(self.newlines, truth.newlines)
             && agrees(self.lines, truth.lines)
             && agrees(self.sum, truth.sum)
+            && agrees(self.files, truth.files)
     }
 
     /// What readlab adds to an answer that proves the work and counts something else, in words;
@@ -84,15 +91,20 @@ impl Answer {
 
 impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
-        let SampleLine { bytes, newlines, lines, sum, output, .. } = *sample;
-        Answer { bytes, newlines, lines, sum, output }
+        let SampleLine { bytes, newlines, lines, sum, files, products, output, .. } = *sample;
+        Answer { bytes, newlines, lines, sum, files, products, output }
     }
 }
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named =
-            [("bytes", self.bytes), ("newlines", self.newlines), ("lines", self.lines), ("sum", self.sum)];
+        let named = [
+            ("bytes", self.bytes),
+            ("newlines", self.newlines),
+            ("lines", self.lines),
+            ("sum", self.sum),
+            ("files", self.files),
+        ];
         let known = named.iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
@@ -106,7 +118,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_proof_only_when_it_holds_the_work_and_all_of_it_agrees() {
-        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), output: None };
+        let truth =
+            Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), ..Answer::default() };
         let newlines = |n| Answer { newlines: Some(n), ..Answer::default() };
         assert!(newlines(2).proves(Work::Newlines, &truth));
         assert!(!newlines(3).proves(Work::Newlines, &truth));
@@ -120,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_number_that_is_right_for_the_other_work_gets_a_hint_and_any_other_does_not() {
-        let truth = Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), output: None };
+        let truth =
+            Answer { bytes: Some(10), newlines: Some(2), lines: Some(3), sum: Some(7), ..Answer::default() };
         let hint =
             |answer: Answer, work| answer.refusal(work, &truth).contains("does not end with a newline");
         let (newlines, lines) = (

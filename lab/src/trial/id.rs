@@ -157,8 +157,8 @@ impl FromStr for TrialId {
     fn from_str(name: &str) -> Result<TrialId, TrialError> {
         let shape = || TrialError::Shape(name.to_owned());
         if let Some(template) = name.strip_prefix("command/") {
-            let template =
-                if template.contains("{}") { template.to_owned() } else { format!("{template} {{}}") };
+            let has_place = template.contains("{}") || template.contains("{list}");
+            let template = if has_place { template.to_owned() } else { format!("{template} {{}}") };
             return Ok(TrialId { method: MethodId::command(&template), params: Params::default() });
         }
         let (path, params) = split(name);

@@ -15,7 +15,7 @@ pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
 pub use nearest::NearestNames;
 pub use params::Params;
 
-use readlab_protocol::Reads;
+use readlab_protocol::{MethodLine, Reads};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -63,6 +63,8 @@ pub enum Transport {
     Http,
     /// A store from which it requests an object.
     S3,
+    /// Many files that it opens.
+    Tree,
 }
 
 impl Work {
@@ -109,17 +111,30 @@ impl Transport {
             Transport::File => "file",
             Transport::Http => "http",
             Transport::S3 => "s3",
+            Transport::Tree => "tree",
         }
     }
 
-    /// Whether a method that reads these can read a target over this transport.
+    /// Whether another process sends the bytes, which reads them itself.
     #[must_use]
-    pub fn suits(self, reads: Reads) -> bool {
+    pub fn has_server(self) -> bool {
+        match self {
+            Transport::File | Transport::Tree => false,
+            Transport::Http | Transport::S3 => true,
+        }
+    }
+
+    /// Whether a method can read a target over this transport.
+    #[must_use]
+    pub fn suits(self, method: &MethodLine) -> bool {
+        let reads = method.reads;
         match self {
             Transport::File => matches!(reads, Reads::File | Reads::Both),
             Transport::Http => matches!(reads, Reads::Url | Reads::Both),
             // An object has a URL that is signed for it.
-            Transport::S3 => reads != Reads::File,
+            Transport::S3 => matches!(reads, Reads::Url | Reads::Both | Reads::Object),
+            // A method of files and URLs is a command, which finds the list in its environment.
+            Transport::Tree => method.lists || matches!(reads, Reads::List | Reads::Folder | Reads::Both),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::Context;
 use readlab::analysis::stats::Ratio;
-use readlab::measure::cache::{Eviction, PageCache};
+use readlab::measure::cache::{Eviction, PageCache, TargetCache};
 use readlab::trial::TrialId;
 use readlab::units::Bytes;
 use readlab_rust::method::registry;

@@ -9,7 +9,7 @@ use super::parts::{self, TrialFacts};
 use super::server::connections;
 use crate::analysis::stats::{self, Confidence, Observation};
 use crate::record::{Limit, LimitKind, LimitUnit, Metric, Record, RunKind, Sample, Trial, TrialRecord};
-use crate::trial::{COMMAND, CacheState, Transport};
+use crate::trial::{COMMAND, CacheState};
 use crate::units::Throughput;
 use std::collections::BTreeSet;
 
@@ -126,13 +126,16 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
         return None;
     }
-    let calls = trial.params.0.get("calls").copied();
+    let counted = match kind {
+        LimitKind::Opens => target.tree.as_ref().map(|tree| tree.files),
+        _ => trial.params.0.get("calls").copied(),
+    };
     let bytes = match kind {
         LimitKind::Decoding => target.bytes_out(trial.decodes),
         LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
         _ => size_bytes,
     };
-    let number = |sample: &Sample| number(kind, sample, bytes, calls);
+    let number = |sample: &Sample| number(kind, sample, bytes, counted);
     let observed: Vec<Observation> = it
         .samples
         .iter()
@@ -159,7 +162,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
 fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     let target = record.targets.get(it.trial.target)?;
     let is_limit = record.header.kind == RunKind::Limits
-        && target.transport() != Transport::File
+        && target.transport().has_server()
         && !it.trial.is_control()
         && it.trial.contender() != COMMAND;
     is_limit.then(|| if connections(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
@@ -167,7 +170,7 @@ fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
 
 /// One sample as a number of this limit; `None` where a meter is missing.
 #[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
-fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> Option<f64> {
+fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) -> Option<f64> {
     let wall_ns = sample.wall_ns.max(1) as f64;
     let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
     let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
@@ -184,13 +187,13 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, calls: Option<u64>) -> O
         // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
-        LimitKind::Syscall => each(calls?),
+        LimitKind::Syscall | LimitKind::Opens => each(counted?),
     }
 }
 
 fn unit(kind: LimitKind) -> LimitUnit {
     match kind {
-        LimitKind::Faults | LimitKind::Syscall => LimitUnit::Nanoseconds,
+        LimitKind::Faults | LimitKind::Syscall | LimitKind::Opens => LimitUnit::Nanoseconds,
         _ => LimitUnit::BytesPerSecond,
     }
 }
@@ -206,6 +209,7 @@ fn how(kind: LimitKind) -> &'static str {
             "an archive in memory decoded by the fastest decoder at hand; bytes that come out over the window"
         }
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
+        LimitKind::Opens => "the files opened and closed one after the other, and not read; time for each",
         LimitKind::Connection => "the target over one connection that is kept, and not looked at",
         LimitKind::Connections => "ranges of the target over connections that are kept, and not looked at",
         LimitKind::Link => "what the interface says",

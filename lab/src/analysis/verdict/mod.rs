@@ -23,7 +23,7 @@ pub use server::ServerWait;
 
 use crate::analysis::stats::{self, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
-use crate::trial::{CacheState, Transport};
+use crate::trial::CacheState;
 use parts::{Near, TrialFacts};
 use serde::Serialize;
 
@@ -83,6 +83,8 @@ pub enum Verdict {
     Decoding,
     /// Page faults.
     Faults,
+    /// Finding names and inodes: opening and closing files.
+    Metadata,
     /// Several parts, none of which decides.
     Mixed {
         /// The parts of the time, largest first.
@@ -212,13 +214,14 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
         Some((Part::Copy, _)) => Verdict::Copy,
         Some((Part::Faults, _)) => Verdict::Faults,
+        Some((Part::Opens, _)) => Verdict::Metadata,
         _ => Verdict::Mixed { shares },
     }
 }
 
 /// The verdict on a reading from a server that takes all that it gets of this machine's processors.
 fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Verdict> {
-    record.targets.get(trial.trial.target).filter(|target| target.transport() != Transport::File)?;
+    record.targets.get(trial.trial.target).filter(|target| target.transport().has_server())?;
     let machine = &record.header.machine;
     let used = server::busy(trial).map_or(0.0, |busy| busy / machine.processors());
     let share = used.max(1.0 - parts.waiting).min(1.0);
@@ -237,7 +240,7 @@ fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Ver
 /// What a reading waits for that leaves its processor idle.
 fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.transport() != Transport::File) {
+    if target.is_some_and(|target| target.transport().has_server()) {
         return Verdict::Server { wait: server::waits_for(record, trial) };
     }
     if trial.trial.state == CacheState::Warm {
@@ -251,6 +254,11 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
     };
     if device_bytes == 0.0 {
         return Verdict::Latency;
+    }
+    if target.is_some_and(|target| target.tree.is_some())
+        && let Some(remedy) = busier(record, trial)
+    {
+        return Verdict::Device { pace: Pace::Shallow { remedy } };
     }
     let encoded = facts.encoded_share >= DOMINANT;
     match facts.limit(LimitKind::Device) {
@@ -266,6 +274,16 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
             Verdict::Unknown { why: why.to_owned() }
         }
     }
+}
+
+/// The fastest other reading of the same files for the same work: who waits for single files is
+/// slower than who has more of them in flight.
+fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
+    let place = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
+    let is_other = |other: &&TrialRecord| {
+        place(other) == place(it) && !other.trial.is_control() && other.trial.index != it.trial.index
+    };
+    best(it, record.trials.iter().filter(is_other).filter(|other| other.is_measured()))
 }
 
 /// Why the device is not busy, by the readings past the cache that keep it busier.

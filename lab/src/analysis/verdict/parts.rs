@@ -29,6 +29,8 @@ pub enum Part {
     Copy,
     /// Page faults, as long as the control takes for as many.
     Faults,
+    /// Opening and closing files, as long as the control takes for the same files.
+    Opens,
     /// All else in the kernel.
     Kernel,
     /// No processor works for it, and it wants none.
@@ -46,6 +48,8 @@ pub struct Parts {
     pub copy: f64,
     /// Page faults.
     pub faults: f64,
+    /// Opening and closing files.
+    pub opens: f64,
     /// The rest of the kernel.
     pub kernel: f64,
     /// Waiting for anything but a processor.
@@ -69,6 +73,7 @@ impl Parts {
             (Part::User, self.user),
             (Part::Copy, self.copy),
             (Part::Faults, self.faults),
+            (Part::Opens, self.opens),
             (Part::Kernel, self.kernel),
             (Part::Waiting, self.waiting),
             (Part::Queued, self.queued),
@@ -138,7 +143,8 @@ impl<'a> TrialFacts<'a> {
         let faults = faults(it, size);
         let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
-        let explained = Explained { copy_ns, fault_ns };
+        let opens_ns = opens_cpu_ns(record, it).map(|ns| ns * readers);
+        let explained = Explained { copy_ns, fault_ns, opens_ns };
         let queued_ns = |cpu: CpuTime| match target.transport() {
             Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
             _ => delayed_ns(it),
@@ -158,10 +164,7 @@ impl<'a> TrialFacts<'a> {
                 Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
             ),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
-            (
-                LimitKind::Link,
-                Some(per_second(size * readers)).filter(|_| target.transport() != Transport::File),
-            ),
+            (LimitKind::Link, Some(per_second(size * readers)).filter(|_| target.transport().has_server())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
         // What fewer threads showed is no limit for those who are faster by having more.
@@ -267,16 +270,18 @@ impl CpuTime {
 struct Explained {
     copy_ns: Option<f64>,
     fault_ns: Option<f64>,
+    opens_ns: Option<f64>,
 }
 
-/// Divides the time of all threads into parts. Kernel time is counted once: first as page faults,
-/// then as the copy, if at least half of the copy's own time is left.
+/// Divides the time of all threads into parts. Kernel time is counted once: first as the opening of
+/// files, then as page faults, then as the copy, if at least half of the copy's own time is left.
 fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> Parts {
     let CpuTime { user_ns: user, system_ns: system } = cpu;
     // CPU times come from another clock than the wall time and may add up to a little more.
     let whole = whole_ns.max(cpu.total_ns());
-    let faults = explained.fault_ns.map_or(0.0, |ns| ns.min(system));
-    let left = system - faults;
+    let opens = explained.opens_ns.map_or(0.0, |ns| ns.min(system));
+    let faults = explained.fault_ns.map_or(0.0, |ns| ns.min(system - opens));
+    let left = system - opens - faults;
     let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
     let idle = whole - user - system;
     let queued = idle.min(queued_ns);
@@ -284,6 +289,7 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
         user: user / whole,
         copy: copy / whole,
         faults: faults / whole,
+        opens: opens / whole,
         kernel: (left - copy) / whole,
         waiting: (idle - queued) / whole,
         queued: queued / whole,
@@ -312,7 +318,20 @@ fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let control =
         record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
     let alone = control.min_by_key(|control| control.trial.threads())?;
-    CpuTime::of(alone).map(CpuTime::total_ns)
+    let copy_ns = CpuTime::of(alone).map(CpuTime::total_ns)?;
+    // Of many files, the control opens each, too.
+    Some((copy_ns - opens_cpu_ns(record, it).unwrap_or_default()).max(0.0))
+}
+
+/// CPU time of opening and closing the same files; `None` for a single file, and without the
+/// control.
+fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
+    let of_target = |other: &&TrialRecord| {
+        other.trial.target == it.trial.target && other.trial.limit() == Some(LimitKind::Opens)
+    };
+    let controls = || record.trials.iter().filter(of_target);
+    let same_state = controls().find(|control| control.trial.state == it.trial.state);
+    CpuTime::of(same_state.or_else(|| controls().next())?).map(CpuTime::total_ns)
 }
 
 /// The share of time for which a thread that never waits got a processor, by the controls of the

@@ -56,6 +56,9 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             times(facts)
         ),
         Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
+        Verdict::Metadata => {
+            format!("stopped by opening and closing files, not by their bytes{}", times(facts))
+        }
         Verdict::Mixed { .. } => format!("no single thing stops it{}{}", times(facts), distance(facts)),
         Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
@@ -168,6 +171,7 @@ fn word(part: Part) -> &'static str {
         Part::User => "own code",
         Part::Copy => "copy",
         Part::Faults => "page faults",
+        Part::Opens => "opening files",
         Part::Kernel => "other kernel work",
         Part::Waiting => "waiting",
         Part::Queued => "waiting for a processor",
@@ -204,6 +208,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Server { wait: ServerWait::ServerOrNetwork } => "server or network".to_owned(),
         Verdict::Decoding => share("decoding"),
         Verdict::Faults => "faults".to_owned(),
+        Verdict::Metadata => "metadata".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {
             Some((part, share)) => format!("mixed, {} {}", percent(*share), word(*part)),
             None => "mixed".to_owned(),

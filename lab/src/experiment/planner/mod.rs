@@ -300,16 +300,24 @@ fn suits(
     let reads = choice.method.reads;
     let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
     let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
+    let lacks_folder = readable.is_some_and(|readable| !readable.has_folder);
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
-        _ if over.suits(reads) && lacks_tls => {
+        _ if over.suits(&choice.method) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"
         }
-        _ if over.suits(reads) && lacks_ranges => {
+        Transport::Tree if reads == Reads::Folder && lacks_folder => {
+            "it walks a folder, and the files are from a list"
+        }
+        _ if over.suits(&choice.method) && lacks_ranges => {
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }
-        _ if over.suits(reads) => return Ok(()),
+        _ if over.suits(&choice.method) => return Ok(()),
+        Transport::Tree => "it reads single files, and the target is a folder or a list",
+        Transport::File if matches!(reads, Reads::List | Reads::Folder) => {
+            "it reads the files of a folder or a list, and the target is a single file"
+        }
         Transport::File => {
             "it reads from servers, and the target is a file (`readlab race --http` serves it)"
         }

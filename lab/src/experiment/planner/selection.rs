@@ -56,6 +56,8 @@ pub struct ReadableTarget {
     pub is_encrypted: bool,
     /// Whether its server answers requests for ranges.
     pub has_ranges: bool,
+    /// Whether a tree is below a folder, and not of a list.
+    pub has_folder: bool,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
@@ -64,7 +66,15 @@ impl ReadableTarget {
     /// All bytes of a target that can be read.
     #[must_use]
     pub fn plain(target: usize, work: Work) -> ReadableTarget {
-        ReadableTarget { target, work, is_part: false, is_encrypted: false, has_ranges: true, broken: None }
+        ReadableTarget {
+            target,
+            work,
+            is_part: false,
+            is_encrypted: false,
+            has_ranges: true,
+            has_folder: true,
+            broken: None,
+        }
     }
 
     /// The bytes of a single file as they are.
@@ -130,7 +140,7 @@ impl Selection {
             decoded => decoded.iter().copied().map(Some).collect(),
         };
         let forms = |over: Transport| archives.iter().map(move |&archive| TargetForm { archive, over });
-        let suited = overs.iter().filter(|over| over.suits(method.reads)).flat_map(|&over| forms(over));
+        let suited = overs.iter().filter(|over| over.suits(method)).flat_map(|&over| forms(over));
         let here: Vec<_> =
             suited.filter(|form| self.readable.contains_key(form)).map(|form| (form, true)).collect();
         if here.is_empty() {

@@ -185,7 +185,7 @@ fn examine(
     let examination = Examination { accept, server: &plan.server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
-        let spec = TargetSpec::of_record(facts, target);
+        let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
         let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
         targets.push(spec.examine(&examination)?);
     }

@@ -259,7 +259,14 @@ fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, War
 fn truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
-    Truth { answer: file.answer, digest: file.digest.clone(), text: false, archive: None, wall_ns }
+    Truth {
+        answer: file.answer,
+        products: None,
+        digest: file.digest.clone(),
+        text: false,
+        archive: None,
+        wall_ns,
+    }
 }
 
 /// What reads each file, as a plan for a single file.

@@ -8,7 +8,7 @@
 use super::{SweepError, SweepFolder, write};
 use crate::corpus::recipe::{CorpusKind, Recipe};
 use crate::linux::file_status::FileStatus;
-use crate::measure::cache::{CacheError, Eviction};
+use crate::measure::cache::{CacheError, Eviction, TargetCache};
 use crate::measure::hidden_cache::{FILE_BYTES_MIN, probe};
 use crate::measure::target::CacheControl;
 use crate::record::WriteWay;
@@ -71,7 +71,7 @@ impl Unread {
         };
         match CacheControl::of(&target, Eviction::OfFile) {
             Ok(CacheControl::File { cache, .. }) => probe(&target, &cache, seed),
-            Ok(CacheControl::Web) => why(NotProbed::NotPlain),
+            Ok(CacheControl::Web | CacheControl::Tree { .. }) => why(NotProbed::NotPlain),
             Err(cause) => why(no_own_file(cause)),
         }
     }

@@ -6,7 +6,7 @@
 //! comes after the first of the next, so that drift cancels in the ratio and a device's own
 //! readahead plays no part. Where the interval holds 1, no cache is claimed.
 
-use super::cache::PageCache;
+use super::cache::{PageCache, TargetCache};
 use crate::analysis::stats::{Confidence, Observation, median, median_interval};
 use crate::linux::direct_read::DirectFile;
 use crate::linux::page_cache::fetched_bytes;

@@ -7,12 +7,12 @@ use super::holder_search::{HolderSearch, KnownHolders, is_kept};
 use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
-use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled, PageCache};
+use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled, TargetCache};
 use crate::measure::holders::{Hold, Holder, Processes};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
 use crate::record::{Fill, Line, Outcome, Trial};
-use crate::trial::{CacheState, Transport};
+use crate::trial::CacheState;
 use std::time::Duration;
 
 /// How often a file is filled before it counts as one that cannot be warm.
@@ -139,7 +139,7 @@ impl CacheStates {
     }
 
     /// Fills what is missing of one file, again if pages are evicted meanwhile.
-    pub(super) fn refill(cache: &PageCache) -> Result<(), CacheError> {
+    pub(super) fn refill(cache: &dyn TargetCache) -> Result<(), CacheError> {
         let mut tries = 1;
         loop {
             match cache.fill() {
@@ -168,7 +168,7 @@ impl CacheStates {
         pool: &mut SessionPool,
     ) -> Result<(), TrialEnd> {
         let target = trials.target_of(trial.index);
-        let opens_file = target.target.facts.transport() == Transport::File && !trial.is_control();
+        let opens_file = !target.target.facts.transport().has_server() && !trial.is_control();
         let file = target.cache_control.identity().filter(|_| opens_file);
         let (Some(file), processes) = (file, pool.processes_of(trial.index)) else { return Ok(()) };
         if processes.is_empty() || !self.holders.is_first_check(trial.index) {

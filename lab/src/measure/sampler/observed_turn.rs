@@ -9,7 +9,7 @@ use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::residency::ResidencyProof;
 use crate::record::{Delivered, LimitKind, RequestMeters, Sample, Trial, TurnSeen};
 use crate::target::TargetFacts;
-use crate::trial::{Answer, COMMAND, Transport};
+use crate::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
 
 /// Why a reading from a server has no bytes from a device.
@@ -159,7 +159,7 @@ impl ObservedTurn<'_> {
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.
     fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        if !self.trial.is_control() && self.facts.transport() != Transport::File {
+        if !self.trial.is_control() && self.facts.transport().has_server() {
             notes.missing("device_read_bytes", BEHIND_SERVER);
             return None;
         }

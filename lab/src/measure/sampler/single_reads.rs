@@ -203,7 +203,14 @@ mod tests {
         let answer = Answer::default();
         SweepTarget {
             target,
-            truth: Truth { answer, digest: String::new(), text: true, archive: None, wall_ns: 1 },
+            truth: Truth {
+                answer,
+                products: None,
+                digest: String::new(),
+                text: true,
+                archive: None,
+                wall_ns: 1,
+            },
         }
     }
 

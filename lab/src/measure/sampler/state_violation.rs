@@ -7,7 +7,7 @@ use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::SampleError;
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::record::Sample;
-use crate::trial::{CacheState, Transport};
+use crate::trial::CacheState;
 
 impl ObservedTurn<'_> {
     /// Checks that these samples started from the state that they claim.
@@ -96,7 +96,7 @@ impl ObservedTurn<'_> {
         let is_from_memory = self.facts.device.is_some() && sample.device_read_bytes == Some(0);
         match (sample.major_faults.filter(|_| !is_from_memory), sample.device_read_bytes) {
             // A contender that reads from a server maps nothing of the file.
-            (Some(faults), _) if faults > 0 && self.facts.transport() == Transport::File => {
+            (Some(faults), _) if faults > 0 && !self.facts.transport().has_server() => {
                 Some(format!("{faults} page faults waited for the device"))
             }
             (_, Some(bytes)) if bytes > 0 => Some(format!("{bytes} bytes came from the device")),

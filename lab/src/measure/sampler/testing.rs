@@ -48,7 +48,14 @@ impl Fixture {
         let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
         let answer =
             Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
-        let truth = Truth { answer, digest: String::new(), text: true, archive: None, wall_ns: PLAINEST_NS };
+        let truth = Truth {
+            answer,
+            products: None,
+            digest: String::new(),
+            text: true,
+            archive: None,
+            wall_ns: PLAINEST_NS,
+        };
         let target = Target { place, part: None, facts, evictable: Vec::new() };
         Fixture { target, truth, contenders: Contenders::default(), file }
     }

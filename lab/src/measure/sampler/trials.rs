@@ -8,7 +8,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::corpus::oracle::Truth;
-use crate::measure::cache::PageCache;
+use crate::measure::cache::TargetCache;
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::measure::plan::Plan;
@@ -16,8 +16,9 @@ use crate::measure::residency::{Means, ResidencyProof};
 use crate::measure::target::MeasuredTarget;
 use crate::record::{EndReason, Outcome, Start, Trial};
 use crate::target::TargetFacts;
-use crate::trial::{Answer, CacheState, Params, Transport, Work};
-use readlab_protocol::TurnRequest;
+use crate::trial::{Answer, COMMAND, CacheState, Params, Work};
+use readlab_protocol::files::list_word;
+use readlab_protocol::{Reads, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -146,7 +147,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The page cache of a target that has a file.
-    pub(super) fn page_cache(&self, target: usize) -> &PageCache {
+    pub(super) fn page_cache(&self, target: usize) -> &dyn TargetCache {
         self.target(target).cache().expect("states are made only of targets that have a file")
     }
 
@@ -206,7 +207,7 @@ impl<'a> Trials<'a> {
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
             || trial.state == CacheState::Cold
-            || facts.transport() != Transport::File;
+            || facts.transport().has_server();
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
         }
@@ -247,6 +248,10 @@ impl<'a> Trials<'a> {
         let request = target.request(method.method.reads);
         let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
         let mut command = contender.read_command(method, self.trial(trial).work, &request);
+        // Of a tree, all but walkers and commands get the list.
+        if target.tree().is_some() && !matches!(method.method.reads, Reads::Folder | Reads::Both) {
+            command.args.push(list_word().into());
+        }
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
         if target.remote().is_some() {
@@ -257,13 +262,21 @@ impl<'a> Trials<'a> {
 
     /// Compares every answer of a turn with the right one.
     pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
-        let truth = &self.truth(trial.index).answer;
+        let Truth { answer: truth, products, .. } = self.truth(trial.index);
         for sample in &turn.samples {
             let answer = Answer::from(sample);
             // A control may answer nothing, or only how many bytes it read.
             let suits_control = answer == Answer::default() || answer.proves(Work::Discard, truth);
-            if !(answer.proves(trial.work, truth) || trial.is_control() && suits_control) {
+            if trial.is_control() && suits_control {
+                continue;
+            }
+            if !answer.proves(trial.work, truth) {
                 return Err(SampleError::refused(answer.refusal(trial.work, truth)));
+            }
+            let must_prove = trial.contender() != COMMAND;
+            if products.is_some_and(|products| !products.agree(&answer, must_prove)) {
+                let why = "its files and products do not prove that it read each file once";
+                return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
         }
         Ok(())

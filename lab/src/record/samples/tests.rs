@@ -50,7 +50,15 @@ fn any_sample() -> impl Strategy<Value = Sample> {
                     requests: m[19],
                     retries: m[21],
                 },
-                answer: Answer { bytes: m[6], newlines: m[7], lines: m[8], sum: m[9], output: m[9] },
+                answer: Answer {
+                    bytes: m[6],
+                    newlines: m[7],
+                    lines: m[8],
+                    sum: m[9],
+                    files: m[6],
+                    products: m[7],
+                    output: m[9],
+                },
             }
         },
     )

@@ -81,6 +81,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     columns.push(Column::number(if has_rates(ranking) { "rate" } else { "median" }));
     // Only what is decoded has other bytes going in than coming out.
     columns.extend(ranking.decodes.map(|_| Column::number("rate in")));
+    columns.extend(ranking.files.map(|_| Column::number("files/s")));
     columns.push(Column::text("stops at"));
     columns.push(Column::number("readings"));
     let mut strips = forest.as_ref().map_or_else(Vec::new, Forest::strips).into_iter();
@@ -119,6 +120,10 @@ fn cells(ranking: &Ranking, row: &RankingRow, strip: Option<Element>) -> Vec<Tab
     })));
     if ranking.decodes.is_some() {
         cells.push(TableCell::number(row.rate_in.map(|rate| Number::new(rate.to_string(), rate.0))));
+    }
+    if ranking.files.is_some() {
+        let rate = row.files_per_s;
+        cells.push(TableCell::number(rate.map(|rate| Number::new(wording::files_per_s(rate), rate))));
     }
     cells.push(TableCell::text(
         row.diagnosis

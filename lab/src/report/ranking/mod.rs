@@ -60,6 +60,8 @@ pub struct Ranking {
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
+    /// How many files it has; `None` for a single one.
+    pub files: Option<u64>,
     /// How many ranks or readers read it together, in words, such as `2 readers`; `None` for one
     /// reader that always reads by itself.
     pub together: Option<String>,
@@ -147,6 +149,7 @@ impl Shared<'_> {
             languages: &self.languages,
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            files: facts.and_then(|facts| Some(facts.tree.as_ref()?.files)),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
@@ -171,6 +174,7 @@ impl Shared<'_> {
             size: context.size,
             decodes,
             bytes_out: context.bytes_out,
+            files: context.files,
             together: facts.and_then(condition::together),
             work,
             state,

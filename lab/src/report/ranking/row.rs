@@ -42,6 +42,8 @@ pub struct RankingRow {
     pub throughput: Option<Throughput>,
     /// The encoded bytes of the target over the median wall time; `None` where nothing is decoded.
     pub rate_in: Option<Throughput>,
+    /// Files per second, over the median wall time; `None` where the target is a single one.
+    pub files_per_s: Option<f64>,
     /// Every metric that at least one sample holds, the wall time included.
     pub summaries: BTreeMap<Metric, Summary>,
     /// The single readings.
@@ -89,6 +91,8 @@ pub(super) struct RowContext<'a> {
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
     pub(super) bytes_out: Option<Bytes>,
+    /// How many files one reading reads; `None` for a single one.
+    pub(super) files: Option<u64>,
 }
 
 /// A row with the trial that it summarises.
@@ -113,7 +117,7 @@ impl RankingRow {
 
     /// Summarises a trial; `None` without samples.
     pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, languages, size, bytes_out } = context;
+        let &RowContext { names, languages, size, bytes_out, files } = context;
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
@@ -135,6 +139,10 @@ impl RankingRow {
             rate_in: size
                 .filter(|_| read.is_some() && trial.trial.decodes.is_some())
                 .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
+            files_per_s: files.filter(|_| wall.median > 0).map(|files| {
+                let files = files.saturating_mul(trial.trial.readers());
+                Throughput::of(Bytes(files), Nanos(wall.median)).0
+            }),
             wall,
             summaries,
             readings: trial.samples.iter().map(ChartReading::of).collect(),

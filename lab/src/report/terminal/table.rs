@@ -108,6 +108,7 @@ enum Column {
     PlusMinus,
     Rate,
     RateIn,
+    Files,
     Bar,
     User,
     System,
@@ -119,13 +120,14 @@ enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 14] = [
+    const ALL: [Column; 15] = [
         Column::Rank,
         Column::Method,
         Column::Median,
         Column::PlusMinus,
         Column::Rate,
         Column::RateIn,
+        Column::Files,
         Column::Bar,
         Column::User,
         Column::System,
@@ -148,7 +150,7 @@ impl Column {
     ];
     /// What a terminal does without on which a name has fewer than [`NAME_MIN`] letters, in this
     /// order.
-    const LAST: [Column; 4] = [Column::RateIn, Column::Median, Column::Ratio, Column::Rate];
+    const LAST: [Column; 5] = [Column::RateIn, Column::Files, Column::Median, Column::Ratio, Column::Rate];
 
     fn title(self, center: Center) -> &'static str {
         match self {
@@ -160,6 +162,7 @@ impl Column {
             Column::PlusMinus => "±95 %",
             Column::Rate => "rate",
             Column::RateIn => "rate in",
+            Column::Files => "files/s",
             Column::Bar => "",
             Column::User => "user",
             Column::System => "system",
@@ -184,6 +187,7 @@ impl Column {
         match self {
             // Only what is decoded has other bytes going in than coming out.
             Column::RateIn => some(&|row| row.rate_in.is_some()),
+            Column::Files => some(&|row| row.files_per_s.is_some()),
             Column::FirstByte => some(&|row| row.summaries.contains_key(&Metric::FirstByteNs)),
             Column::Requests => some(&|row| row.summaries.contains_key(&Metric::Requests)),
             _ => true,
@@ -200,6 +204,7 @@ impl Column {
             Column::PlusMinus => words::scatter(&row.wall, center),
             Column::Rate => Some(words::rate(row.throughput, &row.wall)),
             Column::RateIn => row.rate_in.map(|rate| words::rate(Some(rate), &row.wall)),
+            Column::Files => row.files_per_s.map(words::files_per_s),
             Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
             Column::User => time(Metric::CpuUserNs),
             Column::System => time(Metric::CpuSystemNs),

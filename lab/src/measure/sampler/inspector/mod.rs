@@ -19,7 +19,7 @@ use crate::measure::inspect::profile::{self, Profiling};
 use crate::measure::inspect::trace::{MeteredReading, Tracing, untraced};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{EndReason, FlameGraph, Line, Trace, Trial};
-use crate::trial::{CacheState, Transport};
+use crate::trial::CacheState;
 use readlab_protocol::TurnRequest;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -201,9 +201,12 @@ impl Inspection<'_, '_> {
     /// The calls of one reading.
     fn trace(&mut self) -> Result<Trace, InspectError> {
         let target = self.trials.target_of(self.trial.index).target;
-        let file = target.file().filter(|_| target.facts.transport() == Transport::File);
-        let behind_server = || "it reads over http: the server reads the file".to_owned();
-        let file = file.ok_or_else(|| InspectError::Because(behind_server()))?;
+        let file = target.file().filter(|_| !target.facts.transport().has_server());
+        let reason = match target.tree() {
+            Some(_) => "it reads many files, and calls are traced of one",
+            None => "it reads over http: the server reads the file",
+        };
+        let file = file.ok_or_else(|| InspectError::Because(reason.to_owned()))?;
         let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;
         let (mut session, params) = self.trials.start(self.trial.index, tracing.env())?;
         self.warm_up(&mut session)?;

@@ -1,0 +1,269 @@
+//! A tree: the files below a folder, or those that a list names, which one reading reads all.
+//!
+//! The files are found once before measuring, put in order and written to a list of readlab's own,
+//! from which contenders and the lab take them; a million of them do not stay in memory. What may
+//! be a file of a tree is decided in [`mod@walk`], the order in [`order`], and what a record keeps
+//! is in [`facts`]. The cache of all files is in [`crate::measure::tree_cache`].
+
+mod facts;
+mod list;
+mod order;
+mod walk;
+
+use super::extents::Extents;
+use super::filesystem::Filesystem;
+use super::identity::Identity;
+use super::layers::{self, Chain};
+use super::source::ReadRequest;
+use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, refusal};
+use crate::folder::scratch::Scratch;
+use crate::linux::file_status::{FileKind, FileStatus};
+use crate::linux::open_file;
+use crate::linux::system_root::SystemRoot;
+pub use facts::{Skipped, TreeFacts};
+pub use list::{ListSource, Paths};
+pub use order::TreeOrder;
+use readlab_protocol::{LIST_VARIABLE, Reads};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the user asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRequest {
+    /// Where the files are found.
+    pub source: ListSource,
+    /// In which order they are read.
+    pub order: TreeOrder,
+    /// Of a shuffled order.
+    pub seed: u64,
+}
+
+/// The files of a tree, in their order.
+#[derive(Debug)]
+pub struct Tree {
+    folder: Option<PathBuf>,
+    /// What the list and the names of the folders are kept in.
+    scratch: Scratch,
+    /// A digest of the identity of each file, in the order of the list.
+    identities: Vec<u64>,
+    /// The same of each folder.
+    folders: Vec<u64>,
+}
+
+/// Two are the same if they are in the same folder of readlab's.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Tree) -> bool {
+        self.scratch.path() == other.scratch.path()
+    }
+}
+
+impl Eq for Tree {}
+
+impl Target {
+    /// Finds the files of a tree, and collects the facts about them except digest and answer.
+    ///
+    /// # Errors
+    /// If there is no file, one cannot be read, or they are on several file systems.
+    pub fn examine_tree(request: &TreeRequest) -> Result<Target, TargetError> {
+        let (tree, found) = Tree::find(request)?;
+        let first = tree.first()?;
+        let place = tree.folder.as_deref().unwrap_or(first.parent().unwrap_or(&first)).to_owned();
+        let io = |cause| TargetError::Io { path: place.clone(), cause };
+        let file = File::open(&place).map_err(io)?;
+        let status = FileStatus::of(&file).map_err(io)?;
+        let filesystem = Filesystem::of(&file).map_err(io)?;
+        let real = fs::canonicalize(&place).map_err(io)?;
+        let Chain { layers, evictable } = Chain::of(&SystemRoot::default(), &real, &file);
+        let (mount, device) = mount_and_device(&real, &status);
+        let cautions = found.cautions(filesystem).into_iter().chain(layers::cautions(&layers));
+        let facts = TargetFacts {
+            size_bytes: found.bytes,
+            filesystem: Some(filesystem.to_string()),
+            mount: mount.as_ref().map(device::mount_words),
+            device,
+            cautions: cautions.collect(),
+            layers,
+            extents: found.extents.clone(),
+            ..TargetFacts::at(request.source.path())
+        };
+        let facts = TargetFacts { tree: Some(found.into_facts(request)), ..facts };
+        Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, facts, evictable })
+    }
+}
+
+/// What was found out about the files of a tree.
+struct Found {
+    bytes: u64,
+    largest_bytes: u64,
+    /// Bytes of files that have another name in the tree.
+    repeated_bytes: u64,
+    extents: Option<Extents>,
+    files: u64,
+    folders: u64,
+    duplicates: u64,
+    skipped: Skipped,
+}
+
+impl Tree {
+    /// Finds the files, puts them in order and looks at each.
+    fn find(request: &TreeRequest) -> Result<(Tree, Found), TargetError> {
+        let temporary = std::env::temp_dir();
+        let scratch = Scratch::make(&temporary, "files").map_err(own(&temporary))?;
+        let mut names = list::Names::create(scratch.path())?;
+        let walked = match &request.source {
+            ListSource::Folder(folder) => walk::walk(folder, request.order, &mut names)?,
+            source @ (ListSource::List(_) | ListSource::Input) => walk::listed(source, &mut names)?,
+        };
+        names.finish(request.order, request.seed)?;
+        let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
+        let mut tree = Tree { folder, scratch, identities: Vec::new(), folders: Vec::new() };
+        let found = tree.look_at_all(walked)?;
+        Ok((tree, found))
+    }
+
+    /// Opens every file, as contenders will, and keeps what shows whether it changes.
+    fn look_at_all(&mut self, walked: walk::Walked) -> Result<Found, TargetError> {
+        let mut found = Found {
+            bytes: 0,
+            largest_bytes: 0,
+            repeated_bytes: 0,
+            extents: Some(Extents::default()),
+            files: 0,
+            folders: walked.folders,
+            duplicates: walked.duplicates,
+            skipped: walked.skipped,
+        };
+        let (mut first_device, mut linked) = (None, BTreeSet::new());
+        for path in self.paths()? {
+            let path = path?;
+            let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
+            let io = |cause| TargetError::Io { path: path.clone(), cause };
+            let status = FileStatus::of(&file).map_err(io)?;
+            super::check_kind(&path, status.kind, super::Accept::Files)?;
+            let (device, name) = first_device.get_or_insert_with(|| (status.device, path.clone()));
+            if *device != status.device {
+                return Err(TargetError::OtherFilesystem { path, first: name.clone() });
+            }
+            if status.names > 1 && !linked.insert(status.inode) {
+                found.repeated_bytes += status.size_bytes;
+            }
+            found.add(&file, status.size_bytes);
+            self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
+        }
+        if found.files == 0 {
+            return Err(TargetError::NoFiles(walked.place));
+        }
+        self.folders = self.folder_paths()?.map(|path| digest_of_folder(&path?)).collect::<Result<_, _>>()?;
+        Ok(found)
+    }
+
+    /// The folder, unless a list named the files.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The list of all files, each path ended by a zero byte.
+    #[must_use]
+    pub fn list(&self) -> PathBuf {
+        list::list_in(self.scratch.path())
+    }
+
+    /// What a contender gets: the folder for a method that walks and for a command, which also gets
+    /// the list; else the list.
+    #[must_use]
+    pub fn request(&self, reads: Reads) -> ReadRequest {
+        let list = self.list();
+        let walks = matches!(reads, Reads::Folder | Reads::Both);
+        let word = self.folder.as_deref().filter(|_| walks).unwrap_or(&list).as_os_str().to_owned();
+        let env = vec![(LIST_VARIABLE.into(), list.into_os_string())];
+        ReadRequest { word, env, ..ReadRequest::default() }
+    }
+
+    /// How many files there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.identities.len()
+    }
+
+    /// Whether there is none, which no examined tree is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.identities.is_empty()
+    }
+
+    /// The paths of all files, in their order.
+    ///
+    /// # Errors
+    /// If the list cannot be opened.
+    pub fn paths(&self) -> Result<Paths, TargetError> {
+        Paths::of(&self.list())
+    }
+
+    /// The path of the first file.
+    fn first(&self) -> Result<PathBuf, TargetError> {
+        let nothing = || TargetError::NoFiles(self.list());
+        self.paths()?.next().ok_or_else(nothing)?
+    }
+
+    fn folder_paths(&self) -> Result<Paths, TargetError> {
+        Paths::of(&list::folders_in(self.scratch.path()))
+    }
+
+    /// How a file or a folder changed since the tree was examined: the first that did, by name.
+    ///
+    /// # Errors
+    /// If the list can no longer be read.
+    pub fn change(&self) -> Result<Option<String>, TargetError> {
+        for (path, before) in self.paths()?.zip(&self.identities) {
+            let path = path?;
+            match Identity::of_path(&path) {
+                Ok(now) if digest_of(&now) == *before => {}
+                Ok(_) => return Ok(Some(format!("changed: {} is not what it was", super::shown(&path)))),
+                Err(cause) => return Ok(Some(format!("changed: {}: {cause}", super::shown(&path)))),
+            }
+        }
+        for (path, before) in self.folder_paths()?.zip(&self.folders) {
+            let path = path?;
+            if digest_of_folder(&path).ok() != Some(*before) {
+                let name = super::shown(&path);
+                return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Found {
+    fn add(&mut self, file: &File, size_bytes: u64) {
+        self.files += 1;
+        self.bytes += size_bytes;
+        self.largest_bytes = self.largest_bytes.max(size_bytes);
+        self.extents = self.extents.take().zip(Extents::of(file).ok()).map(|(all, one)| all.and(&one));
+    }
+}
+
+fn digest_of(identity: &Identity) -> u64 {
+    let Identity { dev, ino, size_bytes, mtime, ctime } = *identity;
+    let words = [dev, ino, size_bytes, mtime.0 as u64, mtime.1 as u64, ctime.0 as u64, ctime.1 as u64];
+    xxh3_64(&words.map(u64::to_le_bytes).concat())
+}
+
+/// Of a folder only its number and its time count, which changes with its entries.
+fn digest_of_folder(path: &Path) -> Result<u64, TargetError> {
+    let status = fs::symlink_metadata(path).map(|meta| FileStatus::from(&meta));
+    let status = status.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
+    let is_folder = status.kind == FileKind::Folder;
+    let time = status.content_changed;
+    let words = [status.device.0, status.inode, time.0 as u64, time.1 as u64, u64::from(is_folder)];
+    Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
+}
+
+/// An error about a file of readlab's own.
+fn own(path: &Path) -> impl Fn(io::Error) -> TargetError {
+    move |cause| TargetError::Io { path: path.to_owned(), cause }
+}

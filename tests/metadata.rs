@@ -1,0 +1,35 @@
+//! A test of names and inodes that are made cold, which drops the caches of the whole machine: it
+//! is a program of its own, so that it runs beside no other test.
+
+use readlab::linux::names::is_cached;
+use readlab::measure::cache::Eviction;
+use readlab::measure::target::CacheControl;
+use readlab::target::Target;
+use readlab::target::tree::{ListSource, TreeOrder, TreeRequest};
+use std::fs;
+use std::path::PathBuf;
+
+#[test]
+fn names_and_inodes_are_cold_after_pages_were_made_cold() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("SKIPPED: only root may drop the caches of the machine");
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let paths: Vec<PathBuf> = (0..300).map(|index| folder.path().join(format!("file {index}"))).collect();
+    for path in &paths {
+        fs::write(path, "content\n").unwrap();
+    }
+    let source = ListSource::Folder(folder.path().to_owned());
+    let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+    let cached = || paths.iter().filter(|path| is_cached(path).unwrap()).count();
+    assert_eq!(cached(), 300, "who looks at a file brings its name into memory");
+    let pages_alone = CacheControl::of(&target, Eviction::OfFile).unwrap();
+    pages_alone.evict().unwrap();
+    assert_eq!(cached(), 300, "pages are evicted without names");
+    let with_names = CacheControl::of(&target, Eviction::OfSystem).unwrap();
+    if let Err(why) = with_names.evict() {
+        return eprintln!("SKIPPED: {why}");
+    }
+    assert_eq!(cached(), 0, "none is found without leaving memory");
+    assert_eq!(with_names.cache().unwrap().resident().unwrap().resident, 0);
+}
