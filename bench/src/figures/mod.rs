@@ -32,6 +32,7 @@ mod soak;
 mod state;
 mod suite_intervals;
 mod suites;
+mod trees;
 mod tune;
 mod verdicts;
 mod wake_up;
@@ -82,6 +83,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
     Figure { name: "fleet-limits", about: fleet_limits::ABOUT, measure: fleet_limits::measure },
     Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
+    Figure { name: "trees", about: trees::ABOUT, measure: trees::measure },
     Figure { name: "readers", about: readers::ABOUT, measure: readers::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },
     Figure { name: "wake-up", about: wake_up::ABOUT, measure: wake_up::measure },
