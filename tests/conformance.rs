@@ -135,7 +135,7 @@ fn readers(contender: &Contender) -> Vec<&MethodLine> {
             Some(reason) => eprintln!("SKIPPED: {}: {reason}", method.method),
             // Controls visit no bytes, except `resident`.
             None if method.cache == Cache::None && method.method != "resident" => {}
-            None if method.reads == Reads::Url => {}
+            None if !matches!(method.reads, Reads::File | Reads::Both) => {}
             // They read archives only.
             None if !method.decodes.is_empty() => {}
             None => readers.push(method),

@@ -23,7 +23,6 @@ fn what_is_no_file_is_refused_in_one_line_that_names_it() {
         (home.at("none"), "none: no such file"),
         (home.at("a\x1b[31m\nb"), "a\\u{1b}[31m\\nb: no such file"),
         (home.at("link"), "link: a link to a file that does not exist"),
-        (home.at(""), ": a folder, not a file"),
         (home.at("fifo"), "fifo: a pipe, which can be read only once, not a file"),
         (home.at("socket"), "socket: a socket, not a file"),
         ("/dev/zero".into(), "/dev/zero: a character device, which has no size, not a file"),

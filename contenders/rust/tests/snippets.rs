@@ -28,6 +28,14 @@ mod bzip2_stream;
 mod direct;
 #[path = "../snippets/dontcache.rs"]
 mod dontcache;
+#[path = "../snippets/files-ahead.rs"]
+mod files_ahead;
+#[path = "../snippets/files-auto.rs"]
+mod files_auto;
+#[path = "../snippets/files-io_uring.rs"]
+mod files_io_uring;
+#[path = "../snippets/files-threads.rs"]
+mod files_threads;
 #[path = "../snippets/fs-read.rs"]
 mod fs_read;
 #[path = "../snippets/gzip.rs"]
@@ -64,6 +72,12 @@ mod snappy_stream;
 mod split;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
+#[path = "../snippets/walk.rs"]
+mod walk;
+#[path = "../snippets/walk-inode.rs"]
+mod walk_inode;
+#[path = "../snippets/walk-sorted.rs"]
+mod walk_sorted;
 #[path = "../snippets/whole.rs"]
 mod whole;
 #[path = "../snippets/xz.rs"]
@@ -132,6 +146,26 @@ const TOTALS: [(&str, Total); 17] = [
     ("io_uring", |path| io_uring_read::total(path, naive)),
     ("io_uring-vectored", |path| io_uring_vectored::total(path, naive)),
 ];
+
+/// Those that read the files of a folder, from a list of them or by a walk.
+const TREES: [(&str, Total); 7] = [
+    ("files-ahead", |folder| files_ahead::total(&listed(folder), naive)),
+    ("files-auto", |folder| files_auto::total(&listed(folder), naive)),
+    ("files-io_uring", |folder| files_io_uring::total(&listed(folder), naive)),
+    ("files-threads", |folder| files_threads::total(&listed(folder), naive)),
+    ("walk", |folder| walk::total(folder, naive)),
+    ("walk-inode", |folder| walk_inode::total(folder, naive)),
+    ("walk-sorted", |folder| walk_sorted::total(folder, naive)),
+];
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .collect()
+}
 
 /// Those that read what comes out of an archive.
 const DECODERS: [(&str, Archive, Total); 10] = [
@@ -207,6 +241,7 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
         .iter()
         .map(|(name, _)| *name)
         .chain(DECODERS.iter().map(|(name, _, _)| *name))
+        .chain(TREES.iter().map(|(name, _)| *name))
         .chain(["http", "http-ranged"]);
     let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
@@ -235,6 +270,27 @@ fn every_way_of_reading_counts_right() {
                 Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
                 Err(error) => panic!("{name} of {size} bytes: {error}"),
             }
+        }
+    }
+}
+
+#[test]
+fn every_way_of_reading_many_files_counts_right() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut right = 0;
+    for (index, size) in (0..150_usize).zip([0, 1, 4095, 65_535, 65_536, 65_537, 200_000].into_iter().cycle())
+    {
+        let place = folder.path().join(["a", "a/b", "c"][index % 3]);
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join(index.to_string()), text(size)).unwrap();
+        right += naive(&text(size));
+    }
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
+    for (name, total) in TREES {
+        match total(folder.path()) {
+            Ok(found) => assert_eq!(found, right, "{name}"),
+            Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
+            Err(error) => panic!("{name}: {error}"),
         }
     }
 }
@@ -276,7 +332,7 @@ fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
 /// Whether the kernel or the file system lacks what the way of reading needs.
 fn cannot(name: &str, error: &io::Error) -> bool {
     let lacking = [libc::EOPNOTSUPP, libc::ENOSYS, libc::EPERM, libc::EINVAL, libc::ENOMEM];
-    let may_lack = ["dontcache", "direct", "io_uring", "io_uring-vectored"].contains(&name);
+    let may_lack = ["dontcache", "direct", "files-io_uring", "io_uring", "io_uring-vectored"].contains(&name);
     may_lack && error.raw_os_error().is_some_and(|code| lacking.contains(&code))
 }
 

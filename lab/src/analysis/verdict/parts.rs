@@ -48,7 +48,8 @@ pub struct Parts {
     pub copy: f64,
     /// Page faults.
     pub faults: f64,
-    /// Opening and closing files.
+    /// Opening and closing files, where there are many.
+    #[serde(skip_serializing_if = "is_none")]
     pub opens: f64,
     /// The rest of the kernel.
     pub kernel: f64,
@@ -57,6 +58,12 @@ pub struct Parts {
     /// Waiting for a processor: as long as a control that never waits for anything else had to;
     /// over a server, where there is no such control, as long as the kernel counted.
     pub queued: f64,
+}
+
+/// Whether a part is none of the time, as for what a target does not have.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(share: &f64) -> bool {
+    *share <= 0.0
 }
 
 impl Parts {
@@ -78,6 +85,8 @@ impl Parts {
             (Part::Waiting, self.waiting),
             (Part::Queued, self.queued),
         ];
+        // Most targets are a single file.
+        parts.retain(|(part, share)| *part != Part::Opens || *share > 0.0);
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }

@@ -1,0 +1,18 @@
+// needs: the crate walkdir
+use std::fs;
+use std::io;
+use std::path::Path;
+use walkdir::WalkDir;
+
+/// Adds up `count` over every file below a folder, by name within each folder. Links
+/// are not followed.
+pub fn total(folder: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
+    let mut total = 0;
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            total += count(&fs::read(entry.path())?);
+        }
+    }
+    Ok(total)
+}
