@@ -8,7 +8,7 @@ use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
-use crate::work::{Answer, Work};
+use crate::work::{Answer, FilesAnswer, Work};
 use readlab_protocol::{FileList, Part, Reads};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -175,14 +175,13 @@ impl Reading {
 
     /// Reads the files of the list one after the other.
     fn read_files(&mut self) -> Result<Answer, ReadError> {
-        let mut all: Option<Answer> = None;
+        let mut all = FilesAnswer::default();
         for path in self.list.iter().flat_map(FileList::iter) {
             self.source.lead_to(path);
             let answer = self.reader.read(&self.source, self.visit);
-            let answer = answer.map_err(|fault| ReadError::new(path, fault))?.of_file();
-            all = Some(all.map_or(answer, |all| all.merge(answer)));
+            all.add(answer.map_err(|fault| ReadError::new(path, fault))?);
         }
-        Ok(all.unwrap_or_default())
+        Ok(all.finish())
     }
 
     /// What the last reading requested of a server.

@@ -1,14 +1,13 @@
 //! The method `files-ahead`: one file after the other, with the next ones opened already and
 //! requested from the kernel by posix_fadvise(2), so that a device has several files to read.
 
-use super::files_threads::loaded;
+use super::of_list::{ListReader, OfList};
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::source::Source;
-use crate::work::Answer;
+use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, FileList, Reads};
 use rustix::fs::{Advice, fadvise};
@@ -33,7 +32,7 @@ pub(super) const FILES_AHEAD: Method = Method {
     params: &[AHEAD, BUFFER],
     build: |settings| {
         let (ahead, buffer_bytes) = (settings.size(&AHEAD), settings.size(&BUFFER));
-        Ok(Box::new(Ahead { ahead, buffer_bytes, list: None }))
+        Ok(Box::new(OfList::new(Ahead { ahead, buffer_bytes })))
     },
     available: || Ok(()),
 };
@@ -42,32 +41,25 @@ struct Ahead {
     /// How many files are open before the one that is read.
     ahead: usize,
     buffer_bytes: usize,
-    list: Option<FileList>,
 }
 
-impl Reader for Ahead {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        loaded(&mut self.list, source)
-    }
-
-    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let Some(list) = &self.list else { return Ok(Answer::default()) };
+impl ListReader for Ahead {
+    fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut open = VecDeque::with_capacity(self.ahead + 1);
         let mut next = list.iter();
-        let mut all: Option<Answer> = None;
+        let mut all = FilesAnswer::default();
         loop {
             while open.len() <= self.ahead
                 && let Some(path) = next.next()
             {
                 open.push_back((path, requested(path).map_err(|fault| Fault::of_file(path, fault))?));
             }
-            let Some((path, mut file)) = open.pop_front() else { return Ok(all.unwrap_or_default()) };
+            let Some((path, mut file)) = open.pop_front() else { return Ok(all.finish()) };
             let mut consumer = Consumer::new(visit);
             drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)
                 .map_err(|fault| Fault::of_file(path, fault))?;
-            let answer = consumer.finish().of_file();
-            all = Some(all.map_or(answer, |all| all.merge(answer)));
+            all.add(consumer.finish());
         }
     }
 }

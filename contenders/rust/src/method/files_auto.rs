@@ -4,11 +4,11 @@
 //! Cached files keep processors busy, so there is a thread for each. Files that a device must read
 //! keep it busy by many requests at a time: threads wait for it, so there are more of them.
 
-use super::files_threads::{loaded, read_by_threads};
-use super::{Fault, Feeding, Method, Reader};
+use super::files_threads::read_by_threads;
+use super::of_list::{ListReader, OfList};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::source::Source;
 use crate::work::Answer;
 use readlab_protocol::{Cache, FileList, Reads};
 use rustix::io::{ReadWriteFlags, preadv2};
@@ -41,22 +41,16 @@ pub(super) const FILES_AUTO: Method = Method {
     lists: true,
     tls: false,
     params: &[THREADS],
-    build: |settings| Ok(Box::new(Chosen { threads: settings.get(&THREADS), list: None })),
+    build: |settings| Ok(Box::new(OfList::new(Chosen { threads: settings.get(&THREADS) }))),
     available: || Ok(()),
 };
 
 struct Chosen {
     threads: u64,
-    list: Option<FileList>,
 }
 
-impl Reader for Chosen {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        loaded(&mut self.list, source)
-    }
-
-    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let Some(list) = &self.list else { return Ok(Answer::default()) };
+impl ListReader for Chosen {
+    fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         let threads = if self.threads == 0 { threads_for(list) } else { self.threads };
         read_by_threads(list, threads, BUFFER_BYTES, visit)
     }

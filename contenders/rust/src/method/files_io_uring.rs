@@ -5,13 +5,12 @@
 //! The kernel writes into a slot's buffer, and reads its path from the list, until the slot's last
 //! operation has completed; a value of [`Flight`] waits for that when it is dropped.
 
-use super::files_threads::loaded;
-use super::{Fault, Feeding, Method, Reader, io_uring as ring_of_blocks};
+use super::of_list::{ListReader, OfList};
+use super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::source::Source;
-use crate::work::Answer;
+use crate::work::{Answer, FilesAnswer};
 use io_uring::squeue::Flags;
 use io_uring::types::{DestinationSlot, Fd, Fixed};
 use io_uring::{IoUring, opcode, squeue};
@@ -47,7 +46,7 @@ pub(super) const FILES_IO_URING: Method = Method {
             depth: settings.get(&DEPTH) as u32,
             flags: if settings.is_on(&DIRECT) { libc::O_DIRECT } else { 0 },
         };
-        Ok(Box::new(Linked { how, list: None }))
+        Ok(Box::new(OfList::new(Linked { how })))
     },
     available: ring_of_blocks::available,
 };
@@ -63,25 +62,18 @@ struct How {
 
 struct Linked {
     how: How,
-    list: Option<FileList>,
 }
 
-impl Reader for Linked {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        loaded(&mut self.list, source)
-    }
-
-    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let Some(list) = &self.list else { return Ok(Answer::default()) };
+impl ListReader for Linked {
+    fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         let mut flight = Flight::prepare(list, self.how)?;
         flight.start_all()?;
-        let mut all: Option<Answer> = None;
+        let mut all = FilesAnswer::default();
         while let Some(slot) = flight.wait_for_one()? {
-            let answer = flight.finish(slot, visit)?;
-            all = Some(all.map_or(answer, |all| all.merge(answer)));
+            all.add(flight.finish(slot, visit)?);
             flight.start(slot)?;
         }
-        Ok(all.unwrap_or_default())
+        Ok(all.finish())
     }
 }
 
@@ -216,7 +208,7 @@ impl<'a> Flight<'a> {
             let rest = read_rest(path, flags, count as u64, &mut buffer[..buffer_bytes], &mut consumer);
             rest.map_err(|fault| Fault::of_file(path, fault))?;
         }
-        Ok(consumer.finish().of_file())
+        Ok(consumer.finish())
     }
 }
 

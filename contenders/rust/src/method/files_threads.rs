@@ -1,14 +1,14 @@
 //! The method `files-threads`: several threads take the files of a list in turn, and read each with
 //! read(2) into a buffer of their own.
 
+use super::of_list::{ListReader, OfList};
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
-use crate::source::Source;
-use crate::work::Answer;
+use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, FileList, Reads};
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(super) const FILES_THREADS: Method = Method {
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
-        Ok(Box::new(Threads { buffer_bytes, threads, list: None }))
+        Ok(Box::new(OfList::new(Threads { buffer_bytes, threads })))
     },
     available: || Ok(()),
 };
@@ -38,26 +38,12 @@ pub(super) const FILES_THREADS: Method = Method {
 struct Threads {
     buffer_bytes: usize,
     threads: u64,
-    list: Option<FileList>,
 }
 
-impl Reader for Threads {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        loaded(&mut self.list, source)
-    }
-
-    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let Some(list) = &self.list else { return Ok(Answer::default()) };
+impl ListReader for Threads {
+    fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         read_by_threads(list, self.threads, self.buffer_bytes, visit)
     }
-}
-
-/// Loads the list that a target is, once.
-pub(super) fn loaded(list: &mut Option<FileList>, source: &Source) -> Result<(), Fault> {
-    if list.is_none() {
-        *list = Some(FileList::read(source.path())?);
-    }
-    Ok(())
 }
 
 /// Reads every file of a list by threads that take them in turn.
@@ -69,15 +55,14 @@ pub(super) fn read_by_threads(
 ) -> Result<Answer, Fault> {
     let parts = Segments::new(0..list.len() as u64, 1).share(threads, |files| {
         let mut buffer = Buffer::new(buffer_bytes)?;
-        let mut all: Option<Answer> = None;
+        let mut all = FilesAnswer::default();
         while let Some(taken) = files.take() {
             let path = list.path(taken.start as usize);
-            let answer = read_file(path, &mut buffer[..buffer_bytes], visit)?;
-            all = Some(all.map_or(answer, |all| all.merge(answer)));
+            all.add(read_file(path, &mut buffer[..buffer_bytes], visit)?);
         }
         Ok(all)
     })?;
-    Ok(Answer::of_parts(parts.into_iter().flatten().collect()))
+    Ok(FilesAnswer::of_parts(parts))
 }
 
 /// Opens one file of several, reads it to its end and closes it.
@@ -85,7 +70,7 @@ pub(super) fn read_file(path: &Path, buffer: &mut [u8], visit: Visit) -> Result<
     let mut read = || {
         let mut consumer = Consumer::new(visit);
         drain(&mut File::open(path)?, buffer, &mut consumer)?;
-        Ok(consumer.finish().of_file())
+        Ok(consumer.finish())
     };
     read().map_err(|fault| Fault::of_file(path, fault))
 }

@@ -25,6 +25,7 @@ mod limits;
 mod lines;
 mod memory;
 mod mmap;
+mod of_list;
 mod opens;
 mod pread;
 mod read;

@@ -1,10 +1,9 @@
 //! The control `opens`: opens and closes every file of a list, and reads nothing. It shows what of
 //! a reading of many files is the search for names and inodes.
 
-use super::files_threads::loaded;
-use super::{Fault, Feeding, Method, Reader};
+use super::of_list::{ListReader, OfList};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
-use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_protocol::{Cache, FileList, Reads};
 use std::fs::File;
@@ -20,19 +19,15 @@ pub(super) const OPENS: Method = Method {
     lists: true,
     tls: false,
     params: &[],
-    build: |_| Ok(Box::new(Opens(None))),
+    build: |_| Ok(Box::new(OfList::new(Opens))),
     available: || Ok(()),
 };
 
-struct Opens(Option<FileList>);
+struct Opens;
 
-impl Reader for Opens {
-    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        loaded(&mut self.0, source)
-    }
-
-    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        for path in self.0.iter().flat_map(FileList::iter) {
+impl ListReader for Opens {
+    fn read(&mut self, list: &FileList, _visit: Visit) -> Result<Answer, Fault> {
+        for path in list.iter() {
             File::open(path).map_err(|cause| Fault::of_file(path, cause.into()))?;
         }
         Ok(Answer::default())

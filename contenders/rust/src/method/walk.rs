@@ -7,7 +7,7 @@ use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
 use crate::setting::{Param, Settings};
 use crate::source::Source;
-use crate::work::Answer;
+use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Reads};
 use std::path::Path;
@@ -60,15 +60,14 @@ impl Walk {
 impl Reader for Walk {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let mut buffer = Buffer::new(self.buffer_bytes)?;
-        let mut all: Option<Answer> = None;
+        let mut all = FilesAnswer::default();
         for entry in (self.ordered)(WalkDir::new(source.path())) {
             let entry = entry.map_err(|error| not_walked(source.path(), error))?;
             if entry.file_type().is_file() {
-                let answer = read_file(entry.path(), &mut buffer[..self.buffer_bytes], visit)?;
-                all = Some(all.map_or(answer, |all| all.merge(answer)));
+                all.add(read_file(entry.path(), &mut buffer[..self.buffer_bytes], visit)?);
             }
         }
-        Ok(all.unwrap_or_default())
+        Ok(all.finish())
     }
 }
 

@@ -1,0 +1,42 @@
+//! What the methods of lists share: the list is loaded once, before the first turn, and the answers
+//! of its files are added up.
+
+use super::{Fault, Reader};
+use crate::scan::Visit;
+use crate::source::Source;
+use crate::work::Answer;
+use readlab_protocol::FileList;
+
+/// A way of reading the files of a list.
+pub(super) trait ListReader: Send {
+    /// Opens, reads and closes each file.
+    fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault>;
+}
+
+/// It as a reader of the target that is the list.
+pub(super) struct OfList<R> {
+    reader: R,
+    list: Option<FileList>,
+}
+
+impl<R: ListReader> OfList<R> {
+    pub(super) fn new(reader: R) -> OfList<R> {
+        OfList { reader, list: None }
+    }
+}
+
+impl<R: ListReader> Reader for OfList<R> {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        if self.list.is_none() {
+            self.list = Some(FileList::read(source.path())?);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        match &self.list {
+            Some(list) => self.reader.read(list, visit),
+            None => Ok(Answer::default()),
+        }
+    }
+}
