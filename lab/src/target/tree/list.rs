@@ -53,70 +53,87 @@ pub(super) fn folders_in(folder: &Path) -> PathBuf {
     folder.join("folders")
 }
 
+/// A list that is being written.
+struct ListWriter {
+    path: PathBuf,
+    writer: BufWriter<File>,
+    end: u64,
+}
+
 /// The names of files and folders while they are found.
 pub(super) struct Names {
-    list: PathBuf,
-    files: BufWriter<File>,
-    folders: BufWriter<File>,
-    folders_list: PathBuf,
+    files: ListWriter,
+    folders: ListWriter,
     entries: Vec<Entry>,
-    end: u64,
+}
+
+impl ListWriter {
+    fn create(path: PathBuf) -> Result<ListWriter, TargetError> {
+        let writer = File::create_new(&path).map(BufWriter::new).map_err(own(&path))?;
+        Ok(ListWriter { path, writer, end: 0 })
+    }
+
+    /// Adds a path; where in the list it begins.
+    fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
+        let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
+        let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
+        written.map_err(own(&self.path))?;
+        self.end += bytes.len() as u64 + 1;
+        Ok(at)
+    }
+
+    /// Writes what is left.
+    fn finish(mut self) -> Result<PathBuf, TargetError> {
+        self.writer.flush().map_err(own(&self.path))?;
+        Ok(self.path)
+    }
 }
 
 impl Names {
     pub(super) fn create(folder: &Path) -> Result<Names, TargetError> {
-        let (list, folders_list) = (list_in(folder), folders_in(folder));
-        let create = |path: &Path| File::create_new(path).map(BufWriter::new).map_err(own(path));
-        let (files, folders) = (create(&list)?, create(&folders_list)?);
-        Ok(Names { files, folders, list, folders_list, entries: Vec::new(), end: 0 })
+        let files = ListWriter::create(list_in(folder))?;
+        let folders = ListWriter::create(folders_in(folder))?;
+        Ok(Names { files, folders, entries: Vec::new() })
     }
 
     /// Adds a file with the number of its inode.
     pub(super) fn add(&mut self, path: &Path, inode: u64) -> Result<(), TargetError> {
-        let bytes = path.as_os_str().as_bytes();
-        let written = self.files.write_all(bytes).and_then(|()| self.files.write_all(&[0]));
-        written.map_err(own(&self.list))?;
-        self.entries.push(Entry { at: self.end, inode });
-        self.end += bytes.len() as u64 + 1;
+        let at = self.files.add(path)?;
+        self.entries.push(Entry { at, inode });
         Ok(())
     }
 
     pub(super) fn add_folder(&mut self, path: &Path) -> Result<(), TargetError> {
-        let bytes = path.as_os_str().as_bytes();
-        let written = self.folders.write_all(bytes).and_then(|()| self.folders.write_all(&[0]));
-        written.map_err(own(&self.folders_list))
+        self.folders.add(path).map(drop)
     }
 
     /// Writes what is left, the files in their order.
-    pub(super) fn finish(mut self, order: TreeOrder, seed: u64) -> Result<(), TargetError> {
-        self.folders.flush().map_err(own(&self.folders_list))?;
-        self.files.flush().map_err(own(&self.list))?;
+    pub(super) fn finish(self, order: TreeOrder, seed: u64) -> Result<(), TargetError> {
+        self.folders.finish()?;
+        let list = self.files.finish()?;
         let mut entries = self.entries;
         if !order.arrange(&mut entries, seed) {
             return Ok(());
         }
-        let found = File::open(&self.list).map_err(own(&self.list))?;
-        let ordered = self.list.with_extension("ordered");
-        let mut writer = BufWriter::new(File::create_new(&ordered).map_err(own(&ordered))?);
+        let found = File::open(&list).map_err(own(&list))?;
+        let mut ordered = ListWriter::create(list.with_extension("ordered"))?;
         for entry in entries {
-            let path = path_at(&found, entry.at).map_err(own(&self.list))?;
-            writer.write_all(&path).map_err(own(&ordered))?;
+            ordered.add(&path_at(&found, entry.at).map_err(own(&list))?)?;
         }
-        writer.flush().map_err(own(&ordered))?;
-        std::fs::rename(&ordered, &self.list).map_err(own(&self.list))
+        std::fs::rename(ordered.finish()?, &list).map_err(own(&list))
     }
 }
 
-/// The path that begins at a place of a list, with its zero byte.
-fn path_at(list: &File, at: u64) -> std::io::Result<Vec<u8>> {
+/// The path that begins at a place of a list.
+fn path_at(list: &File, at: u64) -> std::io::Result<PathBuf> {
     let mut path = Vec::new();
     let mut piece = [0; 256];
     loop {
         let count = list.read_at(&mut piece, at + path.len() as u64)?;
         let end = piece[..count].iter().position(|byte| *byte == 0);
-        path.extend_from_slice(&piece[..end.map_or(count, |end| end + 1)]);
+        path.extend_from_slice(&piece[..end.unwrap_or(count)]);
         if end.is_some() || count == 0 {
-            return Ok(path);
+            return Ok(PathBuf::from(OsString::from_vec(path)));
         }
     }
 }
