@@ -144,12 +144,4 @@ holds_nothing() {
 }
 
 mkfifo "$folder/turns"
-# The command as one program, so that arguments with blanks stay whole.
-program=$folder/program
-{
-    echo '#!/bin/sh'
-    printf exec
-    for word in "$@"; do printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"; done
-    echo ' "$@"'
-} >"$program"
-chmod +x "$program"
+. "$(dirname "$0")/program.sh"

@@ -1,15 +1,7 @@
 # The contender that contenders/objects.sh tests, as one program, and what it lists. Sourced, with its command as the
 # arguments.
 
-# The command as one program, so that arguments with blanks stay whole.
-program=$folder/program
-{
-    echo '#!/bin/sh'
-    printf exec
-    for word in "$@"; do printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"; done
-    echo ' "$@"'
-} >"$program"
-chmod +x "$program"
+. "$(dirname "$0")/program.sh"
 
 # Its methods, one a line: METHOD READS TLS PARAMETERS (with http=1, http=2
 # if it can be set so), and the grid: METHOD WORK SCAN.
