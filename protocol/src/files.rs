@@ -103,8 +103,7 @@ impl FileProof {
     /// Adds one file.
     pub fn add(&mut self, bytes: u64, value: u64) {
         self.files += 1;
-        self.products += (bytes % MODULUS + 1) * (value % MODULUS + 1);
-        self.products %= 1 << 32;
+        self.products = (self.products + product(bytes, value)) % (1 << 32);
     }
 
     /// The files of both.
@@ -112,6 +111,12 @@ impl FileProof {
     pub fn merge(self, other: FileProof) -> FileProof {
         FileProof { files: self.files + other.files, products: (self.products + other.products) % (1 << 32) }
     }
+}
+
+/// What proves one piece of a target, by what tells it from others and what was counted in it; below
+/// 2^32.
+pub(crate) fn product(tells: u64, value: u64) -> u64 {
+    (tells % MODULUS + 1) * (value % MODULUS + 1)
 }
 
 /// The word that says that the target is a list of files.

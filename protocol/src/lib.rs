@@ -9,6 +9,7 @@ mod archive;
 pub mod files;
 mod message;
 mod part;
+pub mod places;
 pub mod remote;
 mod scheduling;
 pub mod serve;
@@ -16,8 +17,11 @@ mod turn_request;
 
 pub use archive::{Archive, UnknownArchive};
 pub use files::{FileList, FileProof};
-pub use message::{Cache, CountLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError};
+pub use message::{
+    Cache, CountLine, LatenciesLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError,
+};
 pub use part::Part;
+pub use places::{BlockProof, Places};
 pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
 

@@ -36,6 +36,8 @@ pub enum Message {
     Sample(SampleLine),
     /// Something that its runtime counted during all readings of the turn, untimed ones included.
     Count(CountLine),
+    /// What single reads took in all timed readings of the turn.
+    Latencies(LatenciesLine),
     /// The turn is over.
     Done {
         /// How many samples the turn had.
@@ -104,8 +106,8 @@ pub enum Cache {
     None,
 }
 
-/// What a method can read: files, URLs, both, objects, lists or folders. Without the field it reads
-/// files.
+/// What a method can read: files, URLs, both, objects, lists, folders or places. Without the field
+/// it reads files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
@@ -122,6 +124,8 @@ pub enum Reads {
     List,
     /// A folder: every file below it.
     Folder,
+    /// A list of places of one file ([`crate::places`]).
+    Places,
 }
 
 impl Reads {
@@ -200,7 +204,11 @@ pub struct SampleLine {
     /// Proof of work: how many files were read, where there may be several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// Proof of work: [`crate::FileProof::products`] of these files.
+    /// Proof of work: how many blocks were read, where places are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// Proof of work: [`crate::FileProof::products`] of these files, or
+    /// [`crate::BlockProof::products`] of these blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub products: Option<u64>,
     /// Proof of work: the highest 53 bits of the XXH3 digest of everything that a command printed.
@@ -227,6 +235,16 @@ pub struct CountLine {
 pub struct SayError {
     line: String,
     cause: serde_json::Error,
+}
+
+/// What single reads took in all timed readings of a turn, outside of every window but measured
+/// inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatenciesLine {
+    /// Nanoseconds of each read, as a histogram of HdrHistogram: its compressed encoding of
+    /// version 2, in Base64.
+    pub histogram: String,
 }
 
 impl Message {

@@ -5,7 +5,10 @@
 //! session.
 
 use crate::files::take_list;
-use crate::{LINE_BYTES_MAX, Message, MethodLine, Part, Reads, SampleLine, TurnRequest, VERSION};
+use crate::places::take_places;
+use crate::{
+    LINE_BYTES_MAX, LatenciesLine, Message, MethodLine, Part, Reads, SampleLine, TurnRequest, VERSION,
+};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
@@ -42,6 +45,11 @@ pub trait Reader {
     /// # Errors
     /// If a reading fails.
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
+
+    /// What single reads took in the timed readings of the last turn, if it measures that.
+    fn latencies(&mut self) -> Option<LatenciesLine> {
+        None
+    }
 }
 
 /// The request in the arguments after `read`.
@@ -59,6 +67,8 @@ pub struct Request<'a> {
     pub part: Option<Part>,
     /// Whether the target is a list of files.
     pub is_list: bool,
+    /// Whether the target is a list of places.
+    pub is_places: bool,
     /// Settings by name.
     pub settings: Vec<(&'a str, u64)>,
 }
@@ -134,7 +144,8 @@ fn run_session(
     }
 }
 
-/// The reader of a request. A part or a list is asked only of methods that read them.
+/// The reader of a request. A part or a list is asked only of methods that read them, and a method
+/// of places is asked for nothing else.
 fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
     let can = |does: fn(&MethodLine) -> bool| {
         contender.methods().iter().any(|line| line.method == request.method && does(line))
@@ -145,6 +156,10 @@ fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader
     if request.is_list && !can(|line| line.lists || line.reads == Reads::List) {
         return Err(Refusal::Failed(format!("{} reads no list of files", request.method)));
     }
+    if request.is_places != can(|line| line.reads == Reads::Places) {
+        let what = if request.is_places { "no places" } else { "places, and the target is no list of them" };
+        return Err(Refusal::Failed(format!("{} reads {what}", request.method)));
+    }
     contender.open(request)
 }
 
@@ -152,11 +167,9 @@ fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader
 fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Broken> {
     send(output, [Message::Ready { params: reader.params() }])?;
     while let Some(request) = next_turn(input)? {
-        let samples = reader.turn(request)?;
-        send(
-            output,
-            samples.into_iter().map(Message::Sample).chain([Message::Done { count: request.count }]),
-        )?;
+        let samples = reader.turn(request)?.into_iter().map(Message::Sample);
+        let latencies = reader.latencies().map(Message::Latencies);
+        send(output, samples.chain(latencies).chain([Message::Done { count: request.count }]))?;
     }
     Ok(())
 }
@@ -169,9 +182,9 @@ impl<'a> Request<'a> {
         };
         let mut settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
         let part = Part::take_from(&mut settings).map_err(|why| Refusal::Failed(format!("read: {why}")))?;
-        let is_list = take_list(&mut settings);
+        let (is_list, is_places) = (take_list(&mut settings), take_places(&mut settings));
         let (method, scan, work) = (text(method)?, text(scan)?, text(work)?);
-        Ok(Request { method, scan, work, target, part, is_list, settings })
+        Ok(Request { method, scan, work, target, part, is_list, is_places, settings })
     }
 }
 
@@ -304,6 +317,13 @@ mod tests {
     fn a_list_is_asked_only_of_methods_that_read_lists() {
         let (messages, code) = run_session("read m - sum /f list=1", "");
         let reason = "m reads no list of files".to_owned();
+        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
+    }
+
+    #[test]
+    fn places_are_asked_only_of_methods_that_read_places() {
+        let (messages, code) = run_session("read m - sum /f places=1", "");
+        let reason = "m reads no places".to_owned();
         assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
     }
 

@@ -182,6 +182,7 @@ mod tests {
                 target,
                 part: None,
                 is_list: false,
+                is_places: false,
                 settings: Vec::new(),
             };
             Commands.open(&request).map(drop)

@@ -23,6 +23,7 @@
 pub mod clock;
 mod consumer;
 pub mod heap;
+pub mod latencies;
 pub mod method;
 pub mod reading;
 pub mod scan;
@@ -35,6 +36,7 @@ mod work;
 
 pub use clock::Sample;
 pub use consumer::Consumer;
+pub use latencies::Latencies;
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
 pub use work::{Answer, UnknownWork, Work};

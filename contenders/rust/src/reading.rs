@@ -3,6 +3,7 @@
 //!
 //! The lab measures this loop, and your own program can call it; there is no other.
 
+use crate::latencies::Latencies;
 use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{SettingError, Settings};
@@ -184,6 +185,12 @@ impl Reading {
         Ok(all.finish())
     }
 
+    /// What single reads took in all readings since this was last asked; `None` from a method that
+    /// reads no places.
+    pub fn take_latencies(&mut self) -> Option<Latencies> {
+        self.reader.take_latencies()
+    }
+
     /// What the last reading requested of a server.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
@@ -210,7 +217,7 @@ impl ReadError {
     pub(crate) fn new(path: &Path, fault: Fault) -> ReadError {
         match fault {
             Fault::Unavailable(reason) => ReadError::Unavailable(reason),
-            Fault::OfFile { path, cause } => ReadError::Failed { path, fault: Fault::from(cause) },
+            Fault::OfFile { path, at, cause } => ReadError::Failed { path, fault: Fault::Io { at, cause } },
             fault @ Fault::Io { .. } => ReadError::Failed { path: path.to_owned(), fault },
         }
     }

@@ -8,10 +8,10 @@ use crate::method::{Method, registry};
 use crate::reading::{ReadError, Reading, RequestError};
 #[cfg(target_arch = "x86_64")]
 use crate::scan::levels::Level;
-use crate::work::Work;
+use crate::work::{Answer, Work};
 use readlab_protocol::remote;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{MethodLine, ParamLine, SampleLine, TurnRequest};
+use readlab_protocol::{LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -81,10 +81,15 @@ impl Reader for Reading {
         for _ in 0..request.lead {
             self.read().map_err(failed)?;
         }
+        drop(self.take_latencies());
         let samples: Result<Vec<Sample>, ReadError> =
             (0..request.count).map(|_| Sample::take(self)).collect();
         self.release();
         Ok(samples.map_err(failed)?.iter().map(sample_line).collect())
+    }
+
+    fn latencies(&mut self) -> Option<LatenciesLine> {
+        self.take_latencies().map(|latencies| LatenciesLine { histogram: latencies.encoded() })
     }
 }
 
@@ -127,6 +132,12 @@ fn method_line(method: &Method) -> MethodLine {
     }
 }
 
+/// What proves each file, or each block.
+fn products(answer: &Answer) -> Option<u64> {
+    let of_blocks = answer.blocks.map(|proof| proof.products);
+    answer.files.map(|proof| proof.products).or(of_blocks)
+}
+
 fn sample_line(sample: &Sample) -> SampleLine {
     SampleLine {
         wall_ns: sample.wall_ns,
@@ -139,7 +150,8 @@ fn sample_line(sample: &Sample) -> SampleLine {
         lines: sample.answer.lines,
         sum: sample.answer.sum.map(u64::from),
         files: sample.answer.files.map(|proof| proof.files),
-        products: sample.answer.files.map(|proof| proof.products),
+        blocks: sample.answer.blocks.map(|proof| proof.blocks),
+        products: products(&sample.answer),
         output: None,
         first_byte_ns: sample.first_byte_ns,
         requests: sample.requests,

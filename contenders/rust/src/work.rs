@@ -1,6 +1,6 @@
 //! The works that can be done with the bytes, and the answer that proves a work.
 
-use readlab_protocol::FileProof;
+use readlab_protocol::{BlockProof, FileProof};
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,6 +35,8 @@ pub struct Answer {
     pub sum: Option<u8>,
     /// Which files these are numbers of, if the target has several.
     pub files: Option<FileProof>,
+    /// Which blocks these are numbers of, if places are read.
+    pub blocks: Option<BlockProof>,
 }
 
 /// The answers of whole files, added up while they are read.
@@ -107,16 +109,22 @@ impl Answer {
             lines: add(self.lines, other.lines),
             sum: self.sum.zip(other.sum).map(|(one, two)| one.wrapping_add(two)),
             files: self.files.zip(other.files).map(|(one, two)| one.merge(two)),
+            blocks: self.blocks.zip(other.blocks).map(|(one, two)| one.merge(two)),
         }
     }
 
     /// The same as the answer about one file of several.
     #[must_use]
     pub fn of_file(self) -> Answer {
-        let value = self.newlines.or(self.lines).or(self.sum.map(u64::from)).or(self.bytes);
         let mut proof = FileProof::default();
-        proof.add(self.bytes.unwrap_or_default(), value.unwrap_or_default());
+        proof.add(self.bytes.unwrap_or_default(), self.value());
         Answer { files: Some(proof), ..self }
+    }
+
+    /// What the work counted, or else the bytes.
+    pub(crate) fn value(&self) -> u64 {
+        let value = self.newlines.or(self.lines).or(self.sum.map(u64::from)).or(self.bytes);
+        value.unwrap_or_default()
     }
 }
 

@@ -72,6 +72,7 @@ impl Tree {
             lines: of(Work::Lines),
             sum: of(Work::Sum).map(|sum| sum as u8),
             files: Some(proof),
+            ..Answer::default()
         }
     }
 }

@@ -56,6 +56,16 @@ mod lines;
 mod lz4_stream;
 #[path = "../snippets/mmap.rs"]
 mod mmap;
+#[path = "../snippets/places-ahead.rs"]
+mod places_ahead;
+#[path = "../snippets/places-direct.rs"]
+mod places_direct;
+#[path = "../snippets/places-io_uring.rs"]
+mod places_io_uring;
+#[path = "../snippets/places-mmap.rs"]
+mod places_mmap;
+#[path = "../snippets/places-pread.rs"]
+mod places_pread;
 #[path = "../snippets/pread.rs"]
 mod pread;
 #[path = "../snippets/read.rs"]
@@ -167,6 +177,18 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// A way of bringing blocks of a file.
+type TotalOfBlocks = fn(&Path, &[u64]) -> io::Result<u64>;
+
+/// Those that read blocks at places.
+const BLOCKS: [(&str, TotalOfBlocks); 5] = [
+    ("places-ahead", |path, offsets| places_ahead::total(path, offsets, naive)),
+    ("places-direct", |path, offsets| places_direct::total(path, offsets, naive)),
+    ("places-io_uring", |path, offsets| places_io_uring::total(path, offsets, naive)),
+    ("places-mmap", |path, offsets| places_mmap::total(path, offsets, naive)),
+    ("places-pread", |path, offsets| places_pread::total(path, offsets, naive)),
+];
+
 /// Those that read what comes out of an archive.
 const DECODERS: [(&str, Archive, Total); 10] = [
     ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
@@ -242,6 +264,7 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
         .map(|(name, _)| *name)
         .chain(DECODERS.iter().map(|(name, _, _)| *name))
         .chain(TREES.iter().map(|(name, _)| *name))
+        .chain(BLOCKS.iter().map(|(name, _)| *name))
         .chain(["http", "http-ranged"]);
     let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
@@ -296,6 +319,25 @@ fn every_way_of_reading_many_files_counts_right() {
 }
 
 #[test]
+fn every_way_of_reading_places_counts_right() {
+    const BLOCK_BYTES: usize = 4096;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (path, bytes) = (folder.path().join("f"), text(100 * BLOCK_BYTES));
+    fs::write(&path, &bytes).unwrap();
+    for reads in [0, 1, 15, 16, 17, 250] {
+        let offsets: Vec<u64> = (0..reads).map(|read| read * 37 % 100 * BLOCK_BYTES as u64).collect();
+        let right: u64 = offsets.iter().map(|at| naive(&bytes[*at as usize..][..BLOCK_BYTES])).sum();
+        for (name, total) in BLOCKS {
+            match total(&path, &offsets) {
+                Ok(found) => assert_eq!(found, right, "{name} of {reads} places"),
+                Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
+                Err(error) => panic!("{name} of {reads} places: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_url_is_counted_right() {
     for size in [0, 1, 300_001, (8 << 20) + 1] {
         let bytes = text(size);
@@ -332,7 +374,16 @@ fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
 /// Whether the kernel or the file system lacks what the way of reading needs.
 fn cannot(name: &str, error: &io::Error) -> bool {
     let lacking = [libc::EOPNOTSUPP, libc::ENOSYS, libc::EPERM, libc::EINVAL, libc::ENOMEM];
-    let may_lack = ["dontcache", "direct", "files-io_uring", "io_uring", "io_uring-vectored"].contains(&name);
+    let may_lack = [
+        "dontcache",
+        "direct",
+        "files-io_uring",
+        "io_uring",
+        "io_uring-vectored",
+        "places-direct",
+        "places-io_uring",
+    ]
+    .contains(&name);
     may_lack && error.raw_os_error().is_some_and(|code| lacking.contains(&code))
 }
 

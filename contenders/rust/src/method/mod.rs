@@ -27,6 +27,7 @@ mod memory;
 mod mmap;
 mod of_list;
 mod opens;
+mod places;
 mod pread;
 mod read;
 mod read_line;
@@ -40,6 +41,7 @@ mod vectored;
 mod walk;
 mod whole;
 
+use crate::latencies::Latencies;
 use crate::scan::{self, NO_SCAN, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
@@ -101,6 +103,11 @@ pub(crate) trait Reader: Send {
     /// Opens the file, reads all of it or its part, closes it.
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault>;
 
+    /// What single reads took since this was last asked; `None` from a method that reads no places.
+    fn take_latencies(&mut self) -> Option<Latencies> {
+        None
+    }
+
     /// What the last reading requested of a server; nothing, if it read a file.
     fn traffic(&self) -> Traffic {
         Traffic::default()
@@ -127,10 +134,12 @@ pub enum Fault {
         cause: io::Error,
     },
     /// A file among several could not be read.
-    #[error("{}: {cause}", .path.display())]
+    #[error("{}: {cause}{}", .path.display(), .at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     OfFile {
         /// The file.
         path: PathBuf,
+        /// The offset in it, if the call failed at one.
+        at: Option<u64>,
         /// What failed.
         #[source]
         cause: io::Error,
@@ -141,7 +150,7 @@ impl Fault {
     /// A file among several that could not be read.
     pub(crate) fn of_file(path: &Path, fault: Fault) -> Fault {
         match fault {
-            Fault::Io { cause, .. } => Fault::OfFile { path: path.to_owned(), cause },
+            Fault::Io { at, cause } => Fault::OfFile { path: path.to_owned(), at, cause },
             other => other,
         }
     }
@@ -172,6 +181,8 @@ impl Method {
         match (self.feeding, work) {
             (Feeding::Own(works), _) if works.contains(&work) => vec![NO_SCAN],
             (Feeding::Own(_), _) | (Feeding::AnyOrder, Work::Lines) => Vec::new(),
+            // A line may begin before a block.
+            (_, Work::Lines) if self.reads == Reads::Places => Vec::new(),
             (Feeding::InOrder | Feeding::AnyOrder, Work::Discard) => vec![NO_SCAN],
             _ => scan::for_work(work).filter(|scan| scan.is_available()).map(|scan| scan.name).collect(),
         }

@@ -2,8 +2,8 @@
 
 use super::{
     Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_io_uring,
-    files_threads, fs_read, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens, pread, read,
-    read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk, whole,
+    files_threads, fs_read, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens, places, pread,
+    read, read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk, whole,
 };
 
 /// Every method.
@@ -15,6 +15,10 @@ pub static ALL: &[Method] = &[
     limits::DEVICE,
     limits::SYSCALL,
     opens::OPENS,
+    places::PLACES_NULL,
+    places::PLACES_COPY,
+    places::PLACES_FAULTS,
+    places::PLACES_DEVICE,
     server_limits::LOOPBACK,
     server_limits::DECRYPTION,
     decoder::DECODER,
@@ -54,6 +58,11 @@ pub static ALL: &[Method] = &[
     walk::WALK,
     walk::WALK_SORTED,
     walk::WALK_INODE,
+    places::PLACES_PREAD,
+    places::PLACES_MMAP,
+    places::PLACES_IO_URING,
+    places::PLACES_DIRECT,
+    places::PLACES_AHEAD,
 ];
 
 /// The method of that name.

@@ -73,5 +73,5 @@ impl Reader for Walk {
 
 fn not_walked(folder: &Path, error: walkdir::Error) -> Fault {
     let path = error.path().unwrap_or(folder).to_owned();
-    Fault::OfFile { path, cause: error.into() }
+    Fault::OfFile { path, at: None, cause: error.into() }
 }

@@ -201,7 +201,7 @@ mod tests {
             newlines: (work == Work::Newlines).then_some(newlines),
             lines: (work == Work::Lines).then_some(newlines + open),
             sum: (work == Work::Sum).then_some((sum % 256) as u8),
-            files: None,
+            ..Answer::default()
         }
     }
 

@@ -1,0 +1,123 @@
+//! The controls of places: what going through them costs without a read, a read of a block that is
+//! in the page cache and near, a page fault at each place, and the device past the page cache with
+//! many reads in flight.
+
+use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
+use super::mapped::Mapped;
+use super::ring::{How, Ring};
+use super::synchronous::read_each;
+use super::{BlocksAnswer, OfPlaces, PlacesReader, THREADS, block_bytes, failed, open};
+use crate::scan::{self, Visit};
+use crate::setting::Param;
+use crate::work::{Answer, Work};
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Cache, Places, Reads};
+use std::os::unix::fs::FileExt;
+
+const DEPTH: Param = Param::new("depth", 64, 1, 4096);
+
+/// What the controls have in common.
+const CONTROL: Method = Method {
+    name: "",
+    about: "",
+    cache: Cache::None,
+    reads: Reads::Places,
+    feeding: Feeding::Own(&[Work::Newlines, Work::Sum, Work::Discard]),
+    decodes: &[],
+    parts: false,
+    lists: false,
+    tls: false,
+    params: &[],
+    build: |_| Ok(Box::new(OfPlaces::new(Nothing))),
+    available: || Ok(()),
+};
+
+pub(crate) const PLACES_NULL: Method = Method {
+    name: "places-null",
+    about: "control: goes through the places with a clock around each, and reads nothing",
+    ..CONTROL
+};
+
+pub(crate) const PLACES_COPY: Method = Method {
+    name: "places-copy",
+    about: "control: pread(2) of the block at the first place, which is in the page cache, once for each place",
+    params: &[THREADS],
+    build: |settings| Ok(Box::new(OfPlaces::new(FirstBlock { threads: settings.get(&THREADS) }))),
+    ..CONTROL
+};
+
+pub(crate) const PLACES_FAULTS: Method = Method {
+    name: "places-faults",
+    about: "control: the file mapped, and one byte of each page of the blocks touched; the blocks are read before",
+    build: |_| Ok(Box::new(OfPlaces::new(Touched { mapped: Mapped { threads: 1, is_random: false } }))),
+    ..CONTROL
+};
+
+pub(crate) const PLACES_DEVICE: Method = Method {
+    name: "places-device",
+    about: "control: O_DIRECT reads of the blocks in an io_uring, `depth` of them in flight, and not looked at",
+    params: &[DEPTH],
+    build: |settings| {
+        let depth = settings.size(&DEPTH);
+        let how = How { depth, is_direct: true, is_polled: false, is_registered: false };
+        Ok(Box::new(OfPlaces::new(Device { ring: Ring { how } })))
+    },
+    available: ring_of_blocks::available,
+    ..CONTROL
+};
+
+struct Nothing;
+
+impl PlacesReader for Nothing {
+    fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
+        let answer = read_each(places, 1, Visit::Nothing, |_, _| Ok(()))?;
+        Ok(without_proof(answer))
+    }
+}
+
+struct FirstBlock {
+    threads: u64,
+}
+
+impl PlacesReader for FirstBlock {
+    fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
+        let (file, first) = (open(places)?, places.offsets.first().copied().unwrap_or_default());
+        let again = |block: &mut [u8], _| file.read_exact_at(block, first);
+        Ok(without_proof(read_each(places, self.threads, Visit::Nothing, again)?))
+    }
+}
+
+struct Touched {
+    mapped: Mapped,
+}
+
+impl PlacesReader for Touched {
+    fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
+        let (file, block_bytes) = (open(places)?, block_bytes(places)?);
+        let mut block = Buffer::new(block_bytes)?;
+        places.offsets.iter().try_for_each(|&offset| {
+            file.read_exact_at(&mut block[..block_bytes], offset)
+                .map_err(|cause| failed(places, offset, cause))
+        })
+    }
+
+    fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
+        let touch = scan::for_work(Work::Discard).next().expect("bytes can be discarded on any processor");
+        self.mapped.read(places, touch.visit)
+    }
+}
+
+struct Device {
+    ring: Ring,
+}
+
+impl PlacesReader for Device {
+    fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
+        self.ring.read(places, Visit::Nothing)
+    }
+}
+
+/// The times alone: it did not read the blocks.
+fn without_proof(answer: BlocksAnswer) -> BlocksAnswer {
+    BlocksAnswer { all: Some(Answer::default()), ..answer }
+}

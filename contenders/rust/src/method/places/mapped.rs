@@ -1,0 +1,79 @@
+//! The method `places-mmap`: the file is mapped, and each block is visited where it lies; what a
+//! read takes is then the visit, with the page faults in it.
+
+use super::super::{Fault, Feeding, Method, mmap};
+use super::{BlocksAnswer, OfPlaces, PlacesReader, THREADS, block_bytes, by_threads, failed};
+use crate::scan::Visit;
+use crate::setting::Param;
+use crate::source::Source;
+use memmap2::{Advice, Mmap, MmapOptions};
+use readlab_protocol::{Cache, Places, Reads};
+use std::io::{self, ErrorKind};
+use std::time::Instant;
+
+const RANDOM: Param = Param::switch("random");
+
+pub(crate) const PLACES_MMAP: Method = Method {
+    name: "places-mmap",
+    about: "the file mapped, and the block at each place visited in it, by threads that take places in turn; with random \
+            as madvise(MADV_RANDOM) reads: no more than what is touched",
+    cache: Cache::Through,
+    reads: Reads::Places,
+    feeding: Feeding::Mapped,
+    decodes: &[],
+    parts: false,
+    lists: false,
+    tls: false,
+    params: &[RANDOM, THREADS],
+    build: |settings| {
+        let (threads, is_random) = (settings.get(&THREADS), settings.is_on(&RANDOM));
+        Ok(Box::new(OfPlaces::new(Mapped { threads, is_random })))
+    },
+    available: || Ok(()),
+};
+
+pub(super) struct Mapped {
+    pub(super) threads: u64,
+    pub(super) is_random: bool,
+}
+
+impl PlacesReader for Mapped {
+    fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
+        let block_bytes = block_bytes(places)?;
+        let map = self.map(places)?;
+        by_threads(
+            places,
+            self.threads,
+            || Ok(()),
+            |(), number, all| {
+                let offset = places.offsets[number as usize];
+                let begun = Instant::now();
+                let block =
+                    block(&map, offset, block_bytes).map_err(|cause| failed(places, offset, cause))?;
+                all.visit(number, block, visit);
+                all.latencies.record(begun.elapsed());
+                Ok(())
+            },
+        )
+    }
+}
+
+impl Mapped {
+    fn map(&self, places: &Places) -> Result<Mmap, Fault> {
+        let mapped = || {
+            let map = mmap::map(&Source::whole(&places.file), MmapOptions::new())?;
+            if self.is_random {
+                map.advise(Advice::Random)?;
+            }
+            Ok(map)
+        };
+        mapped().map_err(|fault| Fault::of_file(&places.file, fault))
+    }
+}
+
+/// The bytes of a block.
+fn block(map: &[u8], offset: u64, block_bytes: usize) -> io::Result<&[u8]> {
+    let start = usize::try_from(offset).map_err(io::Error::other)?;
+    let end = start.saturating_add(block_bytes);
+    map.get(start..end).ok_or_else(|| io::Error::new(ErrorKind::UnexpectedEof, "the file ends before"))
+}

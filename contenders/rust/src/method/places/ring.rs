@@ -1,0 +1,264 @@
+//! The method `places-io_uring`: reads of single blocks in a ring, `depth` of them in flight,
+//! through the page cache or past it; with the file and the buffers registered, and completions
+//! polled for, where that is asked for.
+//!
+//! A read's time is from the submission of its batch to the return of the call that found it
+//! complete. The kernel writes into a slot's buffer until its read has completed; a value of
+//! [`Flight`] waits for that when it is dropped.
+
+use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
+use super::{BlocksAnswer, OfPlaces, PlacesReader, block_bytes, failed, open, open_direct};
+use crate::scan::Visit;
+use crate::setting::{Param, SettingError};
+use io_uring::types::{Fd, Fixed};
+use io_uring::{IoUring, opcode, squeue};
+use readlab_auto::buffer::Buffer;
+use readlab_protocol::{Cache, Places, Reads};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+const DEPTH: Param = Param::new("depth", 16, 1, 4096);
+const DIRECT: Param = Param::switch("direct");
+const POLLED: Param = Param::switch("polled");
+const REGISTERED: Param = Param::switch("registered");
+
+pub(crate) const PLACES_IO_URING: Method = Method {
+    name: "places-io_uring",
+    about: "reads of the blocks in an io_uring, `depth` of them in flight; with polled, completions are not waited for \
+            but looked for (IORING_SETUP_IOPOLL)",
+    cache: Cache::ByParam,
+    reads: Reads::Places,
+    feeding: Feeding::AnyOrder,
+    decodes: &[],
+    parts: false,
+    lists: false,
+    tls: false,
+    params: &[DEPTH, DIRECT, POLLED, REGISTERED],
+    build: |settings| {
+        let how = How {
+            depth: settings.size(&DEPTH),
+            is_direct: settings.is_on(&DIRECT),
+            is_polled: settings.is_on(&POLLED),
+            is_registered: settings.is_on(&REGISTERED),
+        };
+        if how.is_polled && !how.is_direct {
+            return Err(SettingError::Conflict("polled needs direct: only devices are polled".to_owned()));
+        }
+        Ok(Box::new(OfPlaces::new(Ring { how })))
+    },
+    available: ring_of_blocks::available,
+};
+
+/// The settings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub(super) depth: usize,
+    pub(super) is_direct: bool,
+    pub(super) is_polled: bool,
+    pub(super) is_registered: bool,
+}
+
+pub(super) struct Ring {
+    pub(super) how: How,
+}
+
+impl PlacesReader for Ring {
+    fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
+        let file = if self.how.is_direct { open_direct(places)? } else { open(places)? };
+        let mut flight = Flight::prepare(places, &file, self.how)?;
+        let mut all = BlocksAnswer::default();
+        flight.start_all()?;
+        while flight.in_flight > 0 {
+            let seen = flight.wait()?;
+            while let Some((slot, result)) = flight.next_completion() {
+                if flight.is_complete(slot, result)? {
+                    all.latencies.record(seen.duration_since(flight.slots[slot].begun));
+                    all.visit(flight.slots[slot].number, flight.block(slot), visit);
+                    flight.start_next(slot)?;
+                } else {
+                    flight.queue(slot)?;
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The reads in flight.
+struct Flight<'a> {
+    // Dropped before the memory: a ring holds on to registered buffers.
+    ring: IoUring,
+    how: How,
+    file: &'a File,
+    places: &'a Places,
+    block_bytes: usize,
+    memory: Buffer,
+    slots: Vec<Slot>,
+    /// Slots whose reads are queued and not yet submitted.
+    queued: Vec<usize>,
+    /// The place that is read next.
+    next: usize,
+    in_flight: usize,
+}
+
+/// One read.
+#[derive(Clone, Copy)]
+struct Slot {
+    number: u64,
+    begun: Instant,
+    /// Bytes of the block that are there.
+    filled: usize,
+}
+
+impl<'a> Flight<'a> {
+    fn prepare(places: &'a Places, file: &'a File, how: How) -> Result<Flight<'a>, Fault> {
+        let depth = how.depth.min(places.offsets.len()).max(1);
+        let block_bytes = block_bytes(places)?;
+        let memory = Buffer::huge(block_bytes * depth)?;
+        let mut builder = IoUring::builder();
+        if how.is_polled {
+            builder.setup_iopoll();
+        }
+        let entries = u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096");
+        let ring = builder.build(entries).map_err(|cause| no_ring(how, cause))?;
+        let slots = vec![Slot { number: 0, begun: Instant::now(), filled: 0 }; depth];
+        let queued = Vec::with_capacity(depth);
+        let mut flight =
+            Flight { ring, how, file, places, block_bytes, memory, slots, queued, next: 0, in_flight: 0 };
+        if how.is_registered {
+            flight.register()?;
+        }
+        Ok(flight)
+    }
+
+    /// Registers the file, and the buffer of each slot under its number.
+    fn register(&mut self) -> Result<(), Fault> {
+        let vector =
+            |block: &mut [u8]| libc::iovec { iov_base: block.as_mut_ptr().cast(), iov_len: block.len() };
+        let used = self.block_bytes * self.slots.len();
+        let vectors: Vec<libc::iovec> =
+            self.memory[..used].chunks_mut(self.block_bytes).map(vector).collect();
+        let submitter = self.ring.submitter();
+        // SAFETY: the memory is dropped after the ring.
+        unsafe { submitter.register_buffers(&vectors) }
+            .and_then(|()| submitter.register_files(&[self.file.as_raw_fd()]))
+            .map_err(|cause| Fault::Unavailable(format!("io_uring: registered buffers (ulimit -l): {cause}")))
+    }
+
+    fn start_all(&mut self) -> Result<(), Fault> {
+        (0..self.slots.len()).try_for_each(|slot| self.start_next(slot))
+    }
+
+    /// Queues the read of the next place in a slot, if one is left.
+    fn start_next(&mut self, slot: usize) -> Result<(), Fault> {
+        if self.next == self.places.offsets.len() {
+            return Ok(());
+        }
+        (self.slots[slot].number, self.slots[slot].filled) = (self.next as u64, 0);
+        self.next += 1;
+        self.queue(slot)
+    }
+
+    /// Queues a read of what a slot still lacks.
+    fn queue(&mut self, slot: usize) -> Result<(), Fault> {
+        let entry = self.entry(slot);
+        // SAFETY: the slot's block is not accessed before the read has completed, for which `drop`
+        // waits.
+        unsafe { self.ring.submission().push(&entry) }.map_err(io::Error::other)?;
+        self.queued.push(slot);
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    fn entry(&mut self, slot: usize) -> squeue::Entry {
+        let Slot { number, filled, .. } = self.slots[slot];
+        let offset = self.places.offsets[number as usize] + filled as u64;
+        let start = slot * self.block_bytes;
+        let lacking = &mut self.memory[start + filled..start + self.block_bytes];
+        let (pointer, length) = (lacking.as_mut_ptr(), lacking.len() as u32);
+        let entry = if self.how.is_registered {
+            opcode::ReadFixed::new(Fixed(0), pointer, length, slot as u16).offset(offset).build()
+        } else {
+            opcode::Read::new(Fd(self.file.as_raw_fd()), pointer, length).offset(offset).build()
+        };
+        entry.user_data(slot as u64)
+    }
+
+    /// Submits what is queued, and waits until a read has completed; when that was seen.
+    fn wait(&mut self) -> Result<Instant, Fault> {
+        let now = Instant::now();
+        for slot in self.queued.drain(..) {
+            // A read that is continued has begun before.
+            if self.slots[slot].filled == 0 {
+                self.slots[slot].begun = now;
+            }
+        }
+        loop {
+            match self.ring.submit_and_wait(1) {
+                Ok(_) => return Ok(Instant::now()),
+                Err(cause) if is_passing(&cause) => {}
+                Err(cause) => return Err(cause.into()),
+            }
+        }
+    }
+
+    /// The next completed read: its slot and its result.
+    fn next_completion(&mut self) -> Option<(usize, i32)> {
+        let entry = self.ring.completion().next()?;
+        self.in_flight -= 1;
+        Some((entry.user_data() as usize, entry.result()))
+    }
+
+    /// Whether the block of a slot is there.
+    fn is_complete(&mut self, slot: usize, result: i32) -> Result<bool, Fault> {
+        let offset = self.places.offsets[self.slots[slot].number as usize];
+        match usize::try_from(result) {
+            Ok(0) => Err(failed(self.places, offset, ErrorKind::UnexpectedEof.into())),
+            Ok(count) => {
+                self.slots[slot].filled += count;
+                Ok(self.slots[slot].filled >= self.block_bytes)
+            }
+            Err(_) => match io::Error::from_raw_os_error(-result) {
+                cause if is_passing(&cause) => Ok(false),
+                cause if self.how.is_polled && cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                    Err(Fault::Unavailable("polled: this device has no queues that are polled".to_owned()))
+                }
+                cause => Err(failed(self.places, offset, cause)),
+            },
+        }
+    }
+
+    /// The bytes of a slot whose read has completed.
+    fn block(&self, slot: usize) -> &[u8] {
+        &self.memory[slot * self.block_bytes..][..self.block_bytes]
+    }
+}
+
+impl Drop for Flight<'_> {
+    /// Waits until the kernel no longer writes into the buffers.
+    fn drop(&mut self) {
+        while self.in_flight > 0 {
+            if self.wait().is_err() {
+                // What the kernel may still write into must stay where it is.
+                std::mem::forget(std::mem::take(&mut self.memory));
+                return;
+            }
+            while self.next_completion().is_some() {}
+        }
+    }
+}
+
+fn no_ring(how: How, cause: io::Error) -> Fault {
+    if how.is_polled {
+        return Fault::Unavailable(format!("io_uring: the kernel makes no ring that is polled: {cause}"));
+    }
+    cause.into()
+}
+
+/// Whether a call failed for a temporary reason: a signal, or a resource that the kernel lacks at
+/// the moment.
+fn is_passing(cause: &io::Error) -> bool {
+    matches!(cause.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+}

@@ -1,0 +1,161 @@
+//! Every method that reads places of a file gives the answer of the simplest code, with the proof
+//! of each block, and times every read once.
+
+use readlab_protocol::{BlockProof, Cache, Places, Reads};
+use readlab_rust::method::{Method, registry};
+use readlab_rust::{Answer, ReadError, Reading, Work};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A file with a list of places: some come twice, the last block ends where the file ends.
+struct Blocks {
+    _home: TempDir,
+    list: PathBuf,
+    content: Vec<u8>,
+    places: Places,
+}
+
+impl Blocks {
+    fn new(block_bytes: u64, offsets: &[u64]) -> Blocks {
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let (file, list) = (home.path().join("f"), home.path().join("places"));
+        let content: Vec<u8> =
+            (0..64 * 1024_u32).map(|at| if at % 41 == 7 { b'\n' } else { (at / 11) as u8 }).collect();
+        fs::write(&file, &content).unwrap();
+        let places = Places { file, block_bytes, offsets: offsets.to_vec() };
+        fs::write(&list, places.to_bytes()).unwrap();
+        Blocks { _home: home, list, content, places }
+    }
+
+    /// The right answer for a work, with the proof of each block.
+    fn truth(&self, work: Work) -> Answer {
+        let (mut proof, mut value_of_all) = (BlockProof::default(), 0);
+        for (number, &offset) in (0..).zip(&self.places.offsets) {
+            let block = &self.content[offset as usize..][..self.places.block_bytes as usize];
+            let value = match work {
+                Work::Newlines => block.iter().filter(|byte| **byte == b'\n').count() as u64,
+                Work::Sum => block.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).into(),
+                Work::Discard => block.len() as u64,
+                Work::Lines => unreachable!("blocks have no lines"),
+            };
+            proof = proof.merge(BlockProof::of(number, value));
+            value_of_all += value;
+        }
+        let of = |it: Work| (it == work).then_some(value_of_all);
+        Answer {
+            bytes: Some(self.places.block_bytes * self.places.offsets.len() as u64),
+            newlines: of(Work::Newlines),
+            sum: of(Work::Sum).map(|sum| sum as u8),
+            blocks: Some(proof),
+            ..Answer::default()
+        }
+    }
+}
+
+fn methods() -> impl Iterator<Item = &'static Method> {
+    let of_places = registry::ALL.iter().filter(|method| method.reads == Reads::Places);
+    of_places.filter(|method| method.available().is_ok())
+}
+
+/// Settings at the ends of their ranges, as far as a test should go, and the switches on.
+fn settings(method: &Method) -> Vec<Vec<(&'static str, u64)>> {
+    let named = |value: fn(u64, u64) -> u64| {
+        method.params.iter().map(|it| (it.name, value(it.min, it.max.min(7)))).collect::<Vec<_>>()
+    };
+    vec![Vec::new(), named(|min, _| min), named(|_, max| max)]
+}
+
+fn read(reading: &mut Reading) -> Result<Answer, ReadError> {
+    reading.prepare()?;
+    let answer = reading.read();
+    reading.release();
+    answer
+}
+
+#[test]
+fn every_block_is_read_proven_and_timed_once() {
+    let blocks = Blocks::new(4096, &[8192, 0, 61_440, 8192, 4096, 20_480, 0, 32_768]);
+    let mut read_by_some = 0;
+    for method in methods().filter(|method| method.cache != Cache::None) {
+        for (work, given) in [Work::Newlines, Work::Sum, Work::Discard]
+            .iter()
+            .flat_map(|work| settings(method).into_iter().map(move |given| (*work, given)))
+        {
+            for scan in method.scans(work) {
+                let name = format!("{} {scan} {work} {given:?}", method.name);
+                let reading = Reading::new(method.name, scan, work, &blocks.list, given.iter().copied());
+                let mut reading = reading.unwrap_or_else(|error| panic!("{name}: {error}"));
+                match read(&mut reading) {
+                    Ok(answer) => assert_eq!(answer, blocks.truth(work), "{name}"),
+                    Err(ReadError::Unavailable(reason)) => {
+                        eprintln!("SKIPPED: {name}: {reason}");
+                        continue;
+                    }
+                    Err(error) => panic!("{name}: {error}"),
+                }
+                let latencies = reading.take_latencies().expect("it times reads");
+                assert_eq!(latencies.count(), blocks.places.offsets.len() as u64, "{name}");
+                assert!(reading.take_latencies().is_none(), "{name}: they are taken once");
+                read_by_some += 1;
+            }
+        }
+    }
+    assert!(read_by_some > 20);
+}
+
+#[test]
+fn controls_prove_no_block_and_the_null_control_reads_nothing() {
+    let blocks = Blocks::new(4096, &[8192, 0]);
+    for method in methods().filter(|method| method.cache == Cache::None) {
+        let mut reading = Reading::new(method.name, "-", Work::Sum, &blocks.list, []).unwrap();
+        match read(&mut reading) {
+            Ok(answer) => assert_eq!(answer.sum, None, "{}", method.name),
+            Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+            Err(error) => panic!("{}: {error}", method.name),
+        }
+    }
+    fs::remove_file(&blocks.places.file).unwrap();
+    let mut null = Reading::new("places-null", "-", Work::Sum, &blocks.list, []).unwrap();
+    assert_eq!(read(&mut null).unwrap(), Answer::default());
+}
+
+#[test]
+fn a_place_behind_the_end_fails_with_the_file_and_the_byte() {
+    let blocks = Blocks::new(4096, &[0, 65_536]);
+    for method in methods().filter(|method| method.cache != Cache::None) {
+        let scan = method.scans(Work::Sum)[0];
+        let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, []).unwrap();
+        match read(&mut reading) {
+            Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+            Err(error) => {
+                let text = error.to_string();
+                let file = blocks.places.file.display().to_string();
+                assert!(
+                    text.starts_with(&file) && text.ends_with("at byte 65536"),
+                    "{}: {text}",
+                    method.name
+                );
+            }
+            Ok(_) => panic!("{}: it read behind the end", method.name),
+        }
+    }
+}
+
+#[test]
+fn blocks_that_a_device_does_not_take_are_refused_by_their_size() {
+    let blocks = Blocks::new(100, &[0, 300]);
+    let mut reading = Reading::new("places-direct", "-", Work::Discard, &blocks.list, []).unwrap();
+    match read(&mut reading) {
+        Err(ReadError::Unavailable(reason)) => assert!(reason.starts_with("O_DIRECT: "), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    let mut reading = Reading::new("places-pread", "-", Work::Discard, &blocks.list, []).unwrap();
+    assert_eq!(read(&mut reading).unwrap(), blocks.truth(Work::Discard));
+}
+
+#[test]
+fn polling_needs_a_device() {
+    let polled = Reading::new("places-io_uring", "-", Work::Discard, Path::new("/none"), [("polled", 1)]);
+    assert!(polled.unwrap_err().to_string().contains("polled needs direct"));
+}
