@@ -29,6 +29,7 @@ mod loopback;
 mod memory;
 mod objects;
 mod own_commands;
+mod places;
 #[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 mod race;

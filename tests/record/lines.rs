@@ -115,6 +115,22 @@ fn flame_graph(text: String) -> Line {
     }
 }
 
+fn left_behind(processes: u64) -> Line {
+    Line::LeftBehind { trial: 0, left: LeftBehind { processes, readings: 1 } }
+}
+
+fn counts(how: String) -> Line {
+    let counts = BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]);
+    Line::Counts { trial: 0, counts }
+}
+
+/// Of two reads.
+fn latencies() -> Line {
+    let histogram = "HISTFAAAACh4nJNpmSzMwMDAxgABTFCakYGBoXvTyQIG+w8QgV4OpsesTAB7IQZ2";
+    let histogram = histogram.to_owned().try_into().expect("a contender sent it");
+    Line::Latencies { trial: 0, fill: 2, round: 4, histogram }
+}
+
 fn trace() -> Line {
     Line::Trace {
         trial: 0,
@@ -250,13 +266,11 @@ pub(super) fn every_line() -> Vec<Line> {
         })),
         Line::Rejected { trial: 0, round: 4, reason: reason() },
         Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
-        Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 1 } },
-        Line::LeftBehind { trial: 0, left: LeftBehind { processes: u64::MAX, readings: 1 } },
+        left_behind(2),
+        left_behind(u64::MAX),
         own_scheduling(),
-        Line::Counts {
-            trial: 0,
-            counts: BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]),
-        },
+        counts(how),
+        latencies(),
         flame_graph(reason()),
         trace(),
         resumed(vec![0]),
@@ -275,6 +289,7 @@ const _: fn(&Line) = |line| match line {
     }
     Line::Fleet(_) | Line::Clocks { .. } | Line::FleetTurn(_) | Line::ReadersTurn(_) => {}
     Line::Counts { .. } | Line::Stopped { .. } | Line::Outcome { .. } | Line::Limit(_) => {}
+    Line::Latencies { .. } => {}
     Line::FlameGraph { .. } | Line::Trace { .. } | Line::LeftBehind { .. } | Line::Scheduling { .. } => {}
     Line::Warning { .. } | Line::Resumed(_) | Line::End { .. } => {}
 };

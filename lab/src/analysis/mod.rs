@@ -3,6 +3,7 @@
 
 pub mod compare;
 pub mod fleet;
+pub mod latency;
 pub mod readers;
 pub mod scaling;
 pub mod stats;

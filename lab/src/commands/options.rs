@@ -12,10 +12,11 @@ use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, Trial
 use crate::experiment::template;
 use crate::record::history::SaveName;
 use crate::suite::States;
+use crate::target::places::{Pattern, PlacesRequest};
 use crate::target::source::ServerOptions;
 use crate::target::tree::TreeOrder;
 use crate::trial::{Params, Work};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -125,6 +126,27 @@ pub enum MetadataState {
     Warm,
 }
 
+/// Which blocks of a file are read, where not all of it is.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Random places")]
+pub struct PlacesOptions {
+    /// Read blocks of the file instead of all of it, at places that are picked by this pattern:
+    /// random, zipf (zipf:0.99, or another exponent), stride (spread over the file) or
+    /// stride:BLOCKS. Each reading reads the same places, and each read is timed
+    #[arg(long, value_name = "PATTERN")]
+    pub pattern: Option<Pattern>,
+    /// Size of a block
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", requires = "pattern", value_parser = block)]
+    pub block: Bytes,
+    /// How many blocks one reading reads
+    #[arg(long, value_name = "N", default_value_t = 4096, requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub reads: u64,
+    /// How many reads are in flight, by as many threads where a method reads one after the other
+    /// [default: several numbers race]
+    #[arg(long, value_name = "N", requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub depth: Option<u64>,
+}
+
 /// How servers are reached and trusted.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Servers")]
@@ -143,6 +165,20 @@ pub struct ServerFlags {
     /// where `{}` is a signed URL, on their command line, which every user of this machine can see
     #[arg(long)]
     pub commands_get_credentials: bool,
+}
+
+impl PlacesOptions {
+    /// The places to pick, if places are read.
+    pub(super) fn request(&self, seed: u64) -> Option<PlacesRequest> {
+        let (block_bytes, reads) = (self.block.0, self.reads);
+        self.pattern.map(|pattern| PlacesRequest { pattern, block_bytes, reads, seed })
+    }
+
+    /// The settings of every method.
+    pub(super) fn params(&self) -> Params {
+        let named = ["depth", "threads"].map(|name| name.to_owned());
+        Params(self.depth.iter().flat_map(|depth| named.clone().map(|name| (name, *depth))).collect())
+    }
 }
 
 impl ServerFlags {
@@ -301,6 +337,16 @@ impl InspectOptions {
 pub(super) fn seed_of_now() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())
+}
+
+/// The largest block: 1 GiB.
+const BLOCK_BYTES_MAX: u64 = 1 << 30;
+
+/// A size of a block, such as `4KiB`.
+fn block(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let is_possible = (1..=BLOCK_BYTES_MAX).contains(&bytes.0);
+    if is_possible { Ok(bytes) } else { Err(format!("'{text}' is not from 1 byte to 1 GiB")) }
 }
 
 /// `1%` or `0.01`.

@@ -2,7 +2,8 @@
 //! a folder, cold and warm, or on a URL or an object of an S3 store.
 
 use super::options::{
-    InspectOptions, MetadataState, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags, TreeOptions,
+    InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions, SelectionOptions,
+    ServerFlags, TreeOptions,
 };
 use super::output;
 use super::own_commands::CommandOptions;
@@ -10,12 +11,12 @@ use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
 use crate::record::RunKind;
 use crate::suite::Suite;
-use crate::target::shown;
 use crate::target::tree::{ListSource, TreeRequest};
-use crate::trial::Transport;
+use crate::target::{s3, secret, shown, url};
+use crate::trial::{Transport, Work};
 use anyhow::bail;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `readlab race`.
@@ -34,6 +35,9 @@ pub struct RaceArgs {
     /// How many files are found and read.
     #[command(flatten)]
     pub tree: TreeOptions,
+    /// Which blocks are read.
+    #[command(flatten)]
+    pub places: PlacesOptions,
     /// So many processes of each contender or command read the file at the same time; of several
     /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
     /// add nothing, and what each reader has of it
@@ -45,7 +49,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -100,14 +104,39 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
         bail!("{}: a folder, and a server needs a file", shown(folder));
     }
+    let places = args.places.request(seed);
+    if places.is_some() {
+        check_places(args, over)?;
+    }
     let order = args.tree.order;
     let tree = |source| vec![TargetSpec::of_tree(TreeRequest { source, order, seed })];
     let target = |word: &PathBuf| match is_folder(word) {
         true => tree(ListSource::Folder(word.clone())),
-        false => vec![TargetSpec::plain(word, over)],
+        false => {
+            let whole = TargetSpec::plain(word, over);
+            vec![places.map_or(whole.clone(), |places| whole.at_places(places))]
+        }
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
     Ok(args.targets.iter().map(target).chain(listed).collect())
+}
+
+/// Refuses what has no places that could be read.
+fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
+    let is_file = |word: &&PathBuf| {
+        let word = word.as_os_str();
+        !Path::new(word).is_dir() && !url::is_url(word) && !s3::is_object(word)
+    };
+    if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
+        bail!("{}: --pattern reads places of a file, and this is none", secret::shown(&shown(other)));
+    }
+    if over != Transport::File || args.tree.files_from.is_some() {
+        bail!("--pattern reads places of a file: not with --http, --s3 or --files-from");
+    }
+    if args.selection.work == Some(Work::Lines) {
+        bail!("--work lines: a line may begin before a block; --pattern reads for newlines, sum or discard");
+    }
+    Ok(())
 }
 
 /// What a race of these options measures: of a suite, unless commands are raced as they are.
@@ -118,6 +147,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     }
     let mut trials = args.selection.values_with(commands, &args.targets)?;
     args.own.add_check(&mut trials.commands);
+    trials.params.0.extend(args.places.params().0);
     let mut sampling = args.sampling.values();
     sampling.drop_caches |= args.tree.metadata == MetadataState::Cold;
     let user = UserOptions {

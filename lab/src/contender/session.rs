@@ -7,7 +7,7 @@
 use crate::contender::scheduling;
 use crate::linux::memory;
 use crate::linux::program::{CommandLine, Leftovers, Process, ReadError};
-use crate::record::{Outcome, OwnScheduling, Receipt};
+use crate::record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
 use crate::target::secret;
 use crate::trial::Params;
 use readlab_protocol::{
@@ -69,6 +69,9 @@ pub enum SessionError {
     /// It counts one thing twice, or too many things.
     #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
     TooManyCounts(String),
+    /// What it says of single reads is not understood.
+    #[error("latencies: {0}")]
+    BadLatencies(#[from] LatenciesError),
     /// Its windows are longer than the lab's whole turn.
     #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
     LiesAboutTime {
@@ -123,8 +126,18 @@ pub struct Turn {
     pub samples: Vec<SampleLine>,
     /// What the contender's runtime counted during all readings of the turn.
     pub counts: Vec<CountLine>,
+    /// What single reads took in the timed readings, if the contender measures that.
+    pub latencies: Option<Latencies>,
     /// The lab's own clock around the whole turn.
     pub seen_ns: u64,
+}
+
+/// What a contender says of a turn.
+#[derive(Default)]
+struct Told {
+    samples: Vec<SampleLine>,
+    counts: Vec<CountLine>,
+    latencies: Option<Latencies>,
 }
 
 /// A contender whose program was started and whose receipt was not waited for.
@@ -248,28 +261,27 @@ impl Session {
     ) -> Result<Turn, SessionError> {
         let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (samples, counts) = self.collect(request, first)?;
+        let Told { samples, counts, latencies } = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
         }
-        Ok(Turn { samples, counts, seen_ns })
+        Ok(Turn { samples, counts, latencies, seen_ns })
     }
 
-    /// The samples of a turn and what was counted in it, from the first line of its answer on.
-    fn collect(
-        &mut self,
-        request: TurnRequest,
-        first: Message,
-    ) -> Result<(Vec<SampleLine>, Vec<CountLine>), SessionError> {
-        let (mut samples, mut counts) = (Vec::new(), Vec::<CountLine>::new());
+    /// What the contender says of a turn, from the first line of its answer on.
+    fn collect(&mut self, request: TurnRequest, first: Message) -> Result<Told, SessionError> {
+        let Told { mut samples, mut counts, mut latencies } = Told::default();
         let mut message = first;
         loop {
             match message {
                 Message::Sample(_) if samples.len() as u64 >= u64::from(request.count) => {
                     return Err(SessionError::WrongCount { expected: request.count, got: request.count + 1 });
                 }
-                Message::Sample(sample) if counts.is_empty() => samples.push(sample),
+                Message::Sample(sample) if counts.is_empty() && latencies.is_none() => samples.push(sample),
+                Message::Latencies(line) if latencies.is_none() => {
+                    latencies = Some(Latencies::try_from(line.histogram)?);
+                }
                 Message::Count(count)
                     if counts.len() >= COUNTS_MAX || counts.iter().any(|it| it.of == count.of) =>
                 {
@@ -279,7 +291,7 @@ impl Session {
                 Message::Done { count }
                     if count == request.count && samples.len() as u64 == u64::from(count) =>
                 {
-                    return Ok((samples, counts));
+                    return Ok(Told { samples, counts, latencies });
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);

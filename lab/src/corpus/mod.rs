@@ -5,9 +5,11 @@
 //! Nothing here knows how files are raced.
 
 pub mod archive;
+pub mod block_truth;
 mod compressed;
 mod note;
 pub mod oracle;
+pub mod products;
 pub mod recipe;
 pub mod tree_truth;
 pub mod trees;

@@ -4,7 +4,7 @@
 //! It must not depend on what it judges, so it shares no code with any contender or scan.
 
 use super::archive;
-use super::tree_truth::FileProducts;
+use super::products::Products;
 use crate::trial::Answer;
 use crate::units::Nanos;
 use readlab_protocol::Archive;
@@ -25,8 +25,8 @@ const HEAD_BYTES: usize = 64 * 1024;
 pub struct Truth {
     /// Every answer that a contender can give.
     pub answer: Answer,
-    /// What proves each file, if there are several.
-    pub products: Option<FileProducts>,
+    /// What proves each file or block, if there are several.
+    pub products: Option<Products>,
     /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
     pub digest: String,
     /// Whether it looks like text ([`is_text`]): then its lines are counted.

@@ -1,10 +1,8 @@
 //! The true answers about the files of a tree: the oracle's about each, added up, with the numbers
 //! that prove every file.
-//!
-//! The formula is that of PROTOCOL.md, written here once more: the oracle shares no code with what
-//! it judges.
 
 use super::oracle::{ContinueCheck, Truth, truth_of};
+use super::products::Products;
 use crate::trial::Answer;
 use crate::units::Nanos;
 use std::fs::File;
@@ -13,53 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Modulo this, bytes and counts are multiplied.
-const PRIME: u64 = 65_521;
-
-/// The sum of the products over all files, for each number that may be multiplied with the bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FileProducts {
-    newlines: u32,
-    lines: u32,
-    sum: u32,
-    bytes: u32,
-}
-
-impl FileProducts {
-    /// Whether an answer proves each file; one that proves none does if it need not.
-    #[must_use]
-    pub fn agree(&self, answer: &Answer, must_prove: bool) -> bool {
-        let Some(products) = answer.products else { return !must_prove };
-        let right = match answer {
-            Answer { newlines: Some(_), .. } => self.newlines,
-            Answer { lines: Some(_), .. } => self.lines,
-            Answer { sum: Some(_), .. } => self.sum,
-            _ => self.bytes,
-        };
-        answer.files.is_some() && products == u64::from(right)
-    }
-
-    fn add(&mut self, file: &Answer) {
-        let product = |value: u64| {
-            let bytes = file.bytes.unwrap_or_default() % PRIME + 1;
-            // Both are at most 65,521, the square of which is below 2^32.
-            u32::try_from(bytes * (value % PRIME + 1)).expect("it is below 2^32")
-        };
-        let count = |sum: &mut u32, value: Option<u64>| {
-            *sum = sum.wrapping_add(product(value.unwrap_or_default()));
-        };
-        count(&mut self.newlines, file.newlines);
-        count(&mut self.lines, file.lines);
-        count(&mut self.sum, file.sum);
-        count(&mut self.bytes, file.bytes);
-    }
-}
-
 /// A tree is text if most of its bytes are in files that are.
 #[derive(Default)]
 struct Sums {
     answer: Answer,
-    products: FileProducts,
+    products: Products,
     digest: u64,
     text_bytes: u64,
 }
@@ -75,7 +31,7 @@ impl Sums {
         add(&mut self.answer.sum, file.answer.sum);
         add(&mut self.answer.files, Some(1));
         self.answer.sum = self.answer.sum.map(|sum| sum % 256);
-        self.products.add(&file.answer);
+        self.products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
         // The files may be in any order.
         self.digest = self.digest.wrapping_add(xxh3_64(file.digest.as_bytes()));
         self.text_bytes += if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };

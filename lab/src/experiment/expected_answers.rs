@@ -2,6 +2,7 @@
 //! bytes, and about what comes out of it if it is an archive.
 
 use super::targets::OpenTarget;
+use crate::corpus::block_truth::truth_of_blocks;
 use crate::corpus::oracle::{self, ContinueCheck, Truth};
 use crate::corpus::tree_truth::truth_of_files;
 use crate::target::http::RequestVerb;
@@ -77,6 +78,9 @@ fn facts(archive: Archive, content: &Truth) -> Decoded {
 fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
         return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
+    }
+    if let Place::Blocks(blocks) = &target.place {
+        return truth_of_blocks(&blocks.places, check).with_context(|| shown(blocks.file()));
     }
     let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");

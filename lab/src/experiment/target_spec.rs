@@ -7,6 +7,7 @@ use crate::corpus::Form;
 use crate::experiment::planner::TargetForm;
 use crate::measure::rights;
 use crate::record::TargetRef;
+use crate::target::places::PlacesRequest;
 use crate::target::source::{ServerOptions, Source};
 use crate::target::tree::TreeRequest;
 use crate::target::{Accept, Target, TargetError, TargetFacts, s3, secret, shown, url};
@@ -31,6 +32,8 @@ pub struct TargetSpec {
     split: Option<Split>,
     /// How its files are found, if it is a tree.
     tree: Option<TreeRequest>,
+    /// How the places are picked that are read of it; `None` where all of it is read.
+    places: Option<PlacesRequest>,
 }
 
 /// One of several readers that split a file among themselves.
@@ -79,6 +82,7 @@ impl TargetSpec {
             form: TargetForm { archive: None, over },
             split: None,
             tree: None,
+            places: None,
         }
     }
 
@@ -90,6 +94,7 @@ impl TargetSpec {
             form: TargetForm { archive, over: Transport::File },
             split: None,
             tree: None,
+            places: None,
         }
     }
 
@@ -98,7 +103,7 @@ impl TargetSpec {
     pub fn of_tree(request: TreeRequest) -> TargetSpec {
         let (word, form) =
             (request.source.path().to_owned(), TargetForm { archive: None, over: Transport::Tree });
-        TargetSpec { word, form, split: None, tree: Some(request) }
+        TargetSpec { word, form, split: None, tree: Some(request), places: None }
     }
 
     /// Only what one of several readers reads of it.
@@ -107,12 +112,20 @@ impl TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
+    /// Only blocks of it, at places.
+    #[must_use]
+    pub fn at_places(self, request: PlacesRequest) -> TargetSpec {
+        let form = TargetForm { archive: None, over: Transport::Places };
+        TargetSpec { form, places: Some(request), ..self }
+    }
+
     /// A target of a record, with the seed of its run.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
         let word = facts.place();
         let tree = facts.tree.as_ref().map(|tree| tree.request(&word, seed));
-        TargetSpec { word, form, split: None, tree }
+        let places = facts.places.as_ref().map(|places| places.request(seed));
+        TargetSpec { word, form, split: None, tree, places }
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.
@@ -134,6 +147,9 @@ impl TargetSpec {
         };
         if let Some(Split { reader, readers }) = self.split {
             target.split(reader, readers)?;
+        }
+        if let Some(request) = &self.places {
+            target.pick_places(request)?;
         }
         Ok(ExaminedTarget { form: self.form, target })
     }

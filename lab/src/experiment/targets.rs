@@ -35,7 +35,7 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
     for ExaminedTarget { form, target } in targets {
         let Place::File(file) = &target.place else { continue };
         let server = match form.over {
-            Transport::File | Transport::Tree => continue,
+            Transport::File | Transport::Tree | Transport::Places => continue,
             Transport::Http => Server::start(file)?,
             Transport::S3 => Server::start_s3(file)?,
         };

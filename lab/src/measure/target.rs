@@ -176,6 +176,9 @@ impl MeasuredTarget<'_> {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
             }
+            (CacheControl::File { identity, .. }, Place::Blocks(blocks)) => {
+                change_of_file(identity, blocks.file())
+            }
             (_, Place::Web(remote)) => remote.change(),
             (_, Place::Tree(tree)) => tree.change().unwrap_or_else(|error| Some(error.to_string())),
             _ => None,

@@ -79,6 +79,7 @@ pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
         lines: sum(|it| it.lines),
         sum: sum(|it| it.sum).map(|sum| sum % 256),
         files: sum(|it| it.files),
+        blocks: sum(|it| it.blocks),
         products: sum(|it| it.products).map(|products| products % (1 << 32)),
         output: answers.clone().map(|it| it.output).min().flatten(),
     }

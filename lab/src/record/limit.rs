@@ -19,6 +19,8 @@ pub enum LimitKind {
     Syscall,
     /// Opening and closing a file that is in memory.
     Opens,
+    /// Going through places, and timing each, without a read.
+    Timing,
     /// Reading from the device, past the page cache.
     Device,
     /// Decoding an archive that is in memory; of what comes out.
@@ -45,6 +47,7 @@ impl LimitKind {
             LimitKind::Faults => "faults",
             LimitKind::Syscall => "syscall",
             LimitKind::Opens => "opens",
+            LimitKind::Timing => "timing",
             LimitKind::Device => "device",
             LimitKind::Decoding => "decoding",
             LimitKind::Connection => "connection",
@@ -61,11 +64,12 @@ impl LimitKind {
     pub fn of_control(method: &str) -> Option<LimitKind> {
         match method {
             "resident" => Some(LimitKind::Memory),
-            "copy" => Some(LimitKind::Copy),
-            "faults" => Some(LimitKind::Faults),
+            "copy" | "places-copy" => Some(LimitKind::Copy),
+            "faults" | "places-faults" => Some(LimitKind::Faults),
             "syscall" => Some(LimitKind::Syscall),
             "opens" => Some(LimitKind::Opens),
-            "device" => Some(LimitKind::Device),
+            "places-null" => Some(LimitKind::Timing),
+            "device" | "places-device" => Some(LimitKind::Device),
             "decoder" => Some(LimitKind::Decoding),
             "loopback" => Some(LimitKind::Loopback),
             "decryption" => Some(LimitKind::Decryption),

@@ -1,5 +1,6 @@
 //! The lines of a record: every kind that exists.
 
+use super::latencies::Latencies;
 use super::{
     Count, Fill, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
     ReadersTurn, Receipt, Resumption, Sample, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
@@ -99,6 +100,17 @@ pub enum Line {
         trial: usize,
         /// `syscalls`, `mallocs`, `retains`, `releases` …
         counts: BTreeMap<String, Count>,
+    },
+    /// What single reads took in the timed readings of a turn, where places are read.
+    Latencies {
+        /// Number of the trial.
+        trial: usize,
+        /// Which fill of the cache, from 0.
+        fill: u32,
+        /// Which round, from 0.
+        round: u32,
+        /// Nanoseconds of each read.
+        histogram: Latencies,
     },
     /// Where the processor's time went, in an untimed run of a trial. Since version 3.
     FlameGraph {

@@ -18,6 +18,7 @@ mod header;
 pub mod history;
 mod inside;
 mod joint_sample;
+mod latencies;
 mod limit;
 mod line;
 mod readers;
@@ -50,6 +51,9 @@ pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use joint_sample::{joint_answer, joint_sample};
+#[cfg(test)]
+pub(crate) use latencies::testing as latencies_testing;
+pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{EndReason, Line};
 pub use readers::{ReaderTiming, ReadersTurn};
@@ -170,6 +174,9 @@ impl Record {
                 }
             }),
             Line::Counts { trial, counts } => self.with(trial, |trial| trial.take_counts(counts)),
+            Line::Latencies { trial, fill, round, histogram: latencies } => {
+                self.with(trial, |trial| trial.latencies.push(TurnLatencies { fill, round, latencies }));
+            }
             Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
             Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
             Line::Stopped { trial, stopped } => self.with(trial, |trial| trial.stopped = Some(stopped)),
@@ -189,6 +196,7 @@ impl Record {
             missing: BTreeMap::new(),
             counts: BTreeMap::new(),
             count_runs: BTreeMap::new(),
+            latencies: Vec::new(),
             flame_graph: None,
             trace: None,
             stopped: None,

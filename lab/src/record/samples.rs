@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has besides those of its turn.
-const OWN: usize = 24;
+const OWN: usize = 25;
 
 /// How many fields a turn has.
 const OF_TURN: usize = 11;
@@ -162,7 +162,7 @@ fn fields(sample: &Sample) -> SampleFields {
         resident_after,
         turn,
         request,
-        answer: Answer { bytes, newlines, lines, sum, files, products, output },
+        answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },
     } = *sample;
     let number = |number: u32| Some(u64::from(number));
     let own: [_; OWN] = [
@@ -188,6 +188,7 @@ fn fields(sample: &Sample) -> SampleFields {
         lines,
         sum,
         files,
+        blocks,
         products,
         output,
     ];
@@ -261,6 +262,7 @@ fn sample(fields: &SampleFields) -> Sample {
         lines,
         sum,
         files,
+        blocks,
         products,
         output,
     ] = *own;
@@ -284,7 +286,7 @@ fn sample(fields: &SampleFields) -> Sample {
         resident_after: resident_after.map(f64::from_bits),
         turn: turn_seen(turn),
         request: request_meters(requests.try_into().expect(PACKED)),
-        answer: Answer { bytes, newlines, lines, sum, files, products, output },
+        answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },
     }
 }
 

@@ -4,6 +4,7 @@ use super::command_rules::CommandRules;
 use super::conduct::Conduct;
 use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
+use super::latencies::TurnLatencies;
 use super::limit::LimitKind;
 use super::readers::ReadersTurn;
 use super::request_meters;
@@ -287,6 +288,8 @@ pub struct TrialRecord {
     pub counts: BTreeMap<String, Count>,
     /// The counts of every run that counted, in the order of the runs.
     pub count_runs: BTreeMap<String, Vec<u64>>,
+    /// What single reads took, by turns; empty where no places are read.
+    pub latencies: Vec<TurnLatencies>,
     /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.

@@ -243,7 +243,7 @@ pub(super) fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
     }
 }
 
-/// Adds what only some targets have: a cache below, and many files.
+/// Adds what only some targets have: a cache below, many files, and places.
 fn add_about_target(
     fields: &mut Value,
     state: CacheState,
@@ -254,7 +254,12 @@ fn add_about_target(
     add_cold_above(fields, cold.and_then(TargetFacts::cold_above));
     if let Some(tree) = target.and_then(|target| target.tree.as_ref()) {
         fields["files"] = tree.files.into();
-        fields["files_per_s"] = row.and_then(|row| row.files_per_s).map(whole).into();
+        fields["files_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
+    }
+    if let Some(places) = target.and_then(|target| target.places.as_ref()) {
+        fields["places"] = json!(places);
+        fields["reads_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
+        fields["latency"] = json!(row.and_then(|row| row.latency.as_ref()));
     }
 }
 

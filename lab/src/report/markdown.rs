@@ -3,7 +3,7 @@
 use super::claims;
 use super::inside::Inside;
 use super::page::Page;
-use super::ranking::{Rank, Ranking, RankingRow};
+use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE};
 use crate::analysis::compare::Center;
@@ -127,13 +127,18 @@ fn series(series: &Series) -> String {
     lines.join("\n")
 }
 
+/// The quantiles of single reads that have a column.
+const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
+
 /// The columns that only some tables have.
 #[derive(Debug, Clone, Copy)]
 struct OptionalColumns {
     /// Only what is decoded has other bytes going in than coming out.
     rate_in: bool,
-    /// Only many files have it.
-    files: bool,
+    /// Only what is read in pieces has it.
+    pieces: Option<Pieces>,
+    /// Only where single reads are timed.
+    latency: bool,
     /// Only what is requested has it.
     first_byte: bool,
 }
@@ -143,17 +148,23 @@ impl OptionalColumns {
         let has_first_byte = |row: &RankingRow| row.summaries.contains_key(&Metric::FirstByteNs);
         OptionalColumns {
             rate_in: ranking.decodes.is_some(),
-            files: ranking.files.is_some(),
+            pieces: ranking.pieces,
+            latency: ranking.rows.iter().any(|row| row.latency.is_some()),
             first_byte: ranking.rows.iter().any(has_first_byte),
         }
     }
 
     /// Their titles and the rules below them.
     fn head(self) -> (String, String) {
-        let titles =
-            [(self.rate_in, " rate in |"), (self.files, " files/s |"), (self.first_byte, " first byte |")];
-        let shown = titles.into_iter().filter(|(is_shown, _)| *is_shown);
-        shown.map(|(_, title)| (title, " --: |")).unzip()
+        let shown =
+            |is_shown: bool, titles: &[&'static str]| if is_shown { titles.to_vec() } else { Vec::new() };
+        let titles = [
+            shown(self.rate_in, &["rate in"]),
+            self.pieces.iter().map(|pieces| pieces.rate_title()).collect(),
+            shown(self.latency, &LATENCIES),
+            shown(self.first_byte, &["first byte"]),
+        ];
+        titles.concat().iter().map(|title| (format!(" {title} |"), " --: |")).unzip()
     }
 }
 
@@ -171,8 +182,10 @@ fn line(row: &RankingRow, center: Center, optional: OptionalColumns) -> String {
         words::rate(row.throughput, &row.wall),
     ];
     cells.extend(optional.rate_in.then(|| words::rate(row.rate_in, &row.wall)));
-    let files = || row.files_per_s.map_or_else(|| NONE.to_owned(), words::files_per_s);
-    cells.extend(optional.files.then(files));
+    let pieces = |_| row.pieces_per_s.map_or_else(|| NONE.to_owned(), words::pieces_per_s);
+    cells.extend(optional.pieces.map(pieces));
+    let latency = |name: &&str| row.latency(name).map_or_else(|| NONE.to_owned(), |it| it.to_string());
+    cells.extend(LATENCIES.iter().filter(|_| optional.latency).map(latency));
     cells.extend(optional.first_byte.then(|| time(Metric::FirstByteNs)));
     cells.extend([
         time(Metric::CpuUserNs),

@@ -1,8 +1,9 @@
 //! The method of a record: its contenders, the meters that could not be read and why, the rejected
 //! readings, how calls were counted, and what every number means.
 
-use super::words::{files as counted_files, plural};
+use super::words::{files as counted_files, grouped, plural};
 use crate::record::{Header, Receipt, Record};
+use crate::target::places::PlacesFacts;
 use crate::target::s3::StoreFacts;
 use crate::target::tree::TreeFacts;
 use crate::target::web::CACHE_UNKNOWN;
@@ -73,6 +74,7 @@ fn place(target: &TargetFacts) -> Option<String> {
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
     facts.extend(target.tree.as_ref().map(tree));
+    facts.extend(target.places.as_ref().map(places));
     facts.extend(target.http.as_ref().map(|http| server(target.transport(), http)));
     facts.extend(target.store.as_ref().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
@@ -93,6 +95,19 @@ fn tree(tree: &TreeFacts) -> String {
     };
     let names = if *is_metadata_cold { "cold before cold readings, too" } else { "always in memory" };
     format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
+}
+
+/// The places of a file.
+fn places(places: &PlacesFacts) -> String {
+    let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
+    let again =
+        if distinct < reads { format!(", {} of them different", grouped(*distinct)) } else { String::new() };
+    format!(
+        "{} reads of {}, {pattern}, of {} in the file{again}",
+        grouped(*reads),
+        Bytes(*block_bytes).exact(),
+        Bytes(*file_bytes)
+    )
 }
 
 /// The server that serves the target.

@@ -11,7 +11,7 @@ use super::fleet::FleetView;
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
-use super::ranking::Ranking;
+use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
 use super::sweep::SweepView;
@@ -221,8 +221,9 @@ impl Ranking {
             }
             (Some(size), _) => size.to_string(),
         };
-        let words = match self.files {
-            Some(files) => format!("{} of {words}", words::files(files)),
+        let words = match self.pieces {
+            Some(pieces @ Pieces::Files(_)) => format!("{} of {words}", pieces.words()),
+            Some(pieces @ Pieces::Reads { .. }) => format!("{} ({words})", pieces.words()),
             None => words,
         };
         match &self.together {

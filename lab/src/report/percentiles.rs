@@ -4,9 +4,11 @@
 use super::page::Page;
 use super::ranking::{Ranking, RankingRow};
 use super::words::{self, NONE, PERCENTILES};
-use crate::analysis::stats::Summary;
+use crate::analysis::latency::Quantile;
+use crate::analysis::stats::{Interval, Summary};
 use crate::record::Metric;
 use crate::terminal::printable::printable;
+use crate::units::Nanos;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 
 /// The tables as plain text.
@@ -21,7 +23,26 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
         let label = row.label.as_ref().map(|label| format!("{label} · ")).unwrap_or_default();
         format!("{label}{} · {condition}", row.name)
     };
-    ranking.rows.iter().map(|row| format!("\n{}\n{}\n", printable(&title(row)), table(row))).collect()
+    let text = |row| format!("\n{}\n{}\n{}", printable(&title(row)), table(row), single_reads(row));
+    ranking.rows.iter().map(text).collect()
+}
+
+/// What single reads took, in one line with their intervals; empty where that was not measured.
+fn single_reads(row: &RankingRow) -> String {
+    let Some(latency) = &row.latency else { return String::new() };
+    let quantile = |it: &Quantile| {
+        let ends = it.ci95.map_or_else(String::new, |ends| format!(" [{}]", ends_of(ends)));
+        format!("{} {}{ends}", it.name, Nanos(it.ns))
+    };
+    let quantiles: Vec<String> = latency.quantiles.iter().map(quantile).collect();
+    let reads = words::grouped(latency.reads);
+    format!("single reads: {}, longest {}, of {reads}\n", quantiles.join(", "), Nanos(latency.max_ns))
+}
+
+/// `812 ns, 820 ns`
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
+fn ends_of(Interval { low, high }: Interval) -> String {
+    format!("{}, {}", Nanos(low as u64), Nanos(high as u64))
 }
 
 fn table(row: &RankingRow) -> String {

@@ -107,9 +107,9 @@ pub(super) fn files(count: u64) -> String {
     format!("{} file{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// Files per second with three digits: `41,500`.
+/// Files or reads per second with three digits: `41,500`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and small")]
-pub(super) fn files_per_s(rate: f64) -> String {
+pub(super) fn pieces_per_s(rate: f64) -> String {
     let digits = rate.max(1.0).log10().floor() as i32;
     let step = 10_f64.powi((digits - 2).max(0));
     grouped(((rate / step).round() * step) as u64)

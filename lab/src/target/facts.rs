@@ -4,6 +4,7 @@ use super::device::Device;
 use super::extents::Extents;
 use super::hidden_cache::HiddenCache;
 use super::layers::{self, Layer};
+use super::places::PlacesFacts;
 use super::s3::StoreFacts;
 use super::tree::TreeFacts;
 use crate::trial::{Answer, Transport};
@@ -79,6 +80,9 @@ pub struct TargetFacts {
     /// Its files, if it is a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeFacts>,
+    /// The places that are read of it, if not all of it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<PlacesFacts>,
     /// The store that it is an object of; `None` for a file and for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreFacts>,
@@ -120,6 +124,7 @@ impl TargetFacts {
             (Some(_), _) => Transport::S3,
             (None, Some(_)) => Transport::Http,
             (None, None) if self.tree.is_some() => Transport::Tree,
+            (None, None) if self.places.is_some() => Transport::Places,
             (None, None) => Transport::File,
         }
     }
@@ -152,13 +157,24 @@ impl TargetFacts {
         layers::cold_above(&self.layers)
     }
 
-    /// The least that a cold read of the whole file must fetch from the device; `None` where that
+    /// The least that a cold read of all that is read must fetch from the device; `None` where that
     /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
     #[must_use]
     pub fn expected_device_bytes(&self) -> Option<u64> {
+        let extents = self.extents.as_ref()?;
+        if let Some(places) = &self.places {
+            // Where in the file such bytes are is not known.
+            let is_whole = extents.least_device_bytes(places.file_bytes) == places.file_bytes;
+            return is_whole.then(|| self.size_bytes - places.repeated_bytes());
+        }
         let repeated_bytes = self.tree.as_ref().map_or(0, |tree| tree.repeated_bytes);
-        let once_bytes = self.size_bytes.saturating_sub(repeated_bytes);
-        self.extents.as_ref().map(|extents| extents.least_device_bytes(once_bytes))
+        Some(extents.least_device_bytes(self.size_bytes.saturating_sub(repeated_bytes)))
+    }
+
+    /// Bytes that are in the page cache when the target is warm.
+    #[must_use]
+    pub fn cached_bytes(&self) -> u64 {
+        self.places.as_ref().map_or(self.size_bytes, |places| places.file_bytes)
     }
 }
 

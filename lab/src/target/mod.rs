@@ -1,4 +1,4 @@
-//! A target: one file, tree of files or URL that is read, and everything about it that can make a
+//! A target: one file, places of one, a tree of files or a URL that is read, and everything about it that can make a
 //! read look faster or slower than it is.
 //!
 //! The facts are collected once before measuring. The [`identity::Identity`] of a file and the
@@ -17,6 +17,7 @@ pub mod identity;
 pub mod layers;
 pub mod part;
 mod path;
+pub mod places;
 pub mod s3;
 pub mod secret;
 pub mod source;
@@ -37,6 +38,7 @@ pub use facts::{Decoded, Http, TargetFacts};
 use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
+use places::FilePlaces;
 use readlab_protocol::{Part, Reads};
 use s3::PresignError;
 use source::{ReadRequest, ServerOptions, Source, SourceError};
@@ -79,6 +81,8 @@ pub enum Place {
     Web(Box<Remote>),
     /// Many files that contenders open.
     Tree(Arc<Tree>),
+    /// Blocks at places of a file that contenders open.
+    Blocks(Arc<FilePlaces>),
 }
 
 /// Which kinds of files are accepted as targets.
@@ -140,6 +144,16 @@ pub enum TargetError {
         size_bytes: u64,
         /// Who split it.
         readers: NonZero<u32>,
+    },
+    /// It is smaller than the blocks that are read of it.
+    #[error("{}: {} has no block of {}", shown(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
+    NoBlock {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// Bytes of a block.
+        block_bytes: u64,
     },
     /// There is nothing to read in a folder or a list.
     #[error("{}: no file in it", shown(.0))]
@@ -251,7 +265,7 @@ impl Target {
     #[must_use]
     pub fn remote(&self) -> Option<&Remote> {
         match &self.place {
-            Place::File(_) | Place::Tree(_) => None,
+            Place::File(_) | Place::Tree(_) | Place::Blocks(_) => None,
             Place::Served { remote, .. } | Place::Web(remote) => Some(remote),
         }
     }
@@ -267,6 +281,7 @@ impl Target {
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) | Place::Served { file, .. } => Some(file),
+            Place::Blocks(blocks) => Some(blocks.file()),
             Place::Web(_) | Place::Tree(_) => None,
         }
     }
@@ -286,6 +301,7 @@ impl Target {
     pub fn name(&self) -> OsString {
         match &self.place {
             Place::File(file) => file.clone().into_os_string(),
+            Place::Blocks(blocks) => blocks.file().as_os_str().to_owned(),
             Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
             Place::Tree(tree) => tree.folder().map_or_else(|| tree.list(), Path::to_owned).into_os_string(),
         }
@@ -302,6 +318,7 @@ impl Target {
             }
             Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
             Place::Tree(tree) => Ok(tree.request(reads)),
+            Place::Blocks(blocks) => Ok(blocks.request()),
         }
     }
 }

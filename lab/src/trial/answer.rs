@@ -25,7 +25,10 @@ pub struct Answer {
     /// How many files were read, of a target that has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// What proves each of them, as PROTOCOL.md has it.
+    /// How many blocks were read, where places of a file are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// What proves each file or block, as PROTOCOL.md has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub products: Option<u64>,
     /// Digest of everything that a command printed, in 53 bits.
@@ -54,6 +57,7 @@ impl Answer {
             && agrees(self.lines, truth.lines)
             && agrees(self.sum, truth.sum)
             && agrees(self.files, truth.files)
+            && agrees(self.blocks, truth.blocks)
     }
 
     /// What readlab adds to an answer that proves the work and counts something else, in words;
@@ -91,8 +95,8 @@ impl Answer {
 
 impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
-        let SampleLine { bytes, newlines, lines, sum, files, products, output, .. } = *sample;
-        Answer { bytes, newlines, lines, sum, files, products, output }
+        let SampleLine { bytes, newlines, lines, sum, files, blocks, products, output, .. } = *sample;
+        Answer { bytes, newlines, lines, sum, files, blocks, products, output }
     }
 }
 
@@ -104,6 +108,7 @@ impl fmt::Display for Answer {
             ("lines", self.lines),
             ("sum", self.sum),
             ("files", self.files),
+            ("blocks", self.blocks),
         ];
         let known = named.iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));

@@ -65,6 +65,8 @@ pub enum Transport {
     S3,
     /// Many files that it opens.
     Tree,
+    /// Blocks at places of a file that it opens.
+    Places,
 }
 
 impl Work {
@@ -112,6 +114,7 @@ impl Transport {
             Transport::Http => "http",
             Transport::S3 => "s3",
             Transport::Tree => "tree",
+            Transport::Places => "places",
         }
     }
 
@@ -119,7 +122,7 @@ impl Transport {
     #[must_use]
     pub fn has_server(self) -> bool {
         match self {
-            Transport::File | Transport::Tree => false,
+            Transport::File | Transport::Tree | Transport::Places => false,
             Transport::Http | Transport::S3 => true,
         }
     }
@@ -135,6 +138,7 @@ impl Transport {
             Transport::S3 => matches!(reads, Reads::Url | Reads::Both | Reads::Object),
             // A method of files and URLs is a command, which finds the list in its environment.
             Transport::Tree => method.lists || matches!(reads, Reads::List | Reads::Folder | Reads::Both),
+            Transport::Places => reads == Reads::Places,
         }
     }
 }

@@ -128,6 +128,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     }
     let counted = match kind {
         LimitKind::Opens => target.tree.as_ref().map(|tree| tree.files),
+        LimitKind::Timing => target.places.as_ref().map(|places| places.reads),
         _ => trial.params.0.get("calls").copied(),
     };
     let bytes = match kind {
@@ -187,13 +188,15 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) ->
         // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
         LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
-        LimitKind::Syscall | LimitKind::Opens => each(counted?),
+        LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => each(counted?),
     }
 }
 
 fn unit(kind: LimitKind) -> LimitUnit {
     match kind {
-        LimitKind::Faults | LimitKind::Syscall | LimitKind::Opens => LimitUnit::Nanoseconds,
+        LimitKind::Faults | LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => {
+            LimitUnit::Nanoseconds
+        }
         _ => LimitUnit::BytesPerSecond,
     }
 }
@@ -210,6 +213,7 @@ fn how(kind: LimitKind) -> &'static str {
         }
         LimitKind::Syscall => "getppid(2) in a loop; time for each call",
         LimitKind::Opens => "the files opened and closed one after the other, and not read; time for each",
+        LimitKind::Timing => "the places gone through with a clock around each, and not read; time for each",
         LimitKind::Connection => "the target over one connection that is kept, and not looked at",
         LimitKind::Connections => "ranges of the target over connections that are kept, and not looked at",
         LimitKind::Link => "what the interface says",

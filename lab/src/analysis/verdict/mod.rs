@@ -255,7 +255,7 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
     if device_bytes == 0.0 {
         return Verdict::Latency;
     }
-    if target.is_some_and(|target| target.tree.is_some())
+    if target.is_some_and(|target| target.tree.is_some() || target.places.is_some())
         && let Some(remedy) = busier(record, trial)
     {
         return Verdict::Device { pace: Pace::Shallow { remedy } };
@@ -276,14 +276,16 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
     }
 }
 
-/// The fastest other reading of the same files for the same work: who waits for single files is
-/// slower than who has more of them in flight.
+/// The fastest other reading of the same files or places for the same work: who waits for single
+/// ones is slower than who has more of them in flight. Of places it is known who has.
 fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     let place = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
     let is_other = |other: &&TrialRecord| {
         place(other) == place(it) && !other.trial.is_control() && other.trial.index != it.trial.index
     };
-    best(it, record.trials.iter().filter(is_other).filter(|other| other.is_measured()))
+    let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places.is_some());
+    let is_deeper = |other: &&TrialRecord| !of_places || in_flight(other).1 > in_flight(it).1;
+    best(it, record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()))
 }
 
 /// Why the device is not busy, by the readings past the cache that keep it busier.

@@ -143,9 +143,9 @@ impl<'a> TrialFacts<'a> {
         let busy = cpu.map(|cpu| cpu.total_ns() / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
-        let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
-        let near_by = record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index);
-        let near_by: Vec<usize> = near_by.collect();
+        // Of more threads than processors the others can do nothing but wait for one.
+        let at_once = (workers as f64).min(record.header.machine.cpus.max(1) as f64);
+        let near_by = on_same_mount(record, target);
         let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
         let limit = |kind| for_trial(limits, &needs(kind));
         let readers = it.trial.readers() as f64;
@@ -158,15 +158,18 @@ impl<'a> TrialFacts<'a> {
             Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
             _ => delayed_ns(it),
         };
-        let parts = cpu.map(|cpu| divide(cpu, wall_ns * workers as f64, explained, queued_ns(cpu)));
+        let parts = cpu.map(|cpu| divide(cpu, wall_ns * at_once, explained, queued_ns(cpu)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
             (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
+        // What the kernel reads around blocks comes in larger pieces than the control asks for.
+        let most = if target.places.is_some() { per_second(size * readers) } else { f64::MAX };
+        let asked_rate = device_rate.map(|rate| rate.min(most));
         let cold = it.trial.state == CacheState::Cold;
         let cold_above = target.cold_above().filter(|_| cold);
         let rates = [
-            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
+            (LimitKind::Device, asked_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
             (
                 LimitKind::Copy,
@@ -246,6 +249,12 @@ impl<'a> TrialFacts<'a> {
         let median = wall_ns(self.it)?;
         (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
     }
+}
+
+/// The numbers of the targets on the mount of one.
+fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
+    let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
+    record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index).collect()
 }
 
 impl<'a> Near<'a> {

@@ -314,6 +314,8 @@ fn suits(
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }
         _ if over.suits(&choice.method) => return Ok(()),
+        _ if reads == Reads::Places => "it reads places of a file, which --pattern picks",
+        Transport::Places => "it reads whole files, and only places of one are read",
         Transport::Tree => "it reads single files, and the target is a folder or a list",
         Transport::File if matches!(reads, Reads::List | Reads::Folder) => {
             "it reads the files of a folder or a list, and the target is a single file"

@@ -13,6 +13,7 @@ mod conduct;
 mod errors;
 mod holder_search;
 mod inspector;
+mod latencies;
 mod notes;
 mod observed_turn;
 mod own_commands;

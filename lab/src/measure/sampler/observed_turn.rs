@@ -198,7 +198,7 @@ mod tests {
 
     fn turn(readings: u32) -> MeteredTurn {
         let samples = vec![sample_line(Some(1)); readings as usize];
-        let answer = Turn { samples, counts: Vec::new(), seen_ns: 1_000 };
+        let answer = Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 };
         let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
         metered.disturbance.preemptions = Ok(4);
         MeteredTurn { request: TurnRequest { lead: 1, count: readings }, began_ns: 0, answer, metered }

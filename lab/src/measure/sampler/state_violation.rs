@@ -150,7 +150,7 @@ mod tests {
         });
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
-        let answer = Turn { samples: Vec::new(), counts: Vec::new(), seen_ns: 1 };
+        let answer = Turn { samples: Vec::new(), counts: Vec::new(), latencies: None, seen_ns: 1 };
         let facts = TargetFacts { device, ..trials.facts(0).clone() };
         let observed = ObservedTurn {
             trial: trials.trial(0),

@@ -6,7 +6,7 @@
 //! the wait. A trial of one reader is measured so as well where others have several.
 
 use super::observed_turn::{Below, MeteredTurn, ObservedTurn};
-use super::{ProcessSampler, claims, conduct};
+use super::{ProcessSampler, claims, conduct, latencies};
 use crate::measure::interface::{SampleError, Slot};
 use crate::measure::residency::ResidencyProof;
 use crate::record::{Line, ReaderTiming, ReadersTurn, Sample, Trial, joint_sample};
@@ -48,6 +48,10 @@ impl ProcessSampler<'_> {
         if let Some(reason) = claims::refuted(turn).filter(|_| !trial.is_control()) {
             return Err(SampleError::refused(reason));
         }
+        let places = self.trials.facts(trial.index).places.as_ref();
+        if let Some(reason) = latencies::refuted(&turn.answer, places) {
+            return Err(SampleError::refused(reason));
+        }
         self.counters.add(trial.index, turn);
         Ok(())
     }
@@ -61,6 +65,7 @@ impl ProcessSampler<'_> {
         around: Around,
     ) -> Result<Vec<Sample>, SampleError> {
         let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
+        let latencies = latencies::lines(trial, slot, &turns);
         let Around { before, after, below } = around;
         let facts = self.trials.facts(trial.index);
         let observe = |turn: MeteredTurn| ObservedTurn { trial, facts, turn, before, after, below: None };
@@ -76,6 +81,7 @@ impl ProcessSampler<'_> {
             samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
         }
         first.check_state(&samples)?;
+        latencies.into_iter().for_each(|line| self.notes.add(line));
         if self.trials.reads_together() {
             let turn = ReadersTurn { trial: trial.index, round: slot.round, readers: timings };
             self.notes.add(Line::ReadersTurn(Box::new(turn)));

@@ -15,9 +15,10 @@ use crate::measure::plan::Plan;
 use crate::measure::residency::{Means, ResidencyProof};
 use crate::measure::target::MeasuredTarget;
 use crate::record::{EndReason, Outcome, Start, Trial};
-use crate::target::TargetFacts;
+use crate::target::{Place, TargetFacts};
 use crate::trial::{Answer, COMMAND, CacheState, Params, Work};
 use readlab_protocol::files::list_word;
+use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -162,7 +163,7 @@ impl<'a> Trials<'a> {
     /// Bytes of files that must stay in the page cache between the turns of a trial.
     pub(super) fn cached_bytes(&self, trial: usize) -> u64 {
         match self.trial(trial).state {
-            CacheState::Warm => self.files().map(|file| file.target.facts.size_bytes).sum(),
+            CacheState::Warm => self.files().map(|file| file.target.facts.cached_bytes()).sum(),
             CacheState::Cold | CacheState::Unknown => 0,
         }
     }
@@ -252,6 +253,9 @@ impl<'a> Trials<'a> {
         if target.tree().is_some() && !matches!(method.method.reads, Reads::Folder | Reads::Both) {
             command.args.push(list_word().into());
         }
+        if matches!(target.place, Place::Blocks(_)) {
+            command.args.push(places_word().into());
+        }
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
         command.env.extend(env);
         if target.remote().is_some() {
@@ -275,7 +279,7 @@ impl<'a> Trials<'a> {
             }
             let must_prove = trial.contender() != COMMAND;
             if products.is_some_and(|products| !products.agree(&answer, must_prove)) {
-                let why = "its files and products do not prove that it read each file once";
+                let why = "its products do not prove that it read each file or block once";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
         }
@@ -324,8 +328,12 @@ mod tests {
     fn a_wrong_answer_is_refused_and_a_control_may_give_none() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
-        let answered =
-            |newlines| Turn { samples: vec![sample_line(newlines)], counts: Vec::new(), seen_ns: 1 };
+        let answered = |newlines| Turn {
+            samples: vec![sample_line(newlines)],
+            counts: Vec::new(),
+            latencies: None,
+            seen_ns: 1,
+        };
         assert_eq!(trials.compare(trials.trial(0), &answered(Some(1))), Ok(()));
         for wrong in [None, Some(2)] {
             let error = trials.compare(trials.trial(0), &answered(wrong)).unwrap_err();

@@ -273,6 +273,7 @@ fn found(record: &Record, line: &mut Line) -> Result<(), String> {
         }
         Line::Missing { trial, .. }
         | Line::LeftBehind { trial, .. }
+        | Line::Latencies { trial, .. }
         | Line::Scheduling { trial, .. }
         | Line::Stopped { trial, .. } => known(record, *trial),
         Line::Counts { trial, counts } => {

@@ -56,6 +56,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
                     lines: m[8],
                     sum: m[9],
                     files: m[6],
+                    blocks: m[8],
                     products: m[7],
                     output: m[9],
                 },

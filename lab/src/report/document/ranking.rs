@@ -81,7 +81,8 @@ fn ranking_table(ranking: &Ranking) -> Element {
     columns.push(Column::number(if has_rates(ranking) { "rate" } else { "median" }));
     // Only what is decoded has other bytes going in than coming out.
     columns.extend(ranking.decodes.map(|_| Column::number("rate in")));
-    columns.extend(ranking.files.map(|_| Column::number("files/s")));
+    columns.extend(ranking.pieces.map(|pieces| Column::number(pieces.rate_title())));
+    columns.extend(LATENCIES.iter().filter(|_| has_latencies(ranking)).map(|name| Column::number(name)));
     columns.push(Column::text("stops at"));
     columns.push(Column::number("readings"));
     let mut strips = forest.as_ref().map_or_else(Vec::new, Forest::strips).into_iter();
@@ -93,6 +94,17 @@ fn ranking_table(ranking: &Ranking) -> Element {
         TableRow::of(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)
     });
     table(caption(ranking), columns, rows)
+}
+
+/// The quantiles of single reads that have a column.
+const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
+
+fn has_latencies(ranking: &Ranking) -> bool {
+    ranking.rows.iter().any(|row| row.latency.is_some())
+}
+
+fn latency(row: &RankingRow, name: &str) -> TableCell {
+    TableCell::number(row.latency(name).map(|it| Number::new(it.to_string(), float(it.0))))
 }
 
 fn has_rates(ranking: &Ranking) -> bool {
@@ -121,10 +133,11 @@ fn cells(ranking: &Ranking, row: &RankingRow, strip: Option<Element>) -> Vec<Tab
     if ranking.decodes.is_some() {
         cells.push(TableCell::number(row.rate_in.map(|rate| Number::new(rate.to_string(), rate.0))));
     }
-    if ranking.files.is_some() {
-        let rate = row.files_per_s;
-        cells.push(TableCell::number(rate.map(|rate| Number::new(wording::files_per_s(rate), rate))));
+    if ranking.pieces.is_some() {
+        let rate = row.pieces_per_s;
+        cells.push(TableCell::number(rate.map(|rate| Number::new(wording::pieces_per_s(rate), rate))));
     }
+    cells.extend(LATENCIES.iter().filter(|_| has_latencies(ranking)).map(|name| latency(row, name)));
     cells.push(TableCell::text(
         row.diagnosis
             .as_ref()

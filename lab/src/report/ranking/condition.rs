@@ -36,7 +36,7 @@ impl Ranking {
         let above = if is_above_cache { " above a cache" } else { "" };
         match (self.state, self.over) {
             (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
-            (state, Transport::File | Transport::Tree) => format!("{state}{above}"),
+            (state, Transport::File | Transport::Tree | Transport::Places) => format!("{state}{above}"),
             (state, over) => format!("{state}{above} over {}", over.word()),
         }
     }

@@ -7,6 +7,7 @@
 
 mod condition;
 mod group;
+mod pieces;
 mod proof;
 mod rank;
 mod reference;
@@ -16,6 +17,7 @@ mod touched;
 mod unmeasured;
 
 pub use group::RankGroup;
+pub(super) use pieces::Pieces;
 pub use proof::{Range, StateProof};
 pub use rank::{Rank, TieStatus};
 pub use reference::{Reference, WhyReference};
@@ -60,8 +62,8 @@ pub struct Ranking {
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
-    /// How many files it has; `None` for a single one.
-    pub files: Option<u64>,
+    /// The pieces in which it is read; `None` for a file that is read whole.
+    pub pieces: Option<Pieces>,
     /// How many ranks or readers read it together, in words, such as `2 readers`; `None` for one
     /// reader that always reads by itself.
     pub together: Option<String>,
@@ -149,7 +151,7 @@ impl Shared<'_> {
             languages: &self.languages,
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
-            files: facts.and_then(|facts| Some(facts.tree.as_ref()?.files)),
+            pieces: facts.and_then(Pieces::of),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
@@ -174,7 +176,7 @@ impl Shared<'_> {
             size: context.size,
             decodes,
             bytes_out: context.bytes_out,
-            files: context.files,
+            pieces: context.pieces,
             together: facts.and_then(condition::together),
             work,
             state,

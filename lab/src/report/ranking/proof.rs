@@ -79,7 +79,7 @@ impl StateProof {
     /// What was proven, in words.
     pub(in crate::report) fn words(&self, over: Transport) -> String {
         let from_device = match over {
-            Transport::File | Transport::Tree => {
+            Transport::File | Transport::Tree | Transport::Places => {
                 format!("from the device {} of the size{}", between(self.device_share), self.of_device())
             }
             Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),

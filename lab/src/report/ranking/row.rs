@@ -2,8 +2,10 @@
 
 use super::super::chart_reading::{self, ChartReading};
 use super::super::name::ShortNames;
+use super::pieces::Pieces;
 use super::proof::{Range, device_shares};
 use super::rank::Rank;
+use crate::analysis::latency::LatencySummary;
 use crate::analysis::stats::{self, FillSpread, Ratio, Summary};
 use crate::analysis::verdict::Diagnosis;
 use crate::contender::language::Languages;
@@ -42,8 +44,12 @@ pub struct RankingRow {
     pub throughput: Option<Throughput>,
     /// The encoded bytes of the target over the median wall time; `None` where nothing is decoded.
     pub rate_in: Option<Throughput>,
-    /// Files per second, over the median wall time; `None` where the target is a single one.
-    pub files_per_s: Option<f64>,
+    /// The pieces in which its target is read; `None` where that is read whole.
+    pub pieces: Option<Pieces>,
+    /// Pieces per second, over the median wall time; `None` where the target is read whole.
+    pub pieces_per_s: Option<f64>,
+    /// What single reads took; `None` where that was not measured.
+    pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
     pub summaries: BTreeMap<Metric, Summary>,
     /// The single readings.
@@ -91,8 +97,8 @@ pub(super) struct RowContext<'a> {
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
     pub(super) bytes_out: Option<Bytes>,
-    /// How many files one reading reads; `None` for a single one.
-    pub(super) files: Option<u64>,
+    /// The pieces that one reading reads; `None` for a file that is read whole.
+    pub(super) pieces: Option<Pieces>,
 }
 
 /// A row with the trial that it summarises.
@@ -115,9 +121,15 @@ impl RankingRow {
         self.rank.is_some_and(|rank| rank.place == 1)
     }
 
+    /// What so many of its single reads took at most, such as `p99`; `None` where too few show it.
+    #[must_use]
+    pub fn latency(&self, name: &str) -> Option<Nanos> {
+        Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
+    }
+
     /// Summarises a trial; `None` without samples.
     pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, languages, size, bytes_out, files } = context;
+        let &RowContext { names, languages, size, bytes_out, pieces } = context;
         let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric)?));
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
@@ -139,10 +151,12 @@ impl RankingRow {
             rate_in: size
                 .filter(|_| read.is_some() && trial.trial.decodes.is_some())
                 .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
-            files_per_s: files.filter(|_| wall.median > 0).map(|files| {
-                let files = files.saturating_mul(trial.trial.readers());
-                Throughput::of(Bytes(files), Nanos(wall.median)).0
+            pieces,
+            pieces_per_s: pieces.filter(|_| wall.median > 0).map(|pieces| {
+                let count = pieces.count().saturating_mul(trial.trial.readers());
+                Throughput::of(Bytes(count), Nanos(wall.median)).0
             }),
+            latency: LatencySummary::of(&trial.latencies),
             wall,
             summaries,
             readings: trial.samples.iter().map(ChartReading::of).collect(),

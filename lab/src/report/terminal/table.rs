@@ -5,7 +5,7 @@
 //! names are cut. A row is always one line.
 
 use super::super::grid::{Grid, bold, left, right};
-use super::super::ranking::{Rank, Ranking, RankingRow};
+use super::super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::super::words::{self, NONE};
 use super::Style;
 use crate::analysis::compare::Center;
@@ -108,7 +108,9 @@ enum Column {
     PlusMinus,
     Rate,
     RateIn,
-    Files,
+    Pieces,
+    P50,
+    P99,
     Bar,
     User,
     System,
@@ -120,14 +122,16 @@ enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 15] = [
+    const ALL: [Column; 17] = [
         Column::Rank,
         Column::Method,
         Column::Median,
         Column::PlusMinus,
         Column::Rate,
         Column::RateIn,
-        Column::Files,
+        Column::Pieces,
+        Column::P50,
+        Column::P99,
         Column::Bar,
         Column::User,
         Column::System,
@@ -150,9 +154,18 @@ impl Column {
     ];
     /// What a terminal does without on which a name has fewer than [`NAME_MIN`] letters, in this
     /// order.
-    const LAST: [Column; 5] = [Column::RateIn, Column::Files, Column::Median, Column::Ratio, Column::Rate];
+    const LAST: [Column; 7] = [
+        Column::RateIn,
+        Column::P99,
+        Column::P50,
+        Column::Pieces,
+        Column::Median,
+        Column::Ratio,
+        Column::Rate,
+    ];
 
-    fn title(self, center: Center) -> &'static str {
+    fn title(self, shown: Shown) -> &'static str {
+        let center = shown.center;
         match self {
             Column::Median if center == Center::Mean => "mean",
             Column::PlusMinus if center == Center::Mean => "sd",
@@ -162,7 +175,9 @@ impl Column {
             Column::PlusMinus => "±95 %",
             Column::Rate => "rate",
             Column::RateIn => "rate in",
-            Column::Files => "files/s",
+            Column::Pieces => shown.pieces().map_or("", Pieces::rate_title),
+            Column::P50 => "p50",
+            Column::P99 => "p99",
             Column::Bar => "",
             Column::User => "user",
             Column::System => "system",
@@ -187,7 +202,8 @@ impl Column {
         match self {
             // Only what is decoded has other bytes going in than coming out.
             Column::RateIn => some(&|row| row.rate_in.is_some()),
-            Column::Files => some(&|row| row.files_per_s.is_some()),
+            Column::Pieces => some(&|row| row.pieces_per_s.is_some()),
+            Column::P50 | Column::P99 => some(&|row| row.latency.is_some()),
             Column::FirstByte => some(&|row| row.summaries.contains_key(&Metric::FirstByteNs)),
             Column::Requests => some(&|row| row.summaries.contains_key(&Metric::Requests)),
             _ => true,
@@ -204,7 +220,9 @@ impl Column {
             Column::PlusMinus => words::scatter(&row.wall, center),
             Column::Rate => Some(words::rate(row.throughput, &row.wall)),
             Column::RateIn => row.rate_in.map(|rate| words::rate(Some(rate), &row.wall)),
-            Column::Files => row.files_per_s.map(words::files_per_s),
+            Column::Pieces => row.pieces_per_s.map(words::pieces_per_s),
+            Column::P50 => row.latency("p50").map(|it| it.to_string()),
+            Column::P99 => row.latency("p99").map(|it| it.to_string()),
             Column::Bar => Some(bar(row.throughput.map_or(0.0, |rate| rate.0 / fastest))),
             Column::User => time(Metric::CpuUserNs),
             Column::System => time(Metric::CpuSystemNs),
@@ -223,6 +241,16 @@ impl Column {
 struct Shown<'a> {
     rows: &'a [TableRow<'a>],
     center: Center,
+}
+
+impl Shown<'_> {
+    /// The pieces in which all trials read the target.
+    fn pieces(self) -> Option<Pieces> {
+        self.rows.iter().find_map(|row| match row {
+            TableRow::Trial(row) => row.pieces,
+            TableRow::Folded(_) => None,
+        })
+    }
 }
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
@@ -261,8 +289,8 @@ fn build(shown: Shown, columns: &[Column], length: NameLength, style: Style) -> 
     let fastest = trials.filter_map(|row| Some(row.throughput?.0)).fold(f64::MIN_POSITIVE, f64::max);
     let aligned = |column: Column, text: &str| if column.is_text() { left(text) } else { right(text) };
     let title = |column: Column| match (column, length) {
-        (Column::Method, NameLength::Cut(letters)) => cut(column.title(center), letters),
-        _ => column.title(center).to_owned(),
+        (Column::Method, NameLength::Cut(letters)) => cut(column.title(shown), letters),
+        _ => column.title(shown).to_owned(),
     };
     let titles = columns.iter().map(|&column| aligned(column, &title(column)));
     let mut grid = Grid::new(titles, style.color);

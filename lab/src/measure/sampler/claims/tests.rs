@@ -15,7 +15,7 @@ fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
     let line =
         SampleLine { wall_ns: MS, cpu_user_ns, cpu_system_ns, peak_rss_bytes, ..SampleLine::default() };
-    Turn { samples: vec![line], counts: Vec::new(), seen_ns: 2 * MS }
+    Turn { samples: vec![line], counts: Vec::new(), latencies: None, seen_ns: 2 * MS }
 }
 
 fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {

@@ -1,0 +1,58 @@
+//! The pieces in which a target is read, where it has several: files of a tree, or blocks at places
+//! of a file.
+
+use super::super::words;
+use crate::target::TargetFacts;
+use crate::units::Bytes;
+
+/// How many pieces one reading reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pieces {
+    /// Files.
+    Files(u64),
+    /// Blocks of so many bytes, each by a read.
+    Reads {
+        /// How many.
+        reads: u64,
+        /// Bytes of each.
+        block_bytes: u64,
+    },
+}
+
+impl Pieces {
+    /// Those of a target; `None` for one that is read whole.
+    pub(super) fn of(facts: &TargetFacts) -> Option<Pieces> {
+        let files = facts.tree.as_ref().map(|tree| Pieces::Files(tree.files));
+        let places = facts.places.as_ref();
+        files.or(places.map(|it| Pieces::Reads { reads: it.reads, block_bytes: it.block_bytes }))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(self) -> u64 {
+        match self {
+            Pieces::Files(count) | Pieces::Reads { reads: count, .. } => count,
+        }
+    }
+
+    /// The title of their rate.
+    #[must_use]
+    pub fn rate_title(self) -> &'static str {
+        match self {
+            Pieces::Files(_) => "files/s",
+            Pieces::Reads { .. } => "reads/s",
+        }
+    }
+
+    /// In words, such as `2,907 files` or `4,096 reads of 4 KiB`.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Pieces::Files(count) => words::files(count),
+            Pieces::Reads { reads, block_bytes } => {
+                let noun = if reads == 1 { "read" } else { "reads" };
+                format!("{} {noun} of {}", words::grouped(reads), Bytes(block_bytes).exact())
+            }
+        }
+    }
+}
