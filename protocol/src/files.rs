@@ -113,8 +113,8 @@ impl FileProof {
     }
 }
 
-/// What proves one piece of a target, by what tells it from others and what was counted in it; below
-/// 2^32.
+/// What proves one piece of a target, by what tells it from others and what was counted in it;
+/// below 2^32.
 pub(crate) fn product(tells: u64, value: u64) -> u64 {
     (tells % MODULUS + 1) * (value % MODULUS + 1)
 }

@@ -160,8 +160,8 @@ fn a_contender_that_does_not_prove_each_file_is_refused() {
     let home = Home::new();
     let folder = tree(&home);
     for (files, why) in [
-        ("", "do not prove that it read each file once"),
-        (",\"files\":40,\"products\":1", "do not prove that it read each file once"),
+        ("", "do not prove that it read each file or block once"),
+        (",\"files\":40,\"products\":1", "do not prove that it read each file or block once"),
         (",\"files\":39,\"products\":1", "right is"),
     ] {
         let roster = walker(&home, files);

@@ -1,8 +1,8 @@
 //! Quantiles of what single reads took, over all turns of a trial, with intervals.
 //!
 //! Reads of one turn follow each other and are not independent, so an interval is not made of them
-//! but of turns: turns are drawn anew with repetition, and the interval holds the middle 95 % of the
-//! quantiles of what was drawn (the percentile bootstrap by blocks; Efron and Tibshirani, An
+//! but of turns: turns are drawn anew with repetition, and the interval holds the middle 95 % of
+//! the quantiles of what was drawn (the percentile bootstrap by blocks; Efron and Tibshirani, An
 //! Introduction to the Bootstrap, 1993, chapters 8 and 13). The seed is fixed: the same record
 //! gives the same interval.
 
@@ -19,11 +19,13 @@ const DRAWS: usize = 400;
 const SEED: u64 = 1;
 
 /// A quantile says more than the longest read if at least so many reads took longer.
-const LONGER_MIN: f64 = 10.0;
+const LONGER_MIN: u64 = 10;
 
-/// The quantiles that are reported.
-const QUANTILES: [(&str, f64); 5] =
-    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+/// The quantiles that are reported, by the reads of ten thousand that are not longer.
+const QUANTILES: [(&str, u64); 5] =
+    [("p50", 5_000), ("p90", 9_000), ("p99", 9_900), ("p99.9", 9_990), ("p99.99", 9_999)];
+
+const ALL: u64 = 10_000;
 
 /// What single reads took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,20 +63,15 @@ impl LatencySummary {
         let all = table.sum(0..table.turns.len());
         let reads: u64 = all.iter().sum();
         let last = all.iter().rposition(|count| *count > 0)?;
-        #[expect(clippy::cast_precision_loss, reason = "far fewer reads than 2^52")]
-        let shown = QUANTILES.iter().filter(|(_, share)| reads as f64 * (1.0 - share) >= LONGER_MIN);
-        let shown: Vec<_> = shown.collect();
+        let is_shown = |of_all: u64| reads.saturating_mul(ALL - of_all) >= LONGER_MIN * ALL;
+        let shown = QUANTILES.iter().filter(|(_, share)| is_shown(*share));
         let draws = table.draws();
-        let quantile = |&&(name, share): &&(&'static str, f64)| Quantile {
+        let quantile = |&(name, share): &(&'static str, u64)| Quantile {
             name,
             ns: table.quantile(&all, share),
             ci95: interval(draws.iter().map(|drawn| table.quantile(drawn, share)).collect()),
         };
-        Some(LatencySummary {
-            reads,
-            quantiles: shown.iter().map(quantile).collect(),
-            max_ns: table.ns[last],
-        })
+        Some(LatencySummary { reads, quantiles: shown.map(quantile).collect(), max_ns: table.ns[last] })
     }
 
     /// The quantile of this name, if so many reads show it.
@@ -118,14 +115,13 @@ impl Table {
         (0..DRAWS).map(|_| self.sum((0..turns).map(|_| random.random_range(0..turns)))).collect()
     }
 
-    /// The time that a share of these reads took at most.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer reads than 2^52")]
-    fn quantile(&self, counts: &[u64], share: f64) -> u64 {
-        let wanted = counts.iter().sum::<u64>() as f64 * share;
+    /// The time that a share of these reads, of ten thousand, took at most.
+    fn quantile(&self, counts: &[u64], share: u64) -> u64 {
+        let wanted = u128::from(counts.iter().sum::<u64>()) * u128::from(share);
         let mut seen = 0;
         let reached = counts.iter().position(|count| {
             seen += count;
-            seen as f64 >= wanted
+            u128::from(seen) * u128::from(ALL) >= wanted
         });
         reached.and_then(|at| self.ns.get(at)).copied().unwrap_or_default()
     }

@@ -3,10 +3,11 @@
 
 use super::super::words;
 use crate::target::TargetFacts;
+use crate::target::places::{Pattern, PlacesFacts};
 use crate::units::Bytes;
 
 /// How many pieces one reading reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pieces {
     /// Files.
     Files(u64),
@@ -16,6 +17,8 @@ pub enum Pieces {
         reads: u64,
         /// Bytes of each.
         block_bytes: u64,
+        /// How they were picked.
+        pattern: Pattern,
     },
 }
 
@@ -23,8 +26,11 @@ impl Pieces {
     /// Those of a target; `None` for one that is read whole.
     pub(super) fn of(facts: &TargetFacts) -> Option<Pieces> {
         let files = facts.tree.as_ref().map(|tree| Pieces::Files(tree.files));
-        let places = facts.places.as_ref();
-        files.or(places.map(|it| Pieces::Reads { reads: it.reads, block_bytes: it.block_bytes }))
+        let blocks = |it: &PlacesFacts| {
+            let &PlacesFacts { reads, block_bytes, pattern, .. } = it;
+            Pieces::Reads { reads, block_bytes, pattern }
+        };
+        files.or(facts.places.as_ref().map(blocks))
     }
 
     /// How many there are.
@@ -44,14 +50,14 @@ impl Pieces {
         }
     }
 
-    /// In words, such as `2,907 files` or `4,096 reads of 4 KiB`.
+    /// In words, such as `2,907 files` or `4,096 random reads of 4KiB`.
     #[must_use]
     pub fn words(self) -> String {
         match self {
             Pieces::Files(count) => words::files(count),
-            Pieces::Reads { reads, block_bytes } => {
+            Pieces::Reads { reads, block_bytes, pattern } => {
                 let noun = if reads == 1 { "read" } else { "reads" };
-                format!("{} {noun} of {}", words::grouped(reads), Bytes(block_bytes).exact())
+                format!("{} {pattern} {noun} of {}", words::grouped(reads), Bytes(block_bytes).exact())
             }
         }
     }
