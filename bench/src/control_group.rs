@@ -22,6 +22,8 @@ pub(crate) enum Limit {
     ProcessorTime { percent: u32 },
     /// Bytes per second that are read from a device.
     Device { major: u32, minor: u32, bytes_per_s: u64 },
+    /// Reads per second of a device.
+    DeviceReads { major: u32, minor: u32, reads_per_s: u64 },
 }
 
 /// The group.
@@ -39,12 +41,19 @@ impl Limit {
         Ok(Limit::Device { major: rustix::fs::major(device), minor: rustix::fs::minor(device), bytes_per_s })
     }
 
+    /// So many reads per second of the device that holds a file.
+    pub(crate) fn reads_of(file: &Path, reads_per_s: u64) -> anyhow::Result<Limit> {
+        let device = fs::metadata(file).with_context(|| file.display().to_string())?.dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        Ok(Limit::DeviceReads { major, minor, reads_per_s })
+    }
+
     fn controller(self) -> &'static str {
         match self {
             Limit::Memory(_) => "memory",
             Limit::Processor(_) => "cpuset",
             Limit::ProcessorTime { .. } => "cpu",
-            Limit::Device { .. } => "blkio",
+            Limit::Device { .. } | Limit::DeviceReads { .. } => "blkio",
         }
     }
 
@@ -70,6 +79,12 @@ impl Limit {
             }
             (Limit::Device { major, minor, bytes_per_s }, true) => {
                 vec![("io.max", format!("{major}:{minor} rbps={bytes_per_s}"))]
+            }
+            (Limit::DeviceReads { major, minor, reads_per_s }, false) => {
+                vec![("blkio.throttle.read_iops_device", format!("{major}:{minor} {reads_per_s}"))]
+            }
+            (Limit::DeviceReads { major, minor, reads_per_s }, true) => {
+                vec![("io.max", format!("{major}:{minor} riops={reads_per_s}"))]
             }
         }
     }

@@ -56,7 +56,14 @@ fn tables_have_reads_per_second_and_what_single_reads_take() {
         ["--state", "warm", "--pattern", "zipf:1.5", "--block", "8KiB", "--reads", "200", "--percentiles"];
     let said = home.race(&file(&home), &[&words[..], &TWO, &["--export-markdown", "table.md"]].concat());
     assert_eq!(said.code, Some(0), "{said}");
-    for text in ["reads/s", "p50", "p99", "200 zipf:1.5 reads of 8KiB", "single reads: p50 ", "control: rust/places-null"] {
+    for text in [
+        "reads/s",
+        "p50",
+        "p99",
+        "200 zipf:1.5 reads of 8KiB",
+        "single reads: p50 ",
+        "control: rust/places-null",
+    ] {
         assert!(said.out.contains(text), "{text}: {said}");
     }
     let table = fs::read_to_string(home.at("table.md")).unwrap();

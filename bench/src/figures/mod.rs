@@ -23,6 +23,7 @@ mod left_out;
 mod memory;
 mod objects;
 mod page;
+mod places;
 mod power;
 mod program;
 mod readers;
@@ -83,6 +84,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fleet-hosts", about: fleet_hosts::ABOUT, measure: fleet_hosts::measure },
     Figure { name: "fleet-limits", about: fleet_limits::ABOUT, measure: fleet_limits::measure },
     Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
+    Figure { name: "places", about: places::ABOUT, measure: places::measure },
     Figure { name: "trees", about: trees::ABOUT, measure: trees::measure },
     Figure { name: "readers", about: readers::ABOUT, measure: readers::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },

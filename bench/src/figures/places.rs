@@ -1,0 +1,254 @@
+//! Figure: blocks at random places beside fio: reads per second, and the median and the 99th
+//! percentile of single reads, on the device as it is, on one that a control group holds at a fixed
+//! number of reads per second, and from the page cache; and whether what stops a reading is told.
+//!
+//! In turns on the same file: the lab's reading, then fio with as many reads of the same size and as
+//! many in flight. Both run in the same control group.
+
+use crate::control_group::{Group, Limit};
+use crate::fio;
+use crate::pairs;
+use crate::programs::{Programs, Race};
+use crate::row::Row;
+use anyhow::Context;
+use readlab::analysis::latency::LatencySummary;
+use readlab::analysis::verdict;
+use readlab::record::{Outcome, Record, TrialRecord};
+use readlab::trial::CacheState;
+use readlab::units::Bytes;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+pub(super) const ABOUT: &str = "places: random reads of 4 KiB beside fio (reads/s, p50, p99), and verdicts";
+
+const FILE: Bytes = Bytes(1_000_000_000);
+const PAIRS: usize = 9;
+const VERDICTS: usize = 10;
+const RATE_TOLERANCE: f64 = 0.03;
+const LATENCY_TOLERANCE: f64 = 0.05;
+/// Of the device of fixed speed.
+const READS_PER_S: u64 = 5_000;
+
+/// The same reading by the lab and by fio.
+struct Case {
+    name: &'static str,
+    method: &'static str,
+    fio: &'static [&'static str],
+    state: CacheState,
+    reads: &'static str,
+    is_limited: bool,
+}
+
+const PSYNC: &[&str] = &["--ioengine=psync", "--direct=1"];
+const RING: &[&str] = &["--ioengine=io_uring", "--direct=1", "--iodepth=16"];
+
+const CASES: [Case; 5] = [
+    Case {
+        name: "device of fixed speed, one in flight",
+        method: "rust/places-direct@threads=1",
+        fio: PSYNC,
+        state: CacheState::Cold,
+        reads: "10000",
+        is_limited: true,
+    },
+    Case {
+        name: "device of fixed speed, 16 in flight",
+        method: "rust/places-io_uring@depth=16,direct=1",
+        fio: RING,
+        state: CacheState::Cold,
+        reads: "10000",
+        is_limited: true,
+    },
+    Case {
+        name: "device as it is, one in flight",
+        method: "rust/places-direct@threads=1",
+        fio: PSYNC,
+        state: CacheState::Cold,
+        reads: "20000",
+        is_limited: false,
+    },
+    Case {
+        name: "device as it is, 16 in flight",
+        method: "rust/places-io_uring@depth=16,direct=1",
+        fio: RING,
+        state: CacheState::Cold,
+        reads: "60000",
+        is_limited: false,
+    },
+    Case {
+        name: "page cache, one in flight",
+        method: "rust/places-pread@threads=1",
+        fio: &["--ioengine=psync", "--direct=0", "--invalidate=0"],
+        state: CacheState::Warm,
+        reads: "200000",
+        is_limited: false,
+    },
+];
+
+/// A reading whose limit was made, or is known.
+struct Made {
+    name: &'static str,
+    method: &'static str,
+    /// Methods that show the limit, besides the controls.
+    beside: &'static [&'static str],
+    state: CacheState,
+    is_limited: bool,
+    right: &'static [&'static str],
+}
+
+const MADE: [Made; 4] = [
+    Made {
+        name: "one read in flight",
+        method: "rust/places-direct@threads=1",
+        beside: &["rust/places-io_uring@depth=64,direct=1"],
+        state: CacheState::Cold,
+        is_limited: false,
+        right: &["shallow depth"],
+    },
+    Made {
+        name: "many reads in flight of a device of fixed speed",
+        method: "rust/places-io_uring@depth=16,direct=1",
+        beside: &[],
+        state: CacheState::Cold,
+        is_limited: true,
+        right: &["device"],
+    },
+    Made {
+        name: "cached blocks, summed byte by byte",
+        method: "rust/places-pread/scalar@threads=1",
+        beside: &[],
+        state: CacheState::Warm,
+        is_limited: false,
+        right: &["processing"],
+    },
+    Made {
+        name: "cached blocks, discarded",
+        method: "rust/places-pread@threads=1",
+        beside: &[],
+        state: CacheState::Warm,
+        is_limited: false,
+        right: &["copy"],
+    },
+];
+
+pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for case in &CASES {
+        let found = beside_fio(programs, case);
+        rows.extend(found.unwrap_or_else(|error| vec![Row::failed(case.name, &error)]));
+    }
+    for made in &MADE {
+        let figure = format!("verdict: {}", made.name);
+        rows.push(verdicts(programs, made, &figure).unwrap_or_else(|error| Row::failed(figure, &error)));
+    }
+    Ok(rows)
+}
+
+/// What a reading shows of the reads.
+struct Shown {
+    reads_per_s: f64,
+    p50_ns: f64,
+    p99_ns: f64,
+}
+
+fn beside_fio(programs: &Programs, case: &Case) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(FILE)?;
+    let _group = limited(&file, case.is_limited)?;
+    let mut both = Vec::new();
+    for _ in 0..programs.repeats(PAIRS) {
+        both.push((lab(programs, &file, case)?, fio_once(&file, case)?));
+    }
+    let row = |what: &str, of: fn(&Shown) -> f64, tolerance: f64| {
+        let found: Vec<(f64, f64)> = both.iter().map(|(ours, theirs)| (of(theirs), of(ours))).collect();
+        let ratio = pairs::ratio(&found);
+        let figure = format!("{}: {what}, ours ÷ fio's", case.name);
+        let target = format!("within {:.0} %", tolerance * 100.0);
+        Row::judged(figure, &target, ratio.estimate, ratio.within(tolerance), ratio.words()).with(ratio.ci95)
+    };
+    Ok(vec![
+        row("reads/s", |it| it.reads_per_s, RATE_TOLERANCE),
+        row("p50", |it| it.p50_ns, LATENCY_TOLERANCE),
+        row("p99", |it| it.p99_ns, LATENCY_TOLERANCE),
+    ])
+}
+
+/// The group that holds the device at a fixed speed, if so.
+fn limited(file: &Path, is_limited: bool) -> anyhow::Result<Option<Group>> {
+    let enter = || Group::entered(Limit::reads_of(file, READS_PER_S)?, "places");
+    is_limited.then(enter).transpose()
+}
+
+fn race(programs: &Programs, file: &Path, state: CacheState, options: &[&str]) -> anyhow::Result<Record> {
+    programs.race(&Race { name: "places", trials: &[], file, state: Some(state), options })
+}
+
+fn trial<'r>(record: &'r Record, method: &str) -> anyhow::Result<&'r TrialRecord> {
+    let method = method.split(['/', '@']).nth(1).context("a method has a name")?;
+    let is_it = |it: &&TrialRecord| it.trial.method() == method;
+    let trial = record.trials.iter().find(is_it).with_context(|| format!("no trial of {method}"))?;
+    anyhow::ensure!(trial.outcome == Some(Outcome::Measured), "{method}: {:?}", trial.outcome);
+    Ok(trial)
+}
+
+fn lab(programs: &Programs, file: &Path, case: &Case) -> anyhow::Result<Shown> {
+    let options = [
+        "--pattern",
+        "random",
+        "--reads",
+        case.reads,
+        "--work",
+        "discard",
+        "--method",
+        case.method,
+        "--runs",
+        "1",
+    ];
+    let record = race(programs, file, case.state, &options)?;
+    let trial = trial(&record, case.method)?;
+    let wall_ns = pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)));
+    let latency = LatencySummary::of(&trial.latencies).context("single reads were not timed")?;
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let quantile = |name| latency.quantile(name).map(|it| it.ns as f64).context("too few reads");
+    let reads: f64 = case.reads.parse()?;
+    Ok(Shown { reads_per_s: reads * 1e9 / wall_ns, p50_ns: quantile("p50")?, p99_ns: quantile("p99")? })
+}
+
+fn fio_once(file: &Path, case: &Case) -> anyhow::Result<Shown> {
+    let reads = format!("--number_ios={}", case.reads);
+    let words = [case.fio, &["--bs=4k", &reads, "--percentile_list=50:99", "--randrepeat=0"]].concat();
+    let read = fio::read_places(file, &words)?;
+    let number = |value: &Value| value.as_f64().context("fio tells no number");
+    let percentile = |name: &str| number(&read["clat_ns"]["percentile"][name]);
+    Ok(Shown {
+        reads_per_s: number(&read["iops"])?,
+        p50_ns: percentile("50.000000")?,
+        p99_ns: percentile("99.000000")?,
+    })
+}
+
+/// How often the verdict is right.
+fn verdicts(programs: &Programs, made: &Made, figure: &str) -> anyhow::Result<Row> {
+    let file = programs.lines(FILE)?;
+    let _group = limited(&file, made.is_limited)?;
+    let repeats = programs.repeats(VERDICTS);
+    let is_scanned = made.method.contains("scalar");
+    let (mut right, mut others) = (0, BTreeSet::new());
+    for _ in 0..repeats {
+        let work = if is_scanned { "sum" } else { "discard" };
+        let mut options = vec!["--pattern", "random", "--work", work, "--runs", "8", "--method", made.method];
+        options.extend(made.beside.iter().flat_map(|method| ["--method", *method]));
+        let record = race(programs, &file, made.state, &options)?;
+        let judged = verdict::judge(&record, &verdict::limits(&record), trial(&record, made.method)?);
+        let word = judged.context("no verdict")?.stops_at();
+        if made.right.iter().any(|right| word.starts_with(right)) {
+            right += 1;
+        } else {
+            others.insert(word);
+        }
+    }
+    let others: Vec<String> = others.into_iter().collect();
+    let words = format!("{} in {right} of {repeats}; else {}", made.right.join(" or "), others.join("; "));
+    let ok = right * 10 >= repeats * 9;
+    Ok(Row::judged(figure.to_owned(), "right in 9 of 10", f64::from(u32::try_from(right)?), ok, words))
+}
