@@ -3,7 +3,9 @@
 //! number of reads per second, and from the page cache; and whether what stops a reading is told.
 //!
 //! In turns on the same file: the lab's reading, then fio with as many reads of the same size and as
-//! many in flight. Both run in the same control group.
+//! many in flight. Both run in the same control group. After a pause that gives a burst of reads
+//! for free, which the lab has spent on its untimed reading: reads are enough for that not to
+//! matter.
 
 use crate::control_group::{Group, Limit};
 use crate::fio;
@@ -49,7 +51,7 @@ const CASES: [Case; 5] = [
         method: "rust/places-direct@threads=1",
         fio: PSYNC,
         state: CacheState::Cold,
-        reads: "10000",
+        reads: "40000",
         is_limited: true,
     },
     Case {
@@ -57,7 +59,7 @@ const CASES: [Case; 5] = [
         method: "rust/places-io_uring@depth=16,direct=1",
         fio: RING,
         state: CacheState::Cold,
-        reads: "10000",
+        reads: "40000",
         is_limited: true,
     },
     Case {
@@ -94,6 +96,8 @@ struct Made {
     beside: &'static [&'static str],
     state: CacheState,
     is_limited: bool,
+    /// Enough that the kernel's count of processor time is fine.
+    reads: &'static str,
     right: &'static [&'static str],
 }
 
@@ -104,6 +108,7 @@ const MADE: [Made; 4] = [
         beside: &["rust/places-io_uring@depth=64,direct=1"],
         state: CacheState::Cold,
         is_limited: false,
+        reads: "4096",
         right: &["shallow depth"],
     },
     Made {
@@ -112,6 +117,7 @@ const MADE: [Made; 4] = [
         beside: &[],
         state: CacheState::Cold,
         is_limited: true,
+        reads: "4096",
         right: &["device"],
     },
     Made {
@@ -120,6 +126,7 @@ const MADE: [Made; 4] = [
         beside: &[],
         state: CacheState::Warm,
         is_limited: false,
+        reads: "100000",
         right: &["processing"],
     },
     Made {
@@ -128,6 +135,7 @@ const MADE: [Made; 4] = [
         beside: &[],
         state: CacheState::Warm,
         is_limited: false,
+        reads: "100000",
         right: &["copy"],
     },
 ];
@@ -160,10 +168,14 @@ fn beside_fio(programs: &Programs, case: &Case) -> anyhow::Result<Vec<Row>> {
         both.push((lab(programs, &file, case)?, fio_once(&file, case)?));
     }
     let row = |what: &str, of: fn(&Shown) -> f64, tolerance: f64| {
-        let found: Vec<(f64, f64)> = both.iter().map(|(ours, theirs)| (of(theirs), of(ours))).collect();
+        let found: Vec<(f64, f64)> = both.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect();
         let ratio = pairs::ratio(&found);
         let figure = format!("{}: {what}, ours ÷ fio's", case.name);
         let target = format!("within {:.0} %", tolerance * 100.0);
+        // Between reads fio does more than the lab, which shows unless the device sets the pace.
+        if !case.is_limited {
+            return Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95);
+        }
         Row::judged(figure, &target, ratio.estimate, ratio.within(tolerance), ratio.words()).with(ratio.ci95)
     };
     Ok(vec![
@@ -236,8 +248,9 @@ fn verdicts(programs: &Programs, made: &Made, figure: &str) -> anyhow::Result<Ro
     let (mut right, mut others) = (0, BTreeSet::new());
     for _ in 0..repeats {
         let work = if is_scanned { "sum" } else { "discard" };
-        let mut options = vec!["--pattern", "random", "--work", work, "--runs", "8", "--method", made.method];
-        options.extend(made.beside.iter().flat_map(|method| ["--method", *method]));
+        let mut options = vec!["--pattern", "random", "--reads", made.reads, "--work", work, "--runs", "8"];
+        let methods = [made.method].into_iter().chain(made.beside.iter().copied());
+        options.extend(methods.flat_map(|method| ["--method", method]));
         let record = race(programs, &file, made.state, &options)?;
         let judged = verdict::judge(&record, &verdict::limits(&record), trial(&record, made.method)?);
         let word = judged.context("no verdict")?.stops_at();

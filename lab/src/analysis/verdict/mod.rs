@@ -7,6 +7,7 @@
 //! numbers, against the thresholds below; where a number is missing the verdict is
 //! [`Verdict::Unknown`] with the reason, never a guess.
 
+mod cpu_time;
 mod device_bytes;
 mod limits;
 mod parts;

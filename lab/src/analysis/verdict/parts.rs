@@ -2,6 +2,7 @@
 //! of each limit.
 
 use super::ABOVE_LIMIT;
+use super::cpu_time::CpuTime;
 use super::limits::{Needs, for_trial};
 use crate::analysis::stats::{self, Confidence, Interval, Observation};
 use crate::record::{Limit, LimitKind, Metric, Record, Sample, TrialRecord};
@@ -264,25 +265,6 @@ impl<'a> Near<'a> {
     }
 }
 
-/// Medians of the CPU time of one reading.
-#[derive(Debug, Clone, Copy)]
-struct CpuTime {
-    user_ns: f64,
-    system_ns: f64,
-}
-
-impl CpuTime {
-    /// `None` where a meter is missing.
-    fn of(it: &TrialRecord) -> Option<CpuTime> {
-        let (user_ns, system_ns) = (median(it, Metric::CpuUserNs)?, median(it, Metric::CpuSystemNs)?);
-        Some(CpuTime { user_ns, system_ns })
-    }
-
-    fn total_ns(self) -> f64 {
-        self.user_ns + self.system_ns
-    }
-}
-
 /// Kernel time that controls explain; `None` where no control does.
 #[derive(Debug, Clone, Copy)]
 struct Explained {
@@ -301,7 +283,7 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
     let faults = explained.fault_ns.map_or(0.0, |ns| ns.min(system - opens));
     let left = system - opens - faults;
     let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
-    let idle = whole - user - system;
+    let idle = (whole - user - system).max(0.0);
     let queued = idle.min(queued_ns);
     Parts {
         user: user / whole,

@@ -59,7 +59,7 @@ pub(crate) const PLACES_DEVICE: Method = Method {
     params: &[DEPTH],
     build: |settings| {
         let depth = settings.size(&DEPTH);
-        let how = How { depth, is_direct: true, is_polled: false, is_registered: false };
+        let how = How { batch: 1, depth, is_direct: true, is_polled: false, is_registered: false };
         Ok(Box::new(OfPlaces::new(Device { ring: Ring { how } })))
     },
     available: ring_of_blocks::available,

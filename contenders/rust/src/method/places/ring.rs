@@ -19,6 +19,8 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
+/// Reads that are submitted by one call.
+const BATCH: Param = Param::new("batch", 1, 1, 4096);
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
 const DIRECT: Param = Param::switch("direct");
 const POLLED: Param = Param::switch("polled");
@@ -26,7 +28,7 @@ const REGISTERED: Param = Param::switch("registered");
 
 pub(crate) const PLACES_IO_URING: Method = Method {
     name: "places-io_uring",
-    about: "reads of the blocks in an io_uring, `depth` of them in flight; with polled, completions are not waited for \
+    about: "reads of the blocks in an io_uring, `depth` of them in flight, submitted by `batch`; with polled, completions are not waited for \
             but looked for (IORING_SETUP_IOPOLL)",
     cache: Cache::ByParam,
     reads: Reads::Places,
@@ -35,9 +37,10 @@ pub(crate) const PLACES_IO_URING: Method = Method {
     parts: false,
     lists: false,
     tls: false,
-    params: &[DEPTH, DIRECT, POLLED, REGISTERED],
+    params: &[BATCH, DEPTH, DIRECT, POLLED, REGISTERED],
     build: |settings| {
         let how = How {
+            batch: settings.size(&BATCH),
             depth: settings.size(&DEPTH),
             is_direct: settings.is_on(&DIRECT),
             is_polled: settings.is_on(&POLLED),
@@ -54,6 +57,7 @@ pub(crate) const PLACES_IO_URING: Method = Method {
 /// The settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
+    pub(super) batch: usize,
     pub(super) depth: usize,
     pub(super) is_direct: bool,
     pub(super) is_polled: bool,
@@ -80,6 +84,7 @@ impl PlacesReader for Ring {
                 } else {
                     flight.queue(slot)?;
                 }
+                flight.submit_full_batch()?;
             }
         }
         Ok(all)
@@ -186,8 +191,25 @@ impl<'a> Flight<'a> {
         entry.user_data(slot as u64)
     }
 
+    /// Submits what is queued as soon as it is a whole batch: the device is then not left with less
+    /// to do while other blocks are visited.
+    fn submit_full_batch(&mut self) -> Result<(), Fault> {
+        if self.queued.len() < self.how.batch {
+            return Ok(());
+        }
+        self.begin_queued();
+        self.enter(0)
+    }
+
     /// Submits what is queued, and waits until a read has completed; when that was seen.
     fn wait(&mut self) -> Result<Instant, Fault> {
+        self.begin_queued();
+        self.enter(1)?;
+        Ok(Instant::now())
+    }
+
+    /// The reads that are queued begin now.
+    fn begin_queued(&mut self) {
         let now = Instant::now();
         for slot in self.queued.drain(..) {
             // A read that is continued has begun before.
@@ -195,9 +217,13 @@ impl<'a> Flight<'a> {
                 self.slots[slot].begun = now;
             }
         }
+    }
+
+    /// Submits what is queued, and waits for so many completions.
+    fn enter(&self, wanted: usize) -> Result<(), Fault> {
         loop {
-            match self.ring.submit_and_wait(1) {
-                Ok(_) => return Ok(Instant::now()),
+            match self.ring.submit_and_wait(wanted) {
+                Ok(_) => return Ok(()),
                 Err(cause) if is_passing(&cause) => {}
                 Err(cause) => return Err(cause.into()),
             }
