@@ -138,11 +138,19 @@ impl PageCache {
     /// # Errors
     /// As for [`TargetCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
-        let pages = self.size_bytes()? / 100 * REMAINS_PERCENT / page_bytes();
+        PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
+    }
+
+    /// The same for the files below a target of so many pages.
+    ///
+    /// # Errors
+    /// As for [`TargetCache::evict`].
+    pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
+        let remaining = target_pages * REMAINS_PERCENT / 100;
         // Opened when it is needed: a file below whose state is not known takes away the cold state
         // only, not the warm one.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
-        self.below.iter().try_for_each(|path| open(path)?.evict_own(pages).map(drop))
+        below.iter().try_for_each(|path| open(path)?.evict_own(remaining).map(drop))
     }
 
     /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
@@ -231,8 +239,13 @@ impl PageCache {
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
-    /// Brings dirty pages to the device; pages that are dirty cannot be evicted.
+    /// Brings dirty pages to the device; pages that are dirty cannot be evicted. Where none is
+    /// known to be dirty nothing is asked for: fsync(2) of a file makes its device write out its
+    /// own cache, which takes milliseconds, for each of many files.
     fn write_back(&self) -> Result<(), CacheError> {
+        if self.residency.share()?.dirty == Some(0) {
+            return Ok(());
+        }
         page_cache::write_back(self.residency.file()).map_err(|cause| self.io("fsync", cause))
     }
 

@@ -12,11 +12,16 @@ use crate::linux::names;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
 use crate::target::tree::Tree;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 /// Most files whose names are looked up to prove that they are cold, evenly spread.
 const LOOKED_UP: usize = 256;
+
+/// Files that a thread takes at once.
+const TAKEN: usize = 64;
 
 /// The page cache of the files of a tree.
 #[derive(Debug)]
@@ -47,19 +52,37 @@ impl TreeCache {
         Ok(paths.map(|path| PageCache::open(&path?, Eviction::OfFile)))
     }
 
-    /// What of all files is resident, if `each` did what it does to every one of them.
+    /// What of all files is resident, if `each` did what it does to every one of them: by a thread
+    /// on each processor, which take the next files in turn.
     fn after_each(
         &self,
-        each: impl Fn(&PageCache) -> Result<ResidencyProof, CacheError>,
+        each: impl Fn(&PageCache) -> Result<ResidencyProof, CacheError> + Sync,
     ) -> Result<ResidencyProof, CacheError> {
-        let mut all: Option<ResidencyProof> = None;
-        for file in self.files()? {
-            let proof = each(&file?)?;
-            all = Some(all.map_or(proof, |all| all.and(&proof)));
-        }
+        let paths = Mutex::new(self.tree.paths()?);
+        let work = || {
+            let mut all: Option<ResidencyProof> = None;
+            loop {
+                let taken: Vec<_> =
+                    paths.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(TAKEN).collect();
+                if taken.is_empty() {
+                    return Ok::<_, CacheError>(all);
+                }
+                for path in taken {
+                    let proof = each(&PageCache::open(&path?, Eviction::OfFile)?)?;
+                    all = Some(all.map_or(proof, |all| all.and(&proof)));
+                }
+            }
+        };
+        let others = thread::available_parallelism().map_or(0, |all| all.get() - 1);
+        let found = thread::scope(|scope| {
+            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let joined = others.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            joined.chain([own]).collect::<Result<Vec<_>, _>>()
+        })?;
         let nothing =
             ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
-        Ok(all.unwrap_or(nothing))
+        Ok(found.into_iter().flatten().reduce(|all, one| all.and(&one)).unwrap_or(nothing))
     }
 
     /// Makes the names and inodes of all files cold, and proves it by some of them.
@@ -83,9 +106,7 @@ impl TargetCache for TreeCache {
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.after_each(PageCache::evict)?;
-        for below in &self.below {
-            PageCache::open(below, Eviction::OfFile)?.evict()?;
-        }
+        PageCache::evict_all_below(&self.below, proof.file_pages)?;
         if self.eviction == Eviction::OfSystem {
             self.drop_metadata()?;
         }

@@ -1,7 +1,7 @@
 //! The processor's time of one reading, in user mode and in the kernel.
 //!
-//! Many kernels divide a thread's time among the two by what it does at each tick of their clock, so
-//! that a reading of a few ticks may seem to have none of one of them: the sum of a reading is
+//! Many kernels divide a thread's time among the two by what it does at each tick of their clock,
+//! so that a reading of a few ticks may seem to have none of one of them: the sum of a reading is
 //! right, and its division only over all readings.
 
 use crate::analysis::stats;

@@ -13,6 +13,7 @@ mod limits;
 mod parts;
 mod sentence;
 mod server;
+mod threads;
 
 #[cfg(test)]
 mod tests;
@@ -64,6 +65,11 @@ pub enum Verdict {
     },
     /// Waiting, with an idle processor and an idle device.
     Latency,
+    /// Its threads, which wait for each other.
+    Lock {
+        /// The same with one thread, which does not wait.
+        alone: Remedy,
+    },
     /// The processors of this machine, over a server that could give more.
     Processors {
         /// The share of what it gets of them that it uses, or of its time for which it works or
@@ -194,6 +200,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     };
     if let Some(verdict) = over_server(record, trial, parts) {
         return verdict;
+    }
+    if let Some(alone) = threads::alone(record, trial, parts) {
+        return Verdict::Lock { alone };
     }
     if parts.is_share(parts.waiting, DOMINANT) {
         return waiting(record, trial, facts);

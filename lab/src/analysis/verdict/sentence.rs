@@ -39,6 +39,10 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::Latency => {
             format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
         }
+        Verdict::Lock { alone: Remedy { name, times: faster } } => format!(
+            "stopped by its threads, which wait for each other; {name} waits for nothing and is {faster:.1} times as fast{}",
+            times(facts)
+        ),
         Verdict::Processors { share, quota } => format!(
             "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
             percent(*share),
@@ -196,6 +200,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         }
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
+        Verdict::Lock { .. } => "lock".to_owned(),
         Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {
             format!("first byte {}", percent(*share))

@@ -54,7 +54,7 @@ impl Run<'_> {
         }
         let compared = self.compare(state_run, leader);
         for (&at, _) in compared.iter().filter(|(_, it)| **it == Comparison::Slower) {
-            if !self.is_needed(state_run, at) {
+            if !self.is_needed(state_run, leader, at) {
                 self.stop(&mut state_run.progresses[at], StopReason::NotFirst)?;
             }
         }
@@ -116,15 +116,19 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a trial has further rounds although another one is faster.
-    fn is_needed(&self, state_run: &StateRun, at: usize) -> bool {
+    /// Whether a trial has further rounds although the leader is faster. The ways of a language
+    /// have as many as an interval needs. Once the state has had its time, which readings of
+    /// seconds take in two rounds, only those of the leader's language have.
+    fn is_needed(&self, state_run: &StateRun, leader: usize, at: usize) -> bool {
         let progress = &state_run.progresses[at];
         let planned = self.plan.planned(progress.trial);
         if planned.role == Role::Baseline {
             return true;
         }
         let is_way = planned.role == Role::Usual || self.is_best_of_language(state_run, progress);
-        is_way && progress.rounds() < ROUNDS_MIN
+        let contender = |at: usize| self.plan.planned(state_run.progresses[at].trial).trial.contender();
+        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        is_way && progress.rounds() < ROUNDS_MIN && (!is_late || contender(at) == contender(leader))
     }
 
     /// Whether a trial is the fastest of its contender.

@@ -60,6 +60,11 @@ impl StateClock {
         }
     }
 
+    /// Whether the state has had its time, so that only what decides should take more.
+    pub(in crate::measure) fn is_late(&self, now_ns: u64) -> bool {
+        now_ns >= self.end_ns
+    }
+
     /// Whether even the next turn is too late.
     pub(in crate::measure) fn is_firmly_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns

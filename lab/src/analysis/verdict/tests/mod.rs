@@ -222,6 +222,20 @@ fn a_busy_machine_is_no_latency() {
 }
 
 #[test]
+fn threads_that_wait_although_one_alone_does_not_wait_for_each_other() {
+    let mut record = machine();
+    let several = warm(&mut record, "rust/pread/x@threads=2", cpu(1000, 200, 200));
+    assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "nothing shows it");
+    warm(&mut record, "rust/mmap/x@threads=1", cpu(500, 490, 5));
+    assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "another method shows nothing");
+    warm(&mut record, "rust/pread/x@threads=1", cpu(500, 200, 295));
+    let judged = verdict_on(&record, several);
+    let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
+    assert_eq!(judged.stops_at(), "lock");
+    assert_eq!(judged.verdict, Verdict::Lock { alone });
+}
+
+#[test]
 fn what_is_missing_is_said_instead_of_guessed() {
     let mut record = machine();
     let blind = warm(&mut record, "rust/read/avx512", MeterValues { wall_ms: 200, ..MeterValues::default() });
