@@ -115,6 +115,10 @@ fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launche
         (&["--share", "own", "f"], "--share own: f: there is no {rank} in the path"),
         (&["--http", "f"], "--http: a fleet reads files"),
         (
+            &["--pattern", "random", "f"],
+            "--pattern: the ranks of a fleet read whole files or parts, not places",
+        ),
+        (
             &["--resume", "last"],
             "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun",
         ),
