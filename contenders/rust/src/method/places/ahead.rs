@@ -1,12 +1,12 @@
 //! The method `places-ahead`: the kernel is told of the next places before each read, by
 //! posix_fadvise(2), which does not wait.
 
-use super::super::{Fault, Feeding, Method};
-use super::{BlocksAnswer, OfPlaces, PlacesReader, failed, open};
+use super::super::{Fault, Method};
+use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, failed, open};
 use crate::scan::Visit;
 use crate::setting::Param;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Places, Reads};
+use readlab_protocol::Places;
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::num::NonZero;
@@ -19,16 +19,9 @@ pub(crate) const PLACES_AHEAD: Method = Method {
     name: "places-ahead",
     about: "posix_fadvise(POSIX_FADV_WILLNEED) of the places that come next, `depth` of them, and pread(2) of the block \
             at each place",
-    cache: Cache::Through,
-    reads: Reads::Places,
-    feeding: Feeding::AnyOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[DEPTH],
     build: |settings| Ok(Box::new(OfPlaces::new(Ahead { depth: settings.size(&DEPTH) }))),
-    available: || Ok(()),
+    ..PLACES_PREAD
 };
 
 struct Ahead {

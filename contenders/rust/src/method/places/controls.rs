@@ -6,36 +6,23 @@ use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
 use super::mapped::Mapped;
 use super::ring::{How, Ring};
 use super::synchronous::read_each;
-use super::{BlocksAnswer, OfPlaces, PlacesReader, THREADS, block_bytes, failed, open};
+use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, THREADS, open};
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use crate::work::{Answer, Work};
-use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Places, Reads};
+use readlab_protocol::{Cache, Places};
 use std::os::unix::fs::FileExt;
 
 const DEPTH: Param = Param::new("depth", 64, 1, 4096);
 
-/// What the controls have in common.
-const CONTROL: Method = Method {
-    name: "",
-    about: "",
-    cache: Cache::None,
-    reads: Reads::Places,
-    feeding: Feeding::Own(&[Work::Newlines, Work::Sum, Work::Discard]),
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[],
-    build: |_| Ok(Box::new(OfPlaces::new(Nothing))),
-    available: || Ok(()),
-};
-
 pub(crate) const PLACES_NULL: Method = Method {
     name: "places-null",
     about: "control: goes through the places with a clock around each, and reads nothing",
-    ..CONTROL
+    cache: Cache::None,
+    feeding: Feeding::Own(&[Work::Newlines, Work::Sum, Work::Discard]),
+    params: &[],
+    build: |_| Ok(Box::new(OfPlaces::new(Nothing))),
+    ..PLACES_PREAD
 };
 
 pub(crate) const PLACES_COPY: Method = Method {
@@ -43,14 +30,14 @@ pub(crate) const PLACES_COPY: Method = Method {
     about: "control: pread(2) of the block at the first place, which is in the page cache, once for each place",
     params: &[THREADS],
     build: |settings| Ok(Box::new(OfPlaces::new(FirstBlock { threads: settings.get(&THREADS) }))),
-    ..CONTROL
+    ..PLACES_NULL
 };
 
 pub(crate) const PLACES_FAULTS: Method = Method {
     name: "places-faults",
     about: "control: the file mapped, and one byte of each page of the blocks touched; the blocks are read before",
     build: |_| Ok(Box::new(OfPlaces::new(Touched { mapped: Mapped { threads: 1, is_random: false } }))),
-    ..CONTROL
+    ..PLACES_NULL
 };
 
 pub(crate) const PLACES_DEVICE: Method = Method {
@@ -63,7 +50,7 @@ pub(crate) const PLACES_DEVICE: Method = Method {
         Ok(Box::new(OfPlaces::new(Device { ring: Ring { how } })))
     },
     available: ring_of_blocks::available,
-    ..CONTROL
+    ..PLACES_NULL
 };
 
 struct Nothing;
@@ -93,12 +80,8 @@ struct Touched {
 
 impl PlacesReader for Touched {
     fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
-        let (file, block_bytes) = (open(places)?, block_bytes(places)?);
-        let mut block = Buffer::new(block_bytes)?;
-        places.offsets.iter().try_for_each(|&offset| {
-            file.read_exact_at(&mut block[..block_bytes], offset)
-                .map_err(|cause| failed(places, offset, cause))
-        })
+        let file = open(places)?;
+        read_each(places, 1, Visit::Nothing, |block, offset| file.read_exact_at(block, offset)).map(drop)
     }
 
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {

@@ -2,12 +2,12 @@
 //! read takes is then the visit, with the page faults in it.
 
 use super::super::{Fault, Feeding, Method, mmap};
-use super::{BlocksAnswer, OfPlaces, PlacesReader, THREADS, block_bytes, by_threads, failed};
+use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, THREADS, block_bytes, by_threads, failed};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
 use memmap2::{Advice, Mmap, MmapOptions};
-use readlab_protocol::{Cache, Places, Reads};
+use readlab_protocol::Places;
 use std::io::{self, ErrorKind};
 use std::time::Instant;
 
@@ -17,19 +17,13 @@ pub(crate) const PLACES_MMAP: Method = Method {
     name: "places-mmap",
     about: "the file mapped, and the block at each place visited in it, by threads that take places in turn; with random \
             as madvise(MADV_RANDOM) reads: no more than what is touched",
-    cache: Cache::Through,
-    reads: Reads::Places,
     feeding: Feeding::Mapped,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[RANDOM, THREADS],
     build: |settings| {
         let (threads, is_random) = (settings.get(&THREADS), settings.is_on(&RANDOM));
         Ok(Box::new(OfPlaces::new(Mapped { threads, is_random })))
     },
-    available: || Ok(()),
+    ..PLACES_PREAD
 };
 
 pub(super) struct Mapped {

@@ -6,14 +6,14 @@
 //! complete. The kernel writes into a slot's buffer until its read has completed; a value of
 //! [`Flight`] waits for that when it is dropped.
 
-use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
-use super::{BlocksAnswer, OfPlaces, PlacesReader, block_bytes, failed, open, open_direct};
+use super::super::{Fault, Method, io_uring as ring_of_blocks};
+use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, block_bytes, failed, open, open_direct};
 use crate::scan::Visit;
 use crate::setting::{Param, SettingError};
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode, squeue};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Places, Reads};
+use readlab_protocol::{Cache, Places};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -31,12 +31,6 @@ pub(crate) const PLACES_IO_URING: Method = Method {
     about: "reads of the blocks in an io_uring, `depth` of them in flight, submitted by `batch`; with polled, completions are not waited for \
             but looked for (IORING_SETUP_IOPOLL)",
     cache: Cache::ByParam,
-    reads: Reads::Places,
-    feeding: Feeding::AnyOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BATCH, DEPTH, DIRECT, POLLED, REGISTERED],
     build: |settings| {
         let how = How {
@@ -52,6 +46,7 @@ pub(crate) const PLACES_IO_URING: Method = Method {
         Ok(Box::new(OfPlaces::new(Ring { how })))
     },
     available: ring_of_blocks::available,
+    ..PLACES_PREAD
 };
 
 /// The settings.

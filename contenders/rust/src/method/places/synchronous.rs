@@ -32,17 +32,10 @@ pub(crate) const PLACES_DIRECT: Method = Method {
     name: "places-direct",
     about: "pread(2) with O_DIRECT of the block at each place, by threads that take places in turn",
     cache: Cache::Bypass,
-    reads: Reads::Places,
-    feeding: Feeding::AnyOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[THREADS],
     build: |settings| {
         Ok(Box::new(OfPlaces::new(Pread { threads: settings.get(&THREADS), open: open_direct })))
     },
-    available: || Ok(()),
+    ..PLACES_PREAD
 };
 
 struct Pread {
