@@ -127,7 +127,12 @@ pub fn list_word() -> String {
 
 /// Whether settings say that the target is a list; the word is taken out of them.
 pub(crate) fn take_list(settings: &mut Vec<(&str, u64)>) -> bool {
-    let Some(at) = settings.iter().position(|(word, _)| *word == LIST) else { return false };
+    take_word(settings, LIST)
+}
+
+/// Whether a word of settings is there with 1; it is taken out of them.
+pub(crate) fn take_word(settings: &mut Vec<(&str, u64)>, name: &str) -> bool {
+    let Some(at) = settings.iter().position(|(word, _)| *word == name) else { return false };
     settings.remove(at).1 == 1
 }
 

@@ -4,7 +4,7 @@
 //! Methods that read places say so in their `method` line. Which places there are, and in which
 //! order, is decided by the lab.
 
-use crate::files::product;
+use crate::files::{product, take_word};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -105,8 +105,7 @@ pub fn places_word() -> String {
 
 /// Whether settings say that the target is a list of places; the word is taken out of them.
 pub(crate) fn take_places(settings: &mut Vec<(&str, u64)>) -> bool {
-    let Some(at) = settings.iter().position(|(word, _)| *word == PLACES) else { return false };
-    settings.remove(at).1 == 1
+    take_word(settings, PLACES)
 }
 
 #[cfg(test)]
