@@ -1,5 +1,8 @@
 //! Figure: the cost of the lab itself: the shortest window that it can measure, and its CPU time
 //! and memory beside a contender that reads. The last two are read from /proc during a whole race.
+//!
+//! The lab is the process that was started and those of its descendants that have its command line:
+//! they start contenders and end them. All others read, or serve what is read.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
@@ -11,9 +14,10 @@ use readlab::units::{Bytes, Nanos};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =
-    "floor: what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines";
+    "floor: what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines, and over S3";
 
 const FILE: Bytes = Bytes(1 << 30);
+const OBJECT: Bytes = Bytes(256 << 20);
 const NULL_NS_MAX: f64 = 5_000.0;
 const CPU_SHARE_MAX: f64 = 0.01;
 const PEAK_BYTES_MAX: f64 = 32.0 * 1024.0 * 1024.0;
@@ -31,6 +35,23 @@ struct Watched {
     peak_bytes: u64,
 }
 
+/// The lab at one moment at which another process works for it.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    reader: u32,
+    at: Instant,
+    /// CPU time that the lab's processes have used so far.
+    cpu_ns: u64,
+}
+
+/// A process, as /proc tells of it.
+#[derive(Debug)]
+struct Process {
+    pid: u32,
+    state: String,
+    parent: u32,
+}
+
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
     let options = ["--runs", "5", "--fills", "1"];
@@ -45,27 +66,40 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());
     let mut rows =
         vec![Row::judged("null, the empty window", "below 5 µs", null_ns, null_ns < NULL_NS_MAX, words)];
-    rows.extend(
-        watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows()),
-    );
+    rows.extend(rows_of(watched));
+    rows.extend(over_s3(programs)?);
     Ok(rows)
 }
 
-/// Samples the lab's process until it has ended.
+/// The lab while objects are read from its own store, which is a process of its own.
+fn over_s3(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let file = programs.lines(OBJECT)?;
+    let options = ["--s3", "--runs", "5", "--fills", "1"];
+    let state = Some(CacheState::Warm);
+    let mut running = programs.start(&Race { name: "floor", trials: &[], file: &file, state, options: &options })?;
+    let watched = watch(&mut running);
+    running.record()?;
+    let named = |row: Row| Row { figure: format!("over S3: {}", row.figure), ..row };
+    Ok(rows_of(watched).into_iter().map(named).collect())
+}
+
+fn rows_of(watched: anyhow::Result<Watched>) -> Vec<Row> {
+    watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows())
+}
+
+/// Samples the lab's processes until it has ended.
 fn watch(running: &mut Running) -> anyhow::Result<Watched> {
     let pid = running.id();
     let mut seen = Watched::default();
-    let mut last = None;
+    let mut last: Option<Look> = None;
     while !running.is_over()? {
-        // Both fail if the process has just ended; the next sample detects that.
-        let Ok(cpu_ns) = cpu_ns(pid) else { continue };
+        let look = Look::at(pid);
         seen.peak_bytes = peak_bytes(pid).unwrap_or(seen.peak_bytes).max(seen.peak_bytes);
-        let look = reader(pid).map(|reader| (reader, Instant::now(), cpu_ns));
-        if let (Some((before, then, cpu_before)), Some((now, at, cpu))) = (last, look)
-            && before == now
+        if let (Some(before), Some(now)) = (last, look)
+            && before.reader == now.reader
         {
-            seen.reading += at.duration_since(then);
-            seen.cpu_ns += cpu.saturating_sub(cpu_before);
+            seen.reading += now.at.duration_since(before.at);
+            seen.cpu_ns += now.cpu_ns.saturating_sub(before.cpu_ns);
         }
         last = look;
         std::thread::sleep(LOOK);
@@ -96,6 +130,45 @@ impl Watched {
     }
 }
 
+impl Look {
+    /// `None` while none of its descendants works or waits for a device. The parent of every process
+    /// is read, because not every kernel lists the children of a process.
+    fn at(pid: u32) -> Option<Look> {
+        let command = command_of(pid)?;
+        let all = processes();
+        let family: Vec<&Process> = all.iter().filter(|it| is_below(it.pid, pid, &all)).collect();
+        let is_lab = |it: &Process| command_of(it.pid).as_ref() == Some(&command);
+        let works = |it: &&&Process| matches!(it.state.as_str(), "R" | "D") && !is_lab(it);
+        let reader = family.iter().find(works)?.pid;
+        let own = family.iter().filter(|it| is_lab(it)).filter_map(|it| cpu_ns(it.pid).ok()).sum();
+        Some(Look { reader, at: Instant::now(), cpu_ns: own })
+    }
+}
+
+/// All processes of this system.
+fn processes() -> Vec<Process> {
+    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
+    pids.filter_map(process).collect()
+}
+
+/// `None` if it has ended.
+fn process(pid: u32) -> Option<Process> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some(Process { pid, state: fields.next()?.to_owned(), parent: fields.next()?.parse().ok()? })
+}
+
+/// Whether a process is another, or descends from it.
+fn is_below(pid: u32, ancestor: u32, all: &[Process]) -> bool {
+    let parent = |pid: &u32| all.iter().find(|it| it.pid == *pid).map(|it| it.parent);
+    std::iter::successors(Some(pid), parent).any(|it| it == ancestor)
+}
+
+fn command_of(pid: u32) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/cmdline")).ok()
+}
+
 /// CPU time of all living threads of a process, in nanoseconds.
 fn cpu_ns(pid: u32) -> anyhow::Result<u64> {
     let mut sum = 0;
@@ -111,18 +184,6 @@ fn peak_bytes(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
-}
-
-/// The child of this process that runs or waits for a device now. The parent of every process is
-/// read, because not every kernel lists the children of a process.
-fn reader(pid: u32) -> Option<u32> {
-    let folders = std::fs::read_dir("/proc").ok()?.flatten();
-    let mut processes = folders.filter_map(|folder| folder.file_name().to_str()?.parse::<u32>().ok());
-    processes.find(|process| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        let mut fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
-        matches!(fields.next(), Some("R" | "D")) && fields.next() == Some(&pid.to_string())
-    })
 }
 
 #[cfg(test)]
@@ -144,6 +205,7 @@ mod tests {
         let mut spinner =
             std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let own = std::process::id();
+        let reader = |pid| Look::at(pid).map(|look| look.reader);
         // A sleeper uses CPU time only until it sleeps, and a spinner as long as it lives.
         until(|| reader(own) == Some(spinner.id()));
         until(|| cpu_ns(spinner.id()).unwrap() > cpu_ns(sleeper.id()).unwrap());

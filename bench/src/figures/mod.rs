@@ -60,6 +60,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fastest", about: fastest::ABOUT, measure: fastest::measure },
     Figure { name: "auto", about: auto::ABOUT, measure: auto::measure },
     Figure { name: "tune", about: tune::ABOUT, measure: tune::measure },
+    Figure { name: "tune-objects", about: tune::ABOUT_OBJECTS, measure: tune::measure_objects },
     Figure { name: "languages", about: languages::ABOUT, measure: languages::measure },
     Figure { name: "fio", about: fio::ABOUT, measure: fio::measure },
     Figure { name: "device", about: device::ABOUT, measure: device::measure },

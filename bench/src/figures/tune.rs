@@ -15,7 +15,9 @@ use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use std::collections::BTreeSet;
 
-pub(super) const ABOUT: &str = "tune: the search's setting against the best of an exhaustive run of the same space, also over S3, and A against A";
+pub(super) const ABOUT: &str =
+    "tune: the search's setting against the best of an exhaustive run of the same space, and A against A";
+pub(super) const ABOUT_OBJECTS: &str = "tune-objects: the same over S3";
 
 const SMALL: Bytes = Bytes(64 << 10);
 const SHARE: f64 = 0.20;
@@ -52,7 +54,7 @@ const SPACE: &[&str] = &[
     "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1",
 ];
 
-const GROUNDS: [Ground; 3] = [
+const GROUNDS: [Ground; 2] = [
     Ground {
         name: "warm",
         size: Bytes(256 << 20),
@@ -71,17 +73,18 @@ const GROUNDS: [Ground; 3] = [
         space: SPACE,
         tolerance: 0.03,
     },
-    // The usual space, which bounds the memory in flight.
-    Ground {
-        name: "over S3, warm",
-        size: Bytes(64 << 20),
-        state: CacheState::Warm,
-        methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
-        options: &["--s3"],
-        space: &[],
-        tolerance: 0.02,
-    },
 ];
+
+/// The usual space, which bounds the memory in flight.
+const OBJECTS: Ground = Ground {
+    name: "over S3, warm",
+    size: Bytes(64 << 20),
+    state: CacheState::Warm,
+    methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
+    options: &["--s3"],
+    space: &[],
+    tolerance: 0.02,
+};
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
@@ -92,6 +95,10 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let twins = identical(programs);
     rows.push(twins.unwrap_or_else(|error| Row::failed("two identical contenders", &error)));
     Ok(rows)
+}
+
+pub(super) fn measure_objects(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    against_exhaustive(programs, &OBJECTS)
 }
 
 /// The setting of the search against the exhaustive best, and how many readings the search took.
