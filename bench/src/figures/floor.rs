@@ -76,7 +76,8 @@ fn over_s3(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(OBJECT)?;
     let options = ["--s3", "--runs", "5", "--fills", "1"];
     let state = Some(CacheState::Warm);
-    let mut running = programs.start(&Race { name: "floor", trials: &[], file: &file, state, options: &options })?;
+    let mut running =
+        programs.start(&Race { name: "floor", trials: &[], file: &file, state, options: &options })?;
     let watched = watch(&mut running);
     running.record()?;
     let named = |row: Row| Row { figure: format!("over S3: {}", row.figure), ..row };

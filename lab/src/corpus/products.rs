@@ -31,6 +31,16 @@ impl Products {
         answer.files.or(answer.blocks).is_some() && products == u64::from(right)
     }
 
+    /// Of the pieces of both.
+    pub(super) fn and(&self, other: &Products) -> Products {
+        Products {
+            newlines: self.newlines.wrapping_add(other.newlines),
+            lines: self.lines.wrapping_add(other.lines),
+            sum: self.sum.wrapping_add(other.sum),
+            bytes: self.bytes.wrapping_add(other.bytes),
+        }
+    }
+
     /// Adds a piece, by what tells it from others: the bytes of a file, the number of a place.
     pub(super) fn add(&mut self, tells: u64, piece: &Answer) {
         let product = |value: u64| {

@@ -3,13 +3,20 @@
 
 use super::oracle::{ContinueCheck, Truth, truth_of};
 use super::products::Products;
+use crate::target::tree::{processors, visit};
 use crate::trial::Answer;
 use crate::units::Nanos;
 use std::fs::File;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
+
+/// How often it is asked whether to go on.
+const CHECK_EVERY: Duration = Duration::from_millis(10);
 
 /// A tree is text if most of its bytes are in files that are.
 #[derive(Default)]
@@ -21,50 +28,74 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, file: &Truth) {
-        let add = |all: &mut Option<u64>, one: Option<u64>| {
-            *all = Some(all.unwrap_or_default() + one.unwrap_or_default());
-        };
-        add(&mut self.answer.bytes, file.answer.bytes);
-        add(&mut self.answer.newlines, file.answer.newlines);
-        add(&mut self.answer.lines, file.answer.lines);
-        add(&mut self.answer.sum, file.answer.sum);
-        add(&mut self.answer.files, Some(1));
-        self.answer.sum = self.answer.sum.map(|sum| sum % 256);
-        self.products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
-        // The files may be in any order.
-        self.digest = self.digest.wrapping_add(xxh3_64(file.digest.as_bytes()));
-        self.text_bytes += if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };
+    fn of(file: &Truth) -> Sums {
+        let mut products = Products::default();
+        products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
+        let text_bytes = if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };
+        let answer = Answer { files: Some(1), ..file.answer };
+        Sums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
+    }
+
+    /// Of the files of both, which may be in any order.
+    fn and(self, other: Sums) -> Sums {
+        let (one, two) = (self.answer, other.answer);
+        let add =
+            |one: Option<u64>, two: Option<u64>| Some(one.unwrap_or_default() + two.unwrap_or_default());
+        Sums {
+            answer: Answer {
+                bytes: add(one.bytes, two.bytes),
+                newlines: add(one.newlines, two.newlines),
+                lines: add(one.lines, two.lines),
+                sum: add(one.sum, two.sum).map(|sum| sum % 256),
+                files: add(one.files, two.files),
+                ..one
+            },
+            products: self.products.and(&other.products),
+            digest: self.digest.wrapping_add(other.digest),
+            text_bytes: self.text_bytes + other.text_bytes,
+        }
     }
 }
 
-/// Reads every file once.
+/// Reads every file once, by a thread on each processor.
 ///
 /// # Errors
-/// If one cannot be opened or read, with its path; or the error of `check`, which is called with
-/// the bytes so far.
+/// If one cannot be opened or read, with its path; or the error of `check`, which is called again
+/// and again with the bytes so far.
 pub fn truth_of_files<E>(
-    paths: impl Iterator<Item = Result<PathBuf, E>>,
+    paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
     check: ContinueCheck,
 ) -> io::Result<Truth>
 where
     E: std::error::Error + Send + Sync + 'static,
 {
     let start = Instant::now();
-    let mut sums = Sums::default();
-    for path in paths {
-        let path = path.map_err(io::Error::other)?;
-        let before = sums.answer.bytes.unwrap_or_default();
-        let named = |cause: io::Error| of_file(&path, &cause);
-        let truth = truth_of(|| File::open(&path), &|bytes| check(before + bytes)).map_err(named)?;
-        sums.add(&truth);
-    }
-    let is_text = sums.text_bytes * 2 >= sums.answer.bytes.unwrap_or_default();
+    let (bytes, is_stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let read = |path: &Path| {
+        let go_on =
+            |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
+        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| of_file(path, &cause))?;
+        bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
+        Ok::<_, io::Error>(Sums::of(&truth))
+    };
+    let paths = paths.map(|path| path.map_err(io::Error::other));
+    let sums = thread::scope(|scope| {
+        let reading = scope.spawn(|| visit(paths, processors(), |_, path| read(path), Sums::and));
+        while !reading.is_finished() {
+            if let Err(error) = check(bytes.load(Relaxed)) {
+                is_stopped.store(true, Relaxed);
+                return Err(error);
+            }
+            thread::sleep(CHECK_EVERY);
+        }
+        reading.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
+    let Sums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
     Ok(Truth {
-        answer: sums.answer,
-        products: Some(sums.products),
-        digest: format!("{:016x}", sums.digest),
-        text: is_text,
+        products: Some(products),
+        digest: format!("{digest:016x}"),
+        text: text_bytes * 2 >= answer.bytes.unwrap_or_default(),
+        answer,
         archive: None,
         wall_ns: Nanos::from(start.elapsed()).0,
     })

@@ -11,7 +11,7 @@ use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
 use crate::measure::plan::Rules;
 use crate::record::{CommandRules, Requested, RunKind};
 use crate::suite::parameter_space::Space;
-use crate::suite::{Entry, States, Suite};
+use crate::suite::{Entry, NamedBy, States, Suite};
 use crate::target::TargetFacts;
 use crate::target::source::ServerOptions;
 use crate::target::web::CACHE_UNKNOWN;
@@ -195,6 +195,12 @@ impl RunConfig {
         let reference = trials.reference.or(suite.reference);
         let mut entries = suite.entries;
         entries.retain(|entry| trials.all || !entry.only_with_all);
+        if trials.all {
+            entries.iter_mut().for_each(|entry| entry.files_max = None);
+        }
+        if !suite.is_own_file {
+            entries.iter_mut().for_each(|entry| entry.named_by = NamedBy::Suite);
+        }
         if trials.work.is_some() {
             entries.iter_mut().for_each(|entry| entry.work = None);
         }

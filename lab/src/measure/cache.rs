@@ -14,7 +14,7 @@ use crate::linux::file_status::is_dax;
 use crate::linux::memory::page_bytes;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
-use crate::target::filesystem::{Backing, Filesystem};
+use crate::target::filesystem::Backing;
 use crate::target::part::open_part;
 use crate::units::Nanos;
 use readlab_protocol::Part;
@@ -94,7 +94,6 @@ pub trait TargetCache: std::fmt::Debug {
 #[derive(Debug)]
 pub struct PageCache {
     residency: Residency,
-    filesystem: Filesystem,
     eviction: Eviction,
     /// The files below, whose pages would serve a reading that finds none of this file.
     below: Vec<PathBuf>,
@@ -112,12 +111,7 @@ impl PageCache {
     /// If it cannot be opened, or if its state cannot be found out here.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
         let residency = Residency::open(path)?;
-        let filesystem = Filesystem::of(residency.file()).map_err(|cause| CacheError::Io {
-            path: path.to_owned(),
-            call: "fstatfs",
-            cause,
-        })?;
-        Ok(PageCache { residency, filesystem, eviction, below: Vec::new() })
+        Ok(PageCache { residency, eviction, below: Vec::new() })
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
@@ -156,7 +150,7 @@ impl PageCache {
     /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
     /// around it the rest of the file becomes cold, too.
     fn evict_own(&self, remaining: u64) -> Result<ResidencyProof, CacheError> {
-        let (path, filesystem) = (self.residency.path().to_owned(), self.filesystem);
+        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
@@ -235,7 +229,7 @@ impl PageCache {
             .map_err(|cause| self.io("open", cause))?;
         let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
         drop(opened);
-        let (path, filesystem) = (self.residency.path().to_owned(), self.filesystem);
+        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 

@@ -89,6 +89,16 @@ pub enum Role {
     Usual,
     /// The others may be compared with it.
     Baseline,
+    /// The same of a program that a suite names, and not the user.
+    Common,
+}
+
+impl Role {
+    /// Whether other trials may be compared with it.
+    #[must_use]
+    pub fn is_compared_with(self) -> bool {
+        matches!(self, Role::Baseline | Role::Common)
+    }
 }
 
 /// What will be measured.

@@ -7,21 +7,21 @@
 //! lookups that may not leave memory.
 
 use super::cache::{CacheError, Eviction, Filled, PageCache, TargetCache};
-use super::residency::{Means, ResidencyProof};
+use super::residency::{Means, Residency, ResidencyProof};
 use crate::linux::names;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
-use crate::target::tree::Tree;
-use std::panic::resume_unwind;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use crate::target::tree::{Tree, processors, visit};
+use crate::units::Nanos;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Most files whose names are looked up to prove that they are cold, evenly spread.
 const LOOKED_UP: usize = 256;
 
-/// Files that a thread takes at once.
-const TAKEN: usize = 64;
+/// Threads that fill: a device brings small files sooner with many in flight.
+const FILLING_THREADS: usize = 16;
 
 /// The page cache of the files of a tree.
 #[derive(Debug)]
@@ -40,49 +40,26 @@ impl TreeCache {
     /// If the first cannot be opened, or if its state cannot be found out here.
     pub fn of(tree: &Arc<Tree>, below: &[PathBuf], eviction: Eviction) -> Result<TreeCache, CacheError> {
         let cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction };
-        if let Some(first) = cache.files()?.next() {
-            first?;
+        if let Some(first) = tree.paths()?.next() {
+            PageCache::open(&first?, Eviction::OfFile)?;
         }
         Ok(cache)
     }
 
-    /// The page caches of the files, one after the other.
-    fn files(&self) -> Result<impl Iterator<Item = Result<PageCache, CacheError>>, CacheError> {
-        let paths = self.tree.paths()?;
-        Ok(paths.map(|path| PageCache::open(&path?, Eviction::OfFile)))
-    }
-
-    /// What of all files is resident, if `each` did what it does to every one of them: by a thread
-    /// on each processor, which take the next files in turn.
+    /// What of all files is resident, if `each` did what it does to every one of them.
     fn after_each(
         &self,
-        each: impl Fn(&PageCache) -> Result<ResidencyProof, CacheError> + Sync,
+        threads: usize,
+        each: impl Fn(&Path) -> Result<ResidencyProof, CacheError> + Sync,
     ) -> Result<ResidencyProof, CacheError> {
-        let paths = Mutex::new(self.tree.paths()?);
-        let work = || {
-            let mut all: Option<ResidencyProof> = None;
-            loop {
-                let taken: Vec<_> =
-                    paths.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(TAKEN).collect();
-                if taken.is_empty() {
-                    return Ok::<_, CacheError>(all);
-                }
-                for path in taken {
-                    let proof = each(&PageCache::open(&path?, Eviction::OfFile)?)?;
-                    all = Some(all.map_or(proof, |all| all.and(&proof)));
-                }
-            }
-        };
-        let others = thread::available_parallelism().map_or(0, |all| all.get() - 1);
-        let found = thread::scope(|scope| {
-            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let joined = others.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            joined.chain([own]).collect::<Result<Vec<_>, _>>()
-        })?;
+        let found = visit(self.tree.paths()?, threads, |_, path| each(path), |all, one| all.and(&one))?;
         let nothing =
             ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
-        Ok(found.into_iter().flatten().reduce(|all, one| all.and(&one)).unwrap_or(nothing))
+        Ok(found.unwrap_or(nothing))
+    }
+
+    fn evict_pages(&self) -> Result<ResidencyProof, CacheError> {
+        self.after_each(processors(), |path| PageCache::open(path, Eviction::OfFile)?.evict())
     }
 
     /// Makes the names and inodes of all files cold, and proves it by some of them.
@@ -101,11 +78,11 @@ impl TreeCache {
 
 impl TargetCache for TreeCache {
     fn resident(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(PageCache::resident)
+        self.after_each(processors(), |path| Ok(Residency::open(path)?.share()?))
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.after_each(PageCache::evict)?;
+        let proof = self.evict_pages()?;
         PageCache::evict_all_below(&self.below, proof.file_pages)?;
         if self.eviction == Eviction::OfSystem {
             self.drop_metadata()?;
@@ -114,24 +91,24 @@ impl TargetCache for TreeCache {
     }
 
     fn fill(&self) -> Result<Filled, CacheError> {
-        match self.after_each(PageCache::evict) {
+        match self.evict_pages() {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }
         self.fill_evicted()
     }
 
-    /// Each file by the standard fill, in the order of the list.
+    /// Each file by the standard fill.
     fn fill_evicted(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
-        let mut wall_ns = 0;
-        for file in self.files()? {
-            wall_ns += file?.fill_in(&memory)?.wall_ns;
-        }
+        let begun = Instant::now();
+        let fill = |path: &Path| Ok(PageCache::open(path, Eviction::OfFile)?.fill_in(&memory)?.proof);
+        self.after_each(FILLING_THREADS, fill)?;
+        let wall_ns = Nanos::from(begun.elapsed()).0;
         // What was filled first may have been evicted by what came later.
         let proof = self.resident()?;
         if !proof.is_warm() {
-            let path = self.tree.folder().map_or_else(|| self.tree.list(), std::path::Path::to_owned);
+            let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
             let size_bytes = proof.file_pages * crate::linux::memory::page_bytes();
             return Err(CacheError::NotFilled { path, size_bytes, proof, memory });
         }

@@ -98,6 +98,16 @@ pub struct Suite {
     pub entries: Vec<Entry>,
 }
 
+/// Who named a trial.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NamedBy {
+    /// The user, on the command line or in a suite of their own.
+    #[default]
+    User,
+    /// A suite that readlab carries.
+    Suite,
+}
+
 /// One trial of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +115,9 @@ pub struct Entry {
     /// Whether it is a control that the suite itself does not name.
     #[serde(skip)]
     pub is_added: bool,
+    /// Who named it.
+    #[serde(skip)]
+    pub named_by: NamedBy,
     /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter is the number of
     /// processors.
     pub trial: String,
@@ -133,6 +146,9 @@ pub struct Entry {
     /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,
+    /// Of a tree of more files it takes part only with `--all`, too.
+    #[serde(default)]
+    pub files_max: Option<u64>,
     /// Its name in the publication, if that is another.
     #[serde(default)]
     pub published: Option<String>,

@@ -237,7 +237,7 @@ impl Planner<'_> {
                 absent_when_warm(&mut self.plan, trial);
             }
             Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
-            Ok(resolved) => self.plan.trials.push(resolved.planned(trial)),
+            Ok(resolved) => self.plan.trials.push(resolved.planned(trial, spec.named_by)),
             Err(error) => {
                 let outcome = Outcome::Unavailable { reason: error.to_string() };
                 self.plan.absent.push((trial, outcome));
@@ -280,6 +280,10 @@ impl Planner<'_> {
             Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
                 let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();
                 Some(format!("it answers {}, and never {work}", words.join(" or ")))
+            }
+            Some(readable) if spec.files_max.is_some_and(|most| readable.files > most) => {
+                let most = spec.files_max.unwrap_or_default();
+                Some(format!("of more than {most} files only with --all, or if its method is named"))
             }
             Some(_) => None,
         }

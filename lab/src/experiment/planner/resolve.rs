@@ -7,6 +7,7 @@ use crate::contender::roster::{Roster, Warmup};
 use crate::contender::snippet;
 use crate::measure::plan::{Planned, Role};
 use crate::record::{Start, Trial};
+use crate::suite::NamedBy;
 use crate::trial::{COMMAND, MethodId, Params, Work};
 
 /// What a contender offers for a trial, and how it is started.
@@ -19,9 +20,9 @@ pub(in crate::experiment) struct ResolvedTrial {
 
 impl ResolvedTrial {
     /// The trial as a part of a plan.
-    pub(in crate::experiment) fn planned(self, trial: Trial) -> Planned {
+    pub(in crate::experiment) fn planned(self, trial: Trial, by: NamedBy) -> Planned {
         let ResolvedTrial { choice, warmup, collects } = self;
-        let role = role(&choice.id);
+        let role = role(&choice.id, by);
         // What it reads first is what is measured.
         let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
         Planned { trial, choice, warmup, collects, role }
@@ -30,8 +31,10 @@ impl ResolvedTrial {
 
 /// What the readings of a method are for: the user's own programs and commands are what others are
 /// compared with.
-fn role(method: &MethodId) -> Role {
-    if method.contender == COMMAND || Roster::built_in().entry(&method.contender).is_none() {
+fn role(method: &MethodId, by: NamedBy) -> Role {
+    if method.contender == COMMAND && by == NamedBy::Suite {
+        Role::Common
+    } else if method.contender == COMMAND || Roster::built_in().entry(&method.contender).is_none() {
         Role::Baseline
     } else if snippet::is_usual(method) {
         Role::Usual

@@ -6,7 +6,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::language::LanguageChoice;
 use crate::corpus::Form;
 use crate::record::{CommandRules, Start};
-use crate::suite::Entry;
+use crate::suite::{Entry, NamedBy};
 use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +58,8 @@ pub struct ReadableTarget {
     pub has_ranges: bool,
     /// Whether a tree is below a folder, and not of a list.
     pub has_folder: bool,
+    /// How many files it is.
+    pub files: u64,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
@@ -73,6 +75,7 @@ impl ReadableTarget {
             is_encrypted: false,
             has_ranges: true,
             has_folder: true,
+            files: 1,
             broken: None,
         }
     }
@@ -94,6 +97,9 @@ pub(super) struct TrialSpec {
     pub(super) answers: Vec<Work>,
     pub(super) start: Start,
     pub(super) command: CommandRules,
+    /// Of more files it is left out, and reported.
+    pub(super) files_max: Option<u64>,
+    pub(super) named_by: NamedBy,
     /// Whether it is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
 }
@@ -109,6 +115,8 @@ impl TrialSpec {
             answers: Vec::new(),
             start: Start::Kept,
             command: CommandRules::default(),
+            files_max: None,
+            named_by: NamedBy::User,
             is_reported: true,
         }
     }
@@ -190,8 +198,9 @@ impl Selection {
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let form = TargetForm { archive: entry.form, over: entry.over };
         let (work, start, command) = (entry.work, entry.start, entry.command.clone());
+        let &Entry { files_max, named_by, .. } = entry;
         let is_reported = self.reports_unreadable;
-        Ok(TrialSpec { label, id, work, form, answers, start, command, is_reported })
+        Ok(TrialSpec { label, id, work, form, answers, start, command, files_max, named_by, is_reported })
     }
 
     /// A method that a glob matched. If an entry names it too, the work and the form are those of

@@ -22,6 +22,7 @@ use crate::measure::plan::{Plan, Planned};
 use crate::measure::round::{self, ResumeState};
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
 use crate::record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
+use crate::suite::NamedBy;
 use crate::target::{TargetFacts, shown, without_parents};
 use crate::trial::{COMMAND, TrialId};
 use anyhow::{Context, anyhow, bail, ensure};
@@ -308,7 +309,7 @@ fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
         is_same && choice.method.cache == trial.cache,
         "{id}: its contender no longer has it as it was: begin anew"
     );
-    Ok(resolved.planned(Trial { id, ..trial.clone() }))
+    Ok(resolved.planned(Trial { id, ..trial.clone() }, NamedBy::User))
 }
 
 /// What is recorded about the inside of contenders.

@@ -79,6 +79,7 @@ pub struct Residency {
     file: File,
     /// `None` for all of it.
     part: Option<Part>,
+    filesystem: Filesystem,
     means: Means,
 }
 
@@ -161,7 +162,7 @@ impl Residency {
         let file = File::open(path).map_err(|cause| io("open", cause))?;
         let filesystem = Filesystem::of(&file).map_err(|cause| io("fstatfs", cause))?;
         if filesystem.backing == Backing::Stacked {
-            return Residency::open_stacked(path, file);
+            return Residency::open_stacked(path, file, filesystem);
         }
         let counted = page_cache::count(&file, &(0..1)).map_err(|cause| io("cachestat", cause))?;
         let means = if counted.is_some() {
@@ -171,20 +172,25 @@ impl Residency {
         } else {
             Means::Probe
         };
-        Residency::with(path, file, means)
+        Residency::with(path, file, filesystem, means)
     }
 
     /// The right to write does not count here: mincore(2) asks about the file underneath.
-    fn open_stacked(path: &Path, file: File) -> Result<Residency, ResidencyError> {
+    fn open_stacked(path: &Path, file: File, filesystem: Filesystem) -> Result<Residency, ResidencyError> {
         if page_cache::mincore_is_true_below(&file) {
-            return Residency::with(path, file, Means::Mincore);
+            return Residency::with(path, file, filesystem, Means::Mincore);
         }
         let reason = "the file system is a stack of others, and mincore reports it only to the file's owner";
         Err(ResidencyError::Unknown { path: path.to_owned(), reason })
     }
 
     /// The same by a given means, whether or not a better one exists.
-    fn with(path: &Path, file: File, means: Means) -> Result<Residency, ResidencyError> {
+    fn with(
+        path: &Path,
+        file: File,
+        filesystem: Filesystem,
+        means: Means,
+    ) -> Result<Residency, ResidencyError> {
         if means == Means::Probe {
             // A probe that misses makes the kernel read ahead; without this it would fetch far more
             // than one page.
@@ -194,7 +200,7 @@ impl Residency {
                 cause,
             })?;
         }
-        Ok(Residency { path: path.to_owned(), file, part: None, means })
+        Ok(Residency { path: path.to_owned(), file, part: None, filesystem, means })
     }
 
     /// The same for a part of the file, which begins at a page.
@@ -213,6 +219,12 @@ impl Residency {
     #[must_use]
     pub fn part(&self) -> Option<Part> {
         self.part
+    }
+
+    /// What it is on.
+    #[must_use]
+    pub fn filesystem(&self) -> Filesystem {
+        self.filesystem
     }
 
     /// How this file's residency is found out.

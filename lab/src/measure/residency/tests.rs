@@ -18,8 +18,14 @@ fn cold_file(pages: usize) -> Option<tempfile::NamedTempFile> {
     Some(file)
 }
 
+fn opened(means: Means, path: &Path) -> Residency {
+    let file = File::open(path).unwrap();
+    let filesystem = Filesystem::of(&file).unwrap();
+    Residency::with(path, file, filesystem, means).unwrap()
+}
+
 fn by(means: Means, path: &Path) -> ResidencyProof {
-    Residency::with(path, File::open(path).unwrap(), means).unwrap().share().unwrap()
+    opened(means, path).share().unwrap()
 }
 
 #[test]
@@ -45,7 +51,7 @@ fn of_a_part_only_its_own_pages_are_counted() {
     let means = [Means::Cachestat, Means::Mincore, Means::Probe];
     for (means, (start, length, resident)) in means.into_iter().flat_map(|it| cases.map(|case| (it, case))) {
         let part = Part { start_bytes: start * page, length_bytes: length * page };
-        let residency = Residency::with(file.path(), File::open(file.path()).unwrap(), means).unwrap();
+        let residency = opened(means, file.path());
         let proof = residency.of_part(Some(part)).share().unwrap();
         assert_eq!(proof.file_pages, length.min(301 - start), "{means:?} {part:?}");
         assert!(proof.resident == resident || proof.is_estimate(), "{means:?} {part:?}: {proof}");

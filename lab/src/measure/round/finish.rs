@@ -99,11 +99,12 @@ impl Run<'_> {
     /// Counts what each measured contender does inside. A count that fails has its reason in the
     /// counts and spoils nothing.
     fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
-        let open = state_run.progresses.iter().filter(|it| it.measured && !it.counted);
-        let (left_behind, due): (Vec<_>, Vec<_>) =
-            open.partition(|it| !self.sampler.is_counted(it.trial) && self.is_left_behind(state_run, it));
-        for progress in left_behind {
-            self.keep_counts(progress.trial, uncounted(LEFT_BEHIND))?;
+        let mut due = Vec::new();
+        for progress in state_run.progresses.iter().filter(|it| it.measured && !it.counted) {
+            match self.why_uncounted(state_run, progress) {
+                Some(why) => self.keep_counts(progress.trial, uncounted(why))?,
+                None => due.push(progress),
+            }
         }
         for (at, some) in due.chunks(COUNTED_AT_ONCE).enumerate() {
             let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
@@ -111,6 +112,16 @@ impl Run<'_> {
         }
         let counted: Vec<usize> = due.iter().map(|it| it.trial).collect();
         self.count_again(state_run, &counted)
+    }
+
+    /// Why a trial is not counted, if so. What was counted in another state costs no more time.
+    fn why_uncounted(&self, state_run: &StateRun, progress: &TrialProgress) -> Option<&'static str> {
+        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        match progress.trial {
+            trial if self.sampler.is_counted(trial) => None,
+            trial if is_late && self.plan.is_control(trial) => Some(TIME_USED_UP),
+            _ => self.is_left_behind(state_run, progress).then_some(LEFT_BEHIND),
+        }
     }
 
     /// Counts again as often as the rules say, all trials in turn, so that all have about as many

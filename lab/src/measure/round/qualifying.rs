@@ -118,16 +118,18 @@ impl Run<'_> {
 
     /// Whether a trial has further rounds although the leader is faster. The ways of a language
     /// have as many as an interval needs. Once the state has had its time, which readings of
-    /// seconds take in two rounds, only those of the leader's language have.
+    /// seconds take in two rounds, only those of the leader's language have, and what the user named.
     fn is_needed(&self, state_run: &StateRun, leader: usize, at: usize) -> bool {
         let progress = &state_run.progresses[at];
         let planned = self.plan.planned(progress.trial);
-        if planned.role == Role::Baseline {
-            return true;
+        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        match planned.role {
+            Role::Baseline => return true,
+            Role::Common => return !is_late,
+            Role::Usual | Role::Candidate => {}
         }
         let is_way = planned.role == Role::Usual || self.is_best_of_language(state_run, progress);
         let contender = |at: usize| self.plan.planned(state_run.progresses[at].trial).trial.contender();
-        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         is_way && progress.rounds() < ROUNDS_MIN && (!is_late || contender(at) == contender(leader))
     }
 
@@ -144,7 +146,8 @@ impl Run<'_> {
     /// Whether another trial of a race is faster, by the readings of both, and not all others are
     /// compared with this one.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
-        let is_baseline = self.plan.planned(progress.trial).role == Role::Baseline;
+        let role = self.plan.planned(progress.trial).role;
+        let is_baseline = role == Role::Baseline || role == Role::Common && progress.stopped.is_none();
         if self.plan.rules.focus != Focus::First || is_baseline || self.plan.is_control(progress.trial) {
             return false;
         }

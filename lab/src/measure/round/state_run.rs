@@ -2,7 +2,7 @@
 
 use super::state_clock::StateClock;
 use super::trial_progress::TrialProgress;
-use crate::measure::plan::{Focus, Plan, Role};
+use crate::measure::plan::{Focus, Plan};
 use crate::record::Contest;
 use crate::trial::CacheState;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl StateRun {
     fn is_compared_with(&self, at: usize, leaders: &BTreeMap<Contest, usize>, plan: &Plan) -> bool {
         let trial = self.progresses[at].trial;
         let is_leader = || leaders.get(&plan.contest(trial)) == Some(&at);
-        plan.rules.focus == Focus::First && (plan.planned(trial).role == Role::Baseline || is_leader())
+        plan.rules.focus == Focus::First && (plan.planned(trial).role.is_compared_with() || is_leader())
     }
 
     /// The trial with the lowest median in each contest, of those that may have further rounds.

@@ -43,6 +43,7 @@ impl CacheStates {
     ) -> Result<Option<ResidencyProof>, SampleError> {
         let target = trials.target_of(trial.index);
         match (trial.state, target.cache()) {
+            _ if trials.leaves_cache_alone(trial) => Ok(None),
             (CacheState::Cold, Some(_)) => self.make_cold(trial, trials, pool, notes).map(Some),
             _ => Ok(notes.value("resident_before", target.resident())),
         }

@@ -170,6 +170,9 @@ impl<'a> ProcessSampler<'a> {
 
     /// What is resident after a turn.
     fn resident_after(&mut self, trial: &Trial) -> Option<ResidencyProof> {
+        if self.trials.leaves_cache_alone(trial) {
+            return None;
+        }
         self.notes.value("resident_after", self.trials.target_of(trial.index).resident())
     }
 

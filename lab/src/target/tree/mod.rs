@@ -8,6 +8,7 @@
 mod facts;
 mod list;
 mod order;
+mod visit;
 mod walk;
 
 use super::extents::Extents;
@@ -29,6 +30,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+pub use visit::{processors, visit};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What the user asks for.
@@ -219,13 +221,17 @@ impl Tree {
     /// # Errors
     /// If the list can no longer be read.
     pub fn change(&self) -> Result<Option<String>, TargetError> {
-        for (path, before) in self.paths()?.zip(&self.identities) {
-            let path = path?;
-            match Identity::of_path(&path) {
-                Ok(now) if digest_of(&now) == *before => {}
-                Ok(_) => return Ok(Some(format!("changed: {} is not what it was", super::shown(&path)))),
-                Err(cause) => return Ok(Some(format!("changed: {}: {cause}", super::shown(&path)))),
-            }
+        let change = |number: usize, path: &Path| {
+            let why = match Identity::of_path(path) {
+                Ok(now) if self.identities.get(number) == Some(&digest_of(&now)) => None,
+                Ok(_) => Some(format!("changed: {} is not what it was", super::shown(path))),
+                Err(cause) => Some(format!("changed: {}: {cause}", super::shown(path))),
+            };
+            Ok::<_, TargetError>(why.map(|why| (number, why)))
+        };
+        let first = |one: Option<_>, other| one.into_iter().chain(other).min();
+        if let Some((_, why)) = visit(self.paths()?, processors(), change, first)?.flatten() {
+            return Ok(Some(why));
         }
         for (path, before) in self.folder_paths()?.zip(&self.folders) {
             let path = path?;

@@ -45,6 +45,16 @@ fn the_baseline_has_every_round_and_the_usual_way_of_a_language_five() {
 }
 
 #[test]
+fn a_program_of_the_suite_stops_when_time_is_up_and_one_of_the_user_s_does_not() {
+    let (mut plan, sampler) = race(&[("fast", 100), ("common", 900), ("baseline", 900)]);
+    plan.rules.budget = Budget::Advised(Nanos(1));
+    plan.trials[1].role = Role::Common;
+    plan.trials[2].role = Role::Baseline;
+    let recorded = play(&plan, sampler);
+    assert_eq!([0, 1, 2].map(|trial| recorded.count_of(trial)), [5, 2, 5]);
+}
+
+#[test]
 fn the_best_of_each_contender_has_five_rounds() {
     let (mut plan, sampler) = race(&[("fast", 100), ("best", 400), ("worse", 500)]);
     for trial in [1, 2] {

@@ -1,0 +1,98 @@
+//! Visits to all files of a tree by several threads, which take the next files in turn: a call on
+//! each of thousands of files takes tenths of a second by one. What is done with a file is the
+//! caller's.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Files that a thread takes at once.
+const TAKEN: usize = 64;
+
+/// As many threads as there are processors.
+#[must_use]
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// What `each` finds of a file by its number in the list and its path, of all files, joined by
+/// `join` in any order; `None` of no files.
+///
+/// # Errors
+/// An error of `each`, or if the list cannot be read.
+pub fn visit<T: Send, P, E: Send + From<P>>(
+    paths: impl Iterator<Item = Result<PathBuf, P>> + Send,
+    threads: usize,
+    each: impl Fn(usize, &Path) -> Result<T, E> + Sync,
+    join: impl Fn(T, T) -> T + Sync,
+) -> Result<Option<T>, E> {
+    let next = Mutex::new(paths.enumerate());
+    let work = || {
+        let mut all = None;
+        loop {
+            let taken: Vec<_> =
+                next.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(TAKEN).collect();
+            if taken.is_empty() {
+                return Ok(all);
+            }
+            for (number, path) in taken {
+                let found = each(number, &path.map_err(E::from)?)?;
+                all = match all {
+                    None => Some(found),
+                    Some(all) => Some(join(all, found)),
+                };
+            }
+        }
+    };
+    let found = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let joined = others.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.chain([own]).collect::<Result<Vec<_>, E>>()
+    })?;
+    Ok(found.into_iter().flatten().reduce(join))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+
+    /// The numbers from 0 on as paths.
+    fn paths(count: usize) -> impl Iterator<Item = Result<PathBuf, Infallible>> + Send {
+        (0..count).map(|number| Ok(PathBuf::from(number.to_string())))
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Failed(usize);
+
+    impl From<Infallible> for Failed {
+        fn from(never: Infallible) -> Failed {
+            match never {}
+        }
+    }
+
+    #[test]
+    fn each_file_is_visited_once_with_its_number_by_any_number_of_threads() {
+        for (count, threads) in [(0, 2), (1, 3), (63, 2), (64, 2), (1000, 1), (1000, 7)] {
+            let each = |number, path: &Path| Ok::<_, Failed>(BTreeMap::from([(number, path.to_owned())]));
+            let join = |mut one: BTreeMap<_, _>, other: BTreeMap<_, _>| {
+                assert!(other.keys().all(|number| !one.contains_key(number)), "none twice");
+                one.extend(other);
+                one
+            };
+            let found = visit(paths(count), threads, each, join).unwrap();
+            let expected = (0..count).map(|number| (number, PathBuf::from(number.to_string())));
+            assert_eq!(found.unwrap_or_default(), expected.collect(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_visit() {
+        let each = |number, _: &Path| if number == 700 { Err(Failed(number)) } else { Ok(()) };
+        assert_eq!(visit(paths(1000), 3, each, |(), ()| ()), Err(Failed(700)));
+    }
+}
