@@ -1,8 +1,8 @@
 //! Figure: the cost of the lab itself: the shortest window that it can measure, and its CPU time
 //! and memory beside a contender that reads. The last two are read from /proc during a whole race.
 //!
-//! The lab is the process that was started and those of its descendants that have its command line:
-//! they start contenders and end them. All others read, or serve what is read.
+//! The lab is the process that was started and those of its descendants that have its command
+//! line: they start contenders and end them. All others read, or serve what is read.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};

@@ -118,7 +118,8 @@ impl Run<'_> {
 
     /// Whether a trial has further rounds although the leader is faster. The ways of a language
     /// have as many as an interval needs. Once the state has had its time, which readings of
-    /// seconds take in two rounds, only those of the leader's language have, and what the user named.
+    /// seconds take in two rounds, only those of the leader's language have, and what the user
+    /// named.
     fn is_needed(&self, state_run: &StateRun, leader: usize, at: usize) -> bool {
         let progress = &state_run.progresses[at];
         let planned = self.plan.planned(progress.trial);

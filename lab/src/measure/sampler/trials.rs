@@ -286,8 +286,8 @@ impl<'a> Trials<'a> {
         Ok(())
     }
 
-    /// Whether a turn of this trial needs no state of the cache: it is a control that reads nothing,
-    /// and to look at all files of the target would take longer than its turn by far.
+    /// Whether a turn of this trial needs no state of the cache: it is a control that reads
+    /// nothing, and to look at all files of the target would take longer than its turn by far.
     pub(super) fn leaves_cache_alone(&self, trial: &Trial) -> bool {
         let reads_nothing = trial.is_control() && trial.limit().is_none();
         reads_nothing && self.target_of(trial.index).target.tree().is_some()
