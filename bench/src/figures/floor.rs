@@ -132,8 +132,8 @@ impl Watched {
 }
 
 impl Look {
-    /// `None` while none of its descendants works or waits for a device. The parent of every process
-    /// is read, because not every kernel lists the children of a process.
+    /// `None` while none of its descendants works or waits for a device. The parent of every
+    /// process is read, because not every kernel lists the children of a process.
     fn at(pid: u32) -> Option<Look> {
         let command = command_of(pid)?;
         let all = processes();
