@@ -2,6 +2,7 @@
 //! each of thousands of files takes tenths of a second by one. What is done with a file is the
 //! caller's.
 
+use std::iter;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub fn processors() -> usize {
 }
 
 /// What `each` finds of a file by its number in the list and its path, of all files, joined by
-/// `join` in any order; `None` of no files.
+/// `join` in any order; `None` of no files. After an error no thread takes further files.
 ///
 /// # Errors
 /// An error of `each`, or if the list cannot be read.
@@ -28,23 +29,20 @@ pub fn visit<T: Send, P, E: Send + From<P>>(
     each: impl Fn(usize, &Path) -> Result<T, E> + Sync,
     join: impl Fn(T, T) -> T + Sync,
 ) -> Result<Option<T>, E> {
-    let next = Mutex::new(paths.enumerate());
+    let next = Mutex::new(Some(paths.enumerate()));
+    let next = || next.lock().unwrap_or_else(PoisonError::into_inner);
+    let take = || -> Vec<_> { next().iter_mut().flatten().take(TAKEN).collect() };
     let work = || {
-        let mut all = None;
-        loop {
-            let taken: Vec<_> =
-                next.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(TAKEN).collect();
-            if taken.is_empty() {
-                return Ok(all);
-            }
-            for (number, path) in taken {
-                let found = each(number, &path.map_err(E::from)?)?;
-                all = match all {
-                    None => Some(found),
-                    Some(all) => Some(join(all, found)),
-                };
-            }
-        }
+        let taken = iter::repeat_with(take).take_while(|taken| !taken.is_empty()).flatten();
+        let mut found = taken.map(|(number, path)| each(number, &path.map_err(E::from)?));
+        let all = found.try_fold(None, |all: Option<T>, one| {
+            let one = one?;
+            Ok(Some(match all {
+                None => one,
+                Some(all) => join(all, one),
+            }))
+        });
+        all.inspect_err(|_| *next() = None)
     };
     let found = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
@@ -91,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_the_visit() {
+    fn an_error_ends_the_visit_of_all_threads() {
         let each = |number, _: &Path| if number == 700 { Err(Failed(number)) } else { Ok(()) };
-        assert_eq!(visit(paths(1000), 3, each, |(), ()| ()), Err(Failed(700)));
+        assert_eq!(visit(paths(usize::MAX), 3, each, |(), ()| ()), Err(Failed(700)));
     }
 }
