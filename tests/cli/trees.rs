@@ -1,7 +1,8 @@
 //! Tests of many files as one target: `readlab race FOLDER` and `--files-from`.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user};
-use readlab::record::{Outcome, Record, TrialRecord};
+use readlab::record::{Outcome, Record, Trial};
+use readlab::trial::CacheState;
 use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::Value;
 use std::fs;
@@ -76,15 +77,16 @@ fn every_cold_reading_found_no_page_of_any_file_and_every_warm_one_all() {
     let said = home.race(&tree(&home), &THREE);
     assert_eq!(said.code, Some(0), "{said}");
     let record = Record::read(&home.runs()[0].join("record.jsonl")).unwrap();
-    // Controls without a limit read nothing, and no file is looked at for them.
-    let reads = |it: &&TrialRecord| !it.trial.is_control() || it.trial.limit().is_some();
-    let trials = record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)).filter(reads);
-    let samples = trials.flat_map(|it| it.samples.iter().map(move |sample| (it.trial.state, sample)));
-    let states: Vec<(String, Option<f64>)> =
-        samples.map(|(state, sample)| (state.to_string(), sample.resident_before)).collect();
-    assert!(states.len() > 6, "{states:?}");
-    for (state, resident) in states {
-        assert_eq!(resident, Some(if state == "cold" { 0.0 } else { 1.0 }), "{state}");
+    let trials = record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured));
+    let samples = trials.flat_map(|it| it.samples.iter().map(move |sample| (&it.trial, sample)));
+    let before: Vec<(&Trial, Option<f64>)> =
+        samples.map(|(trial, sample)| (trial, sample.resident_before)).collect();
+    assert!(before.len() > 12, "{before:?}");
+    for (trial, resident) in before {
+        // A control without a limit reads nothing, and no file is looked at for it.
+        let reads = !trial.is_control() || trial.limit().is_some();
+        let expected = if trial.state == CacheState::Cold { 0.0 } else { 1.0 };
+        assert_eq!(resident, reads.then_some(expected), "{} {}", trial.id, trial.state);
     }
 }
 
