@@ -9,6 +9,7 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::running::Running;
 use anyhow::Context;
+use readlab::linux::process::{self, ProcessEntry};
 use readlab::trial::CacheState;
 use readlab::units::{Bytes, Nanos};
 use std::time::{Duration, Instant};
@@ -42,14 +43,6 @@ struct Look {
     at: Instant,
     /// CPU time that the lab's processes have used so far.
     cpu_ns: u64,
-}
-
-/// A process, as /proc tells of it.
-#[derive(Debug)]
-struct Process {
-    pid: u32,
-    state: String,
-    parent: u32,
 }
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
@@ -136,32 +129,18 @@ impl Look {
     /// process is read, because not every kernel lists the children of a process.
     fn at(pid: u32) -> Option<Look> {
         let command = command_of(pid)?;
-        let all = processes();
-        let family: Vec<&Process> = all.iter().filter(|it| is_below(it.pid, pid, &all)).collect();
-        let is_lab = |it: &Process| command_of(it.pid).as_ref() == Some(&command);
-        let works = |it: &&&Process| matches!(it.state.as_str(), "R" | "D") && !is_lab(it);
+        let all = process::all();
+        let family: Vec<&ProcessEntry> = all.iter().filter(|it| is_below(it.pid, pid, &all)).collect();
+        let is_lab = |it: &ProcessEntry| command_of(it.pid).as_ref() == Some(&command);
+        let works = |it: &&&ProcessEntry| it.is_busy && !is_lab(it);
         let reader = family.iter().find(works)?.pid;
         let own = family.iter().filter(|it| is_lab(it)).filter_map(|it| cpu_ns(it.pid).ok()).sum();
         Some(Look { reader, at: Instant::now(), cpu_ns: own })
     }
 }
 
-/// All processes of this system.
-fn processes() -> Vec<Process> {
-    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
-    pids.filter_map(process).collect()
-}
-
-/// `None` if it has ended.
-fn process(pid: u32) -> Option<Process> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-    Some(Process { pid, state: fields.next()?.to_owned(), parent: fields.next()?.parse().ok()? })
-}
-
 /// Whether a process is another, or descends from it.
-fn is_below(pid: u32, ancestor: u32, all: &[Process]) -> bool {
+fn is_below(pid: u32, ancestor: u32, all: &[ProcessEntry]) -> bool {
     let parent = |pid: &u32| all.iter().find(|it| it.pid == *pid).map(|it| it.parent);
     std::iter::successors(Some(pid), parent).any(|it| it == ancestor)
 }

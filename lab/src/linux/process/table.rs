@@ -12,6 +12,8 @@ pub struct ProcessEntry {
     pub name: String,
     /// Whether it has ended and was not reaped.
     pub has_ended: bool,
+    /// Whether it runs, could run, or waits for a device.
+    pub is_busy: bool,
     /// Its parent.
     pub parent: u32,
     /// Its process group.
@@ -49,6 +51,7 @@ impl ProcessEntry {
             pid,
             name: name.to_owned(),
             has_ended: matches!(*fields.first()?, "Z" | "X"),
+            is_busy: matches!(*fields.first()?, "R" | "D"),
             parent: id(4)?,
             group: id(5)?,
             session: id(6)?,
@@ -67,7 +70,7 @@ mod tests {
         let entry = ProcessEntry::parse(7, stat).unwrap();
         assert_eq!(entry.name, "a) b\u{1b}[31m (c");
         assert_eq!((entry.parent, entry.group, entry.session), (1, 2, 3));
-        assert_eq!((entry.has_ended, entry.cpu_ns), (false, 42 * tick_ns()));
+        assert_eq!((entry.has_ended, entry.is_busy, entry.cpu_ns), (false, false, 42 * tick_ns()));
         assert_eq!(ProcessEntry::parse(7, "7 (a) S 1"), None);
     }
 
