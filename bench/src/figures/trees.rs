@@ -2,6 +2,7 @@
 //! chooses well, how it compares with programs that everybody has, whether what stops a reading is
 //! told where it was made, and what memory the lab needs for a million files.
 
+use crate::fio;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -21,6 +22,7 @@ pub(super) const ABOUT: &str = "trees: the default race of 20,000 files, files-a
 
 const PAIRS: usize = 7;
 const VERDICTS: usize = 10;
+const ONE_BY_ONE: &str = "rust/read@buffer=4KiB";
 const AUTO: &str = "rust/files-auto/memchr";
 /// What may be better than it.
 const OTHERS: [&str; 7] = [
@@ -34,6 +36,8 @@ const OTHERS: [&str; 7] = [
 ];
 const TAR: &str = "tar -cP --format=gnu --null -T {list} -f - | wc -l";
 const CAT: &str = "xargs -0 cat < {list} | wc -l";
+const RIPGREP: &str =
+    "xargs -0 rg --text --no-config -c --no-filename '' < {list} | awk '{ lines += $1 } END { print lines }'";
 const SOURCE_FILES: u64 = 20_000;
 const MILLION: usize = 1_000_000;
 const LAB_MEMORY_MAX: Bytes = Bytes(64 << 20);
@@ -102,9 +106,10 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
             rows.push(or_failed(&figure, auto(programs, &figure, tree, state)));
         }
     }
-    for (program, command) in [("tar", TAR), ("xargs cat", CAT)] {
+    for (program, command) in [("tar | wc -l", TAR), ("xargs cat | wc -l", CAT), ("rg -c", RIPGREP)] {
         rows.push(or_failed(program, beside(programs, program, command)));
     }
+    rows.push(or_failed("beside fio", beside_fio(programs)));
     rows.extend(CASES.iter().map(|case| or_failed(case.figure, verdicts(programs, case))));
     rows.push(or_failed("memory of the lab", memory(programs)));
     Ok(rows)
@@ -210,7 +215,26 @@ fn beside(programs: &Programs, program: &str, command: &str) -> anyhow::Result<R
         found.push((its, median(trial(&record, |id| id.starts_with("rust/files-auto"))?)));
     }
     let ratio = pairs::ratio(&found);
-    let figure = format!("{program} | wc -l ÷ files-auto, source tree, warm");
+    let figure = format!("{program} ÷ files-auto, source tree, warm");
+    Ok(Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95))
+}
+
+/// Files per second one after the other, over those of fio.
+fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
+    let (files, bytes) = (100_000, 4 << 10);
+    let folder = Many::Of { files, bytes }.make(programs)?;
+    let words = with_methods(&[ONE_BY_ONE], &["--work", "discard", "--runs", "3", "--fills", "1"]);
+    let mut found = Vec::new();
+    for _ in 0..programs.repeats(PAIRS) {
+        let record = race(programs, &folder, CacheState::Warm, &words)?;
+        let ours_ns = median(trial(&record, |id| id.starts_with("rust/read"))?);
+        let told = fio::read_files(&folder, bytes)?;
+        ensure!(told["total_ios"] == files, "fio read {} times", told["total_ios"]);
+        let theirs_ms = told["runtime"].as_f64().context("fio tells no time")?;
+        found.push((theirs_ms * 1e6, ours_ns));
+    }
+    let ratio = pairs::ratio(&found);
+    let figure = "files/s one after the other, ours ÷ fio's, 100,000 files of 4 KiB, warm".to_owned();
     Ok(Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95))
 }
 
