@@ -4,6 +4,7 @@ use super::fake::{Fake, roster};
 use super::interrupt::{assert_nothing_left, descendants, long_run, send};
 use super::{Home, Said};
 use readlab::record::{Outcome, ReaderTiming, Record};
+use readlab::trial::CacheState;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -153,15 +154,81 @@ fn numbers_that_are_none_and_a_fleet_are_refused() {
 }
 
 #[test]
-fn ctrl_c_ends_all_readers_and_the_run_does_not_go_on() {
+fn ctrl_c_ends_all_readers_and_the_run_goes_on_with_as_many() {
     let home = Home::new();
-    let words = [&ONE[..], &["--readers", "3", "--runs", "100000", "--budget", "10m"]].concat();
-    let child = long_run(&home, "race", &words);
+    let words = [&ONE[..], &["--readers", "1,3", "--runs", "12", "--state", "warm", "--budget", "10m"]];
+    let child = long_run(&home, "race", &words.concat());
     let children = descendants(child.id());
     send(&child, Signal::INT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert_nothing_left(&home, &children);
+    let before = Record::read(&home.at("run/record.jsonl")).unwrap();
     let resumed: Said = home.readlab(["race", "--resume", "run/record.jsonl"]);
-    assert!(resumed.code == Some(2) && resumed.err.contains("readers at once do not go on"), "{resumed}");
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    let after = Record::read(&home.at("run/record.jsonl")).unwrap();
+    assert_eq!((after.resumed.len(), &after.targets), (1, &before.targets));
+    for trial in after.trials.iter().filter(|it| !it.trial.is_control()) {
+        assert_eq!(trial.samples.len(), 12, "{}", trial.trial.id);
+        let readers = after.targets[trial.trial.target].readers.unwrap() as usize;
+        assert!(trial.readers_turns.iter().all(|turn| turn.readers.len() == readers));
+    }
+}
+
+#[test]
+fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
+    let home = Home::new();
+    let copies = home.at("copies");
+    std::fs::create_dir(&copies).unwrap();
+    let words = ["--readers", "1,2", "--copies", "copies", "--command", "wc -l {}"];
+    let (json, said) = home.race_json(&file(&home), &[&ONE[..2], &words].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "the copies are removed");
+    let record = Record::read(&home.runs()[0].join("record.jsonl")).unwrap();
+    assert!(record.targets.iter().all(|it| it.copies_in.as_deref() == copies.to_str()));
+    let bytes = 7 * LINES as u64;
+    let extents = |target: usize| record.targets[target].extents.as_ref().map(|it| it.count);
+    assert!(extents(1) > extents(0), "those of both files: {:?}", record.targets);
+    for trial in record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control()) {
+        let readers = u64::from(record.targets[trial.trial.target].readers.unwrap());
+        for sample in trial.samples.iter().filter(|_| trial.trial.state == CacheState::Cold) {
+            // Where the device counts, each brings its own bytes.
+            let fetched = sample.device_read_bytes.unwrap_or(u64::MAX);
+            assert!(fetched >= readers * (bytes - bytes / 100), "{fetched} by {readers}");
+        }
+    }
+    let id = |it: &&Value| it["id"] == "rust/read/scalar";
+    let trials = json["trials"].as_array().unwrap();
+    assert_eq!(trials.iter().filter(id).count(), 4, "two states by two numbers");
+}
+
+#[test]
+fn copies_are_of_files_on_the_same_file_system_and_for_readers() {
+    let home = Home::new();
+    let file = file(&home);
+    let of = |words: &[&str]| home.race(&file, words);
+    for (words, told) in [
+        (&["--copies", "."][..], "--readers"),
+        (&["--readers", "2", "--copies", "absent"], "absent: No such file or directory"),
+        (&["--readers", "2", "--copies", ".", "--http"], "--copies: not with --http"),
+        (&["--readers", "2", "--copies", ".", "--pattern", "random"], "--copies: not with"),
+        (&["--readers", "2", "--copies", "/dev/shm"], "on another file system than"),
+    ] {
+        let said = of(words);
+        assert!(said.code == Some(2) && said.err.contains(told), "{words:?}: {said}");
+    }
+    let said = home.readlab(["race", ".", "--readers", "2", "--copies", "."]);
+    assert!(said.code == Some(2) && said.err.contains(".: --copies are copies of a file"), "{said}");
+}
+
+#[test]
+fn runs_by_different_numbers_of_readers_are_unlike() {
+    let home = Home::new();
+    let file = file(&home);
+    for (readers, name) in [("1", "one"), ("2", "two")] {
+        let words = ["--readers", readers, "--save", name, "--state", "warm", "--method", "rust/read/scalar"];
+        assert_eq!(home.race(&file, &words).code, Some(0));
+    }
+    let said = home.readlab(["compare", "one", "two"]);
+    assert!(format!("{said}").contains("read at once by 1 and 2"), "{said}");
 }

@@ -43,6 +43,14 @@ fn measured(json: &Value) -> Vec<&Value> {
     trials.filter(|it| it["outcome"] == "measured" && it["cache"] != "none").collect()
 }
 
+/// The answer is right: the newlines or, of ripgrep where it is installed, the lines, of which each
+/// file has one more.
+fn assert_right(trial: &Value, newlines: u64, files: usize) {
+    let answer = &trial["answer"];
+    let lines = newlines + files as u64;
+    assert!(answer["newlines"] == newlines || answer["lines"] == lines, "{trial}");
+}
+
 #[test]
 fn all_files_of_a_folder_are_read_as_one_target_and_what_is_no_file_is_counted() {
     let home = Home::new();
@@ -55,7 +63,7 @@ fn all_files_of_a_folder_are_read_as_one_target_and_what_is_no_file_is_counted()
     assert_eq!(facts["skipped"]["links"], 1);
     assert_eq!((&facts["skipped"]["pipes"], &facts["skipped"]["sockets"]), (&1.into(), &1.into()));
     for trial in measured(&json) {
-        assert_eq!(trial["answer"]["newlines"], newlines(), "{trial}");
+        assert_right(trial, newlines(), FILES);
         assert_eq!(trial["files"], FILES);
         if trial["contender"] != "command" {
             assert_eq!(trial["answer"]["files"], FILES, "{trial}");
@@ -115,7 +123,7 @@ fn a_list_names_the_files_by_lines_or_by_zero_bytes_and_duplicates_are_told() {
         let walk = json["trials"].as_array().unwrap().iter().find(|it| it["method"] == "walk").unwrap();
         assert_eq!(walk["reason"], "it walks a folder, and the files are from a list");
         let right: u64 = (0..FILES as u64).step_by(2).sum();
-        assert!(measured(&json).iter().all(|it| it["answer"]["newlines"] == right), "{json}");
+        measured(&json).into_iter().for_each(|trial| assert_right(trial, right, FILES / 2));
     }
 }
 
@@ -130,8 +138,9 @@ fn a_list_may_come_from_standard_input() {
     assert!(said.out.contains("20 files of ") && said.out.contains("1 names were left out"), "{said}");
 }
 
-/// A contender of a folder that reads right sums and proves what these words say of the files.
-fn walker(home: &Home, files: &str) -> String {
+/// A contender of a folder that reads right sums, proves what these words say of the files, and
+/// does this at the end of each turn.
+fn walker(home: &Home, files: &str, deed: &str) -> String {
     let script = format!(
         r#"say() {{ printf '%s\n' "$1"; }}
 say '{{"say":"hello","protocol":1,"contender":"walker","version":"1","runtime":"sh"}}'
@@ -147,6 +156,7 @@ while read -r go lead count; do
         say '{{"say":"sample","wall_ns":1000,"newlines":'"$newlines"'{files}}}'
         count=$((count - 1)) turns=1
     done
+    {deed}
     say '{{"say":"done","count":'"$turns"'}}'
 done
 "#
@@ -168,7 +178,7 @@ fn a_contender_that_does_not_prove_each_file_is_refused() {
         (",\"files\":40,\"products\":1", "do not prove that it read each file or block once"),
         (",\"files\":39,\"products\":1", "right is"),
     ] {
-        let roster = walker(&home, files);
+        let roster = walker(&home, files, "");
         let words = ["--roster", &roster, "--method", "walker/walk", "--state", "warm"];
         let (json, said) = home.race_json(&folder, &words);
         assert_eq!(said.code, Some(1), "{said}");
@@ -176,6 +186,30 @@ fn a_contender_that_does_not_prove_each_file_is_refused() {
         let trial = trials.iter().find(|it| it["contender"] == "walker").unwrap();
         assert_eq!(trial["outcome"], "refused", "{files}: {trial}");
         assert!(trial["reason"].as_str().unwrap().contains(why), "{files}: {trial}");
+    }
+}
+
+/// What proves that each file of the tree was read: the sum over all files (METHOD.md).
+fn products() -> u64 {
+    (0..FILES as u64).map(|index| (7 * index + "without end".len() as u64 + 1) * (index + 1)).sum()
+}
+
+#[test]
+fn a_contender_that_keeps_one_of_the_files_between_turns_is_refused_with_its_name() {
+    let home = Home::new();
+    let folder = tree(&home);
+    let proof = format!(",\"files\":{FILES},\"products\":{}", products());
+    for (deed, outcome, why) in [
+        ("exec 9<\"$folder/deep/3.txt\"", "refused", "/deep/3.txt open between turns (process "),
+        ("exec 9<\"$0\"", "measured", ""),
+    ] {
+        let roster = walker(&home, &proof, deed);
+        let words = ["--roster", &roster, "--method", "walker/walk", "--state", "warm"];
+        let (json, said) = home.race_json(&folder, &words);
+        let trials = json["trials"].as_array().unwrap();
+        let trial = trials.iter().find(|it| it["contender"] == "walker").unwrap();
+        assert_eq!(trial["outcome"], outcome, "{deed}: {trial} {said}");
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{deed}: {trial}");
     }
 }
 

@@ -10,6 +10,7 @@ use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
 use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
 use crate::experiment::template;
+use crate::experiment::together::Readers;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::target::places::{Pattern, PlacesRequest};
@@ -18,7 +19,6 @@ use crate::target::tree::TreeOrder;
 use crate::trial::{Params, Work};
 use crate::units::{Bytes, Nanos};
 use clap::{Args, ValueEnum};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// How many readings, and how long.
@@ -319,7 +319,7 @@ impl SelectionOptions {
             languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
             all: false,
             rosters: self.rosters.clone(),
-            readers: BTreeSet::new(),
+            readers: Readers::default(),
         };
         template::placed(options, targets)
     }

@@ -9,6 +9,7 @@ use super::output;
 use super::own_commands::CommandOptions;
 use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
+use crate::experiment::together::Readers;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::tree::{ListSource, TreeRequest};
@@ -43,13 +44,17 @@ pub struct RaceArgs {
     /// add nothing, and what each reader has of it
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
     pub readers: Vec<u32>,
+    /// Each reader but the first reads a copy of its own, which is made below this folder, of the
+    /// same file system, and removed at the end
+    #[arg(long, value_name = "FOLDER", requires = "readers")]
+    pub copies: Option<PathBuf>,
     /// Race the whole line-up, not only the usual and the best ways of each language, and list
     /// every row; with --method or --resume it only lists every row
     #[arg(long)]
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "http", "s3", "readers", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -123,10 +128,6 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
 
 /// Refuses what has no places that could be read.
 fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
-    let is_file = |word: &&PathBuf| {
-        let word = word.as_os_str();
-        !Path::new(word).is_dir() && !url::is_url(word) && !s3::is_object(word)
-    };
     if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
         bail!("{}: --pattern reads places of a file, and this is none", secret::shown(&shown(other)));
     }
@@ -137,6 +138,24 @@ fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
         bail!("--work lines: a line may begin before a block; --pattern reads for newlines, sum or discard");
     }
     Ok(())
+}
+
+/// The processes that read at the same time.
+fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
+    if args.copies.is_some() {
+        if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
+            bail!("{}: --copies are copies of a file, and this is none", secret::shown(&shown(other)));
+        }
+        if args.http || args.s3 || args.tree.files_from.is_some() || args.places.request(0).is_some() {
+            bail!("--copies: not with --http, --s3, --files-from or --pattern");
+        }
+    }
+    Ok(Readers { counts: args.readers.iter().copied().collect(), copies_in: args.copies.clone() })
+}
+
+/// Whether a target is neither a folder nor behind a server.
+fn is_file(word: &Path) -> bool {
+    !word.is_dir() && !url::is_url(word.as_os_str()) && !s3::is_object(word.as_os_str())
 }
 
 /// What a race of these options measures: of a suite, unless commands are raced as they are.
@@ -152,7 +171,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     sampling.drop_caches |= args.tree.metadata == MetadataState::Cold;
     let user = UserOptions {
         sampling,
-        trials: TrialOptions { all: args.all, readers: args.readers.iter().copied().collect(), ..trials },
+        trials: TrialOptions { all: args.all, readers: readers(args)?, ..trials },
         inspect: args.inspect.values(),
         space: None,
         server: args.server.values(),

@@ -8,6 +8,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::language::LanguageChoice;
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
+use crate::experiment::together::Readers;
 use crate::measure::plan::Rules;
 use crate::record::{CommandRules, Requested, RunKind};
 use crate::suite::parameter_space::Space;
@@ -18,7 +19,6 @@ use crate::target::web::CACHE_UNKNOWN;
 use crate::trial::{COMMAND, CacheState, Params, Transport, TrialId, Work};
 use crate::units::Nanos;
 use anyhow::bail;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The user's options of an experiment. `None` leaves the decision to the suite.
@@ -86,8 +86,8 @@ pub struct TrialOptions {
     pub all: bool,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
-    /// How many processes read at the same time, by turns; one always if there are none.
-    pub readers: BTreeSet<u32>,
+    /// The processes that read at the same time.
+    pub readers: Readers,
 }
 
 /// A command of the user's.
@@ -152,8 +152,8 @@ pub struct RunConfig {
     pub space: Option<Space>,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
-    /// How many processes read at the same time, by turns; one always if there are none.
-    pub readers: BTreeSet<u32>,
+    /// The processes that read at the same time.
+    pub readers: Readers,
     /// What the user named on the command line or in a suite file of their own.
     pub named: Vec<Requested>,
     /// What is recorded about the inside of contenders.

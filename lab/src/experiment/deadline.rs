@@ -46,7 +46,12 @@ impl Deadline {
         Deadline { step: READING, limits }
     }
 
-    /// The same for a run that is resumed, and had taken so much time `earlier`.
+    /// For copying the target before a run that has `begun` measures anything.
+    pub(super) fn of_copying(rules: &Rules, begun: Instant) -> Deadline {
+        Deadline { step: "copying it", limits: budget(rules, begun).into_iter().collect() }
+    }
+
+    /// For the plain reading of a run that is resumed, and had taken so much time `earlier`.
     pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
         let mut limits: Vec<TimeLimit> = budget(rules, begun).into_iter().collect();
         limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));

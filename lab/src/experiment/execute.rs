@@ -52,7 +52,9 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     }
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-    let of_readers = (!readers.is_empty()).then(|| of_one_target(&plan));
+    // Where each has a copy of its own, there is a target for each number of them.
+    let shares_file = !readers.is_empty() && targets.len() == 1;
+    let of_readers = shares_file.then(|| of_one_target(&plan));
     let sampled = of_readers.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
         .reading_together(readers)

@@ -12,7 +12,7 @@ use anyhow::Context;
 use readlab_protocol::Archive;
 
 /// The right answers about a target.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ExpectedAnswers {
     /// About its bytes.
     pub(super) truth: Truth,

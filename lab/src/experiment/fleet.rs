@@ -79,6 +79,12 @@ impl Experiment {
     pub fn scale(&mut self, counts: &BTreeSet<u32>) {
         self.target_for_each(counts, |facts, ranks| TargetFacts { ranks: Some(ranks), ..facts.clone() });
         self.rank_counts = counts.iter().copied().collect();
+        for line in &mut self.preface {
+            if let Line::Header(header) = line {
+                // Which ranks measure a trial is not in its plan.
+                header.agenda = None;
+            }
+        }
     }
 
     /// Makes it that of a rank of a fleet: the record is about what all ranks read together.

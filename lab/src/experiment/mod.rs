@@ -29,7 +29,7 @@ pub mod sweep;
 pub mod target_spec;
 mod targets;
 pub mod template;
-mod together;
+pub mod together;
 pub mod watched_file;
 
 use crate::contender::discovery::Contenders;

@@ -12,6 +12,7 @@ use super::{Experiment, Procedure, Rounds, participants, preface, references, re
 use crate::contender::discovery::Contenders;
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use crate::folder::FLAME_GRAPHS;
+use crate::measure::cache::Eviction;
 use crate::measure::inspect::profile;
 use crate::measure::plan::Plan;
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
@@ -74,8 +75,10 @@ impl Experiment {
             begun,
             earlier: Duration::ZERO,
         };
-        if !config.readers.is_empty() {
-            experiment.read_together(&config.readers)?;
+        if !config.readers.counts.is_empty() {
+            let copying = Deadline::of_copying(&config.rules, begun);
+            experiment
+                .read_together(&config.readers, Eviction::of_run(config.drop_caches), &|_| copying.check())?;
         }
         Ok(experiment)
     }

@@ -48,10 +48,9 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
 impl OpenTarget {
     /// Opens a target for the control of its page cache.
     pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
-        let eviction = if drop_caches { Eviction::OfSystem } else { Eviction::OfFile };
         let ExaminedTarget { form, mut target } = examined;
         target.facts.tree.iter_mut().for_each(|tree| tree.is_metadata_cold = drop_caches);
-        let cache = CacheControl::of(&target, eviction)?;
+        let cache = CacheControl::of(&target, Eviction::of_run(drop_caches))?;
         Ok(OpenTarget { form, target, cache })
     }
 

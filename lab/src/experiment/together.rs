@@ -4,24 +4,85 @@
 //! What they read together is a target of the record for each number; to what measures it is one
 //! target, which every one of them reads.
 
+use super::targets::KnownTarget;
 use super::{Experiment, Procedure, Rounds};
+use crate::measure::cache::Eviction;
 use crate::measure::plan::{Plan, Planned};
-use crate::record::{Header, Line, joint_answer};
-use crate::target::TargetFacts;
+use crate::measure::target::CacheControl;
+use crate::record::{Line, joint_answer};
+use crate::target::copies::{Copies, CopyCheck};
+use crate::target::{Target, TargetFacts};
 use crate::trial::Answer;
 use anyhow::ensure;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The readers of this host that read at the same time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readers {
+    /// How many they are, by turns; one always if there are none.
+    pub counts: BTreeSet<u32>,
+    /// The folder in which each but the first gets a copy of its own; `None` where all read the one
+    /// file.
+    pub copies_in: Option<PathBuf>,
+}
+
+impl Readers {
+    /// Those of a record.
+    pub(super) fn of_record(targets: &[TargetFacts]) -> Readers {
+        let copies_in = targets.iter().find_map(|facts| facts.copies_in.as_ref()).map(PathBuf::from);
+        Readers { counts: targets.iter().filter_map(|facts| facts.readers).collect(), copies_in }
+    }
+}
 
 impl Experiment {
     /// Has these numbers of processes read at the same time, by turns.
     ///
     /// # Errors
-    /// If it does not race one target.
-    pub(super) fn read_together(&mut self, counts: &BTreeSet<u32>) -> anyhow::Result<()> {
-        let is_race = matches!(self.procedure, Procedure::Rounds(Rounds::All)) && self.targets.len() == 1;
-        ensure!(is_race, "--readers is for one target that is raced");
-        self.target_for_each(counts, joint);
+    /// If it does not race one target, or no copies can be made.
+    pub(super) fn read_together(
+        &mut self,
+        readers: &Readers,
+        eviction: Eviction,
+        check: CopyCheck,
+    ) -> anyhow::Result<()> {
+        let Readers { counts, copies_in } = readers;
+        let is_race = matches!(self.procedure, Procedure::Rounds(Rounds::All));
+        ensure!(is_race && self.targets.len() == 1, "--readers is for one target that is raced");
+        match copies_in {
+            Some(folder) => self.copy_for_each(counts, folder, eviction, check)?,
+            None => self.target_for_each(counts, joint),
+        }
         self.reader_counts = counts.iter().copied().collect();
+        Ok(())
+    }
+
+    /// Makes the target one of the file and its copies for each of these numbers.
+    fn copy_for_each(
+        &mut self,
+        counts: &BTreeSet<u32>,
+        folder: &Path,
+        eviction: Eviction,
+        check: CopyCheck,
+    ) -> anyhow::Result<()> {
+        let KnownTarget { target, expected } = self.targets.remove(0);
+        self.caches.clear();
+        let file = target.file().expect("the command line accepts copies of files only");
+        let most = counts.last().copied().unwrap_or(1);
+        let all = Copies::make(file, folder, most - 1, check)?;
+        let mut extents = BTreeMap::new();
+        for &readers in counts {
+            let copies = all.for_readers(readers)?;
+            extents.insert(readers, copies.all.facts.extents.clone());
+            let target = Target { copies: Some(copies), ..target.clone() };
+            self.caches.push(CacheControl::of(&target, eviction)?);
+            self.targets.push(KnownTarget { target, expected: expected.clone() });
+        }
+        let copies_in = Some(std::path::absolute(folder)?.to_string_lossy().into_owned());
+        self.target_for_each(counts, |facts, readers| {
+            let extents = extents.get(&readers).cloned().flatten();
+            TargetFacts { copies_in: copies_in.clone(), extents, ..joint(facts, readers) }
+        });
         Ok(())
     }
 
@@ -52,7 +113,6 @@ impl Experiment {
         let lines = std::mem::take(&mut self.preface).into_iter();
         self.preface = lines
             .flat_map(|line| match line {
-                Line::Header(header) => vec![Line::Header(Box::new(Header { agenda: None, ..*header }))],
                 Line::Target { facts, .. } => {
                     let target =
                         |(index, &count)| Line::Target { index, facts: Box::new(read_by(&facts, count)) };

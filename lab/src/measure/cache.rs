@@ -50,6 +50,14 @@ pub enum Eviction {
     OfSystem,
 }
 
+impl Eviction {
+    /// That of a run that may drop the caches of the whole machine.
+    #[must_use]
+    pub fn of_run(drop_caches: bool) -> Eviction {
+        if drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+    }
+}
+
 /// What a fill did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filled {

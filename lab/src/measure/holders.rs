@@ -5,10 +5,14 @@
 //! between turns. Processes that this user may not inspect count as holding nothing.
 //! [`super::sampler`] decides what is done about a holder.
 
-use crate::linux::process::{self, FileId, ProcessEntry, has_mapped, has_open};
+use crate::linux::process::{
+    self, FileId, ProcessEntry, UsedFile, has_mapped, has_open, mapped_files, open_files,
+};
 use crate::target::identity::Identity;
+use crate::target::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
 
 /// How a process holds a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +30,8 @@ pub(super) struct Holder {
     /// The program's name, of at most 15 bytes; it is chosen by the process.
     pub(super) program: String,
     pub(super) hold: Hold,
+    /// Which of several files; `None` where only one is meant.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// The processes of the system at one moment, by their numbers.
@@ -97,6 +103,24 @@ impl Processes {
         among.iter().filter_map(of_one).collect()
     }
 
+    /// Those of some processes that hold a file of a tree, each with one such file, a mapped one
+    /// first. A tree whose list cannot be read is held by none; that ends its trials elsewhere.
+    pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
+        let used = |&pid: &u32| {
+            let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));
+            let open = open_files(pid).into_iter().map(|file| (Hold::Open, file));
+            (pid, mapped.chain(open).collect())
+        };
+        let used: Vec<(u32, Vec<(Hold, UsedFile)>)> = among.iter().map(used).collect();
+        let names = used.iter().flat_map(|(_, files)| files).filter_map(|(_, file)| file.path.file_name());
+        let held = tree.named(&names.collect()).unwrap_or_default();
+        let of_one = |(pid, files): (u32, Vec<(Hold, UsedFile)>)| {
+            let (hold, file) = files.into_iter().find(|(_, file)| held.contains(&file.id))?;
+            Some(Holder { file: Some(file.path), ..self.holder(pid, hold) })
+        };
+        used.into_iter().filter_map(of_one).collect()
+    }
+
     /// All processes but these that have the file mapped.
     pub(super) fn others_that_map(&self, but: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let others = self.all.keys().filter(|pid| !but.contains(pid) && has_mapped(**pid, file_id(file)));
@@ -105,7 +129,7 @@ impl Processes {
 
     fn holder(&self, pid: u32, hold: Hold) -> Holder {
         let program = self.all.get(&pid).map(|process| process.name.clone()).unwrap_or_default();
-        Holder { pid, program, hold }
+        Holder { pid, program, hold, file: None }
     }
 }
 
@@ -118,6 +142,8 @@ fn file_id(file: &Identity) -> FileId {
 mod tests {
     use super::*;
     use crate::linux::process::may_be_inspected;
+    use crate::target::Target;
+    use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
     use std::fs::File;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
@@ -154,6 +180,27 @@ mod tests {
         let mut holder = holder;
         holder.wait().unwrap();
         assert!(now.holders(&now.family(holder.id()), &identity).is_empty());
+    }
+
+    #[test]
+    fn of_many_files_the_one_that_is_held_is_named_and_a_namesake_elsewhere_is_not() {
+        let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for folder in [&tree, &elsewhere] {
+            std::fs::write(folder.path().join("a"), "a").unwrap();
+            std::fs::write(folder.path().join("b"), "b").unwrap();
+        }
+        let source = ListSource::Folder(tree.path().to_owned());
+        let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+        let files = target.tree().unwrap();
+        let holder = waiting("exec 7<\"$1\";", &tree.path().join("b"));
+        let other = waiting("exec 7<\"$1\";", &elsewhere.path().join("b"));
+        let now = Processes::now();
+        let found = now.holders_of_any(&BTreeSet::from([holder.id(), other.id()]), files);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].pid, found[0].hold), (holder.id(), Hold::Open));
+        assert_eq!(found[0].file.as_deref().and_then(Path::file_name), Some("b".as_ref()));
+        end(holder);
+        end(other);
     }
 
     #[test]

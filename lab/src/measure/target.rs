@@ -3,13 +3,16 @@
 //! Behind a foreign server no state can be made or proven.
 
 use super::cache::{CacheError, Eviction, PageCache, TargetCache};
+use super::holders::{Holder, Processes};
 use super::next_layer::NextLayer;
 use super::residency::ResidencyProof;
 use super::tree_cache::TreeCache;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
+use crate::target::tree::Tree;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{Place, Target, shown};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// One target of a run.
@@ -60,7 +63,7 @@ pub enum CacheControl {
         /// What below its file system can be counted.
         next_layer: Option<NextLayer>,
     },
-    /// Many files of this machine.
+    /// Many files of this machine, or a file and its copies.
     Tree {
         /// Their pages in memory.
         cache: TreeCache,
@@ -94,7 +97,8 @@ impl CacheControl {
     /// If its file cannot be examined, or its state cannot be observed here.
     pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
         let next_layer = NextLayer::of(&target.facts.layers);
-        if let Some(tree) = target.tree() {
+        let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
+        if let Some(tree) = copied.or(target.tree()) {
             let cache = TreeCache::of(tree, &target.evictable, eviction)?;
             return Ok(CacheControl::Tree { cache, next_layer });
         }
@@ -168,10 +172,30 @@ impl MeasuredTarget<'_> {
             || self.target.tree().is_some() && self.target.tree() == other.target.tree()
     }
 
+    /// Bytes that are in the page cache when it is warm.
+    #[must_use]
+    pub fn cached_bytes(&self) -> u64 {
+        let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
+        copied.unwrap_or_else(|| self.target.facts.cached_bytes())
+    }
+
+    /// Those of some processes that hold it, or one of its files; none behind a foreign server.
+    pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
+        match &self.cache_control {
+            CacheControl::File { identity, .. } => now.holders(among, identity),
+            CacheControl::Tree { cache, .. } => now.holders_of_any(among, cache.tree()),
+            CacheControl::Web => Vec::new(),
+        }
+    }
+
     /// How it changed since its right answer was found; that it can no longer be examined is a
     /// change too.
     #[must_use]
     pub fn change(&self) -> Option<String> {
+        let of_tree = |tree: &Tree| tree.change().unwrap_or_else(|error| Some(error.to_string()));
+        if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
+            return of_tree(tree);
+        }
         match (&self.cache_control, &self.target.place) {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
                 change_of_file(identity, path)
@@ -180,7 +204,7 @@ impl MeasuredTarget<'_> {
                 change_of_file(identity, blocks.file())
             }
             (_, Place::Web(remote)) => remote.change(),
-            (_, Place::Tree(tree)) => tree.change().unwrap_or_else(|error| Some(error.to_string())),
+            (_, Place::Tree(tree)) => of_tree(tree),
             _ => None,
         }
     }

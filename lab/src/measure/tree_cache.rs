@@ -46,6 +46,11 @@ impl TreeCache {
         Ok(cache)
     }
 
+    /// The files.
+    pub(super) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// What of all files is resident, if `each` did what it does to every one of them.
     fn after_each(
         &self,

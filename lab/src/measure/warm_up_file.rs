@@ -86,7 +86,7 @@ mod tests {
 
     fn target(file: &Path, size_bytes: u64) -> Target {
         let facts = TargetFacts { size_bytes, ..TargetFacts::default() };
-        Target { place: Place::File(file.to_owned()), part: None, facts, evictable: Vec::new() }
+        Target { place: Place::File(file.to_owned()), part: None, copies: None, facts, evictable: Vec::new() }
     }
 
     fn warm_up_file(folder: &Path) -> WarmUpFile {

@@ -48,6 +48,10 @@ pub struct TargetFacts {
     /// measured. It stands for what they read together then, as with ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readers: Option<u32>,
+    /// The folder in which each of these but the first has a copy of its own; `None` where all read
+    /// the one file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies_in: Option<String>,
     /// Its size.
     pub size_bytes: u64,
     /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.

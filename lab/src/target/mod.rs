@@ -7,7 +7,9 @@
 //! wait.
 
 pub mod caution;
+pub mod copies;
 pub mod device;
+mod error;
 pub mod extents;
 mod facts;
 pub mod filesystem;
@@ -31,8 +33,10 @@ use crate::linux::mounts::Mount;
 use crate::linux::open_file;
 use crate::linux::system_root::SystemRoot;
 use crate::terminal::printable::printable;
-use crate::units::Bytes;
+use copies::Copies;
 use device::Device;
+pub use error::TargetError;
+use error::refusal;
 use extents::Extents;
 pub use facts::{Decoded, Http, TargetFacts};
 use filesystem::{Backing, Filesystem};
@@ -41,7 +45,7 @@ pub use path::without_parents;
 use places::FilePlaces;
 use readlab_protocol::{Part, Reads};
 use s3::PresignError;
-use source::{ReadRequest, ServerOptions, Source, SourceError};
+use source::{ReadRequest, ServerOptions, Source};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -59,6 +63,8 @@ pub struct Target {
     /// The part of the file that is read; `None` for all of it. The size in the facts is that of
     /// the part.
     pub part: Option<Part>,
+    /// Copies of the file, where each of several readers reads one of its own.
+    pub copies: Option<Copies>,
     /// Facts about it.
     pub facts: TargetFacts,
     /// The files below it whose pages are evicted for a cold reading, the nearest first.
@@ -92,91 +98,6 @@ pub enum Accept {
     Files,
     /// Block devices too.
     Devices,
-}
-
-/// Why a path or URL is no target. Each message is one line, whatever characters the path has.
-#[derive(Debug, thiserror::Error)]
-pub enum TargetError {
-    /// No file has this name.
-    #[error("{}: no such file", shown(.0))]
-    NotFound(PathBuf),
-    /// A link leads nowhere.
-    #[error("{}: a link to a file that does not exist", shown(.0))]
-    DanglingLink(PathBuf),
-    /// The user may not read the file, or not enter a folder above it.
-    #[error("{}: no permission to read it", shown(.0))]
-    Denied(PathBuf),
-    /// It is no regular file.
-    #[error("{}: {kind}, not a file", shown(.path))]
-    NotAFile {
-        /// Its path.
-        path: PathBuf,
-        /// What it is.
-        kind: &'static str,
-    },
-    /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
-    #[error(
-        "{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read",
-        shown(.path)
-    )]
-    NoTrueSize {
-        /// Its path.
-        path: PathBuf,
-        /// Its size by fstat(2).
-        size_bytes: u64,
-        /// What reading gave.
-        read: &'static str,
-    },
-    /// It cannot be examined or opened.
-    #[error("{}: {cause}", shown(.path))]
-    Io {
-        /// Its path.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// There are more readers of parts than pages.
-    #[error("{}: {} is too small to be split by {readers}", shown(.path), Bytes(*.size_bytes).binary())]
-    TooSmall {
-        /// Its path.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-        /// Who split it.
-        readers: NonZero<u32>,
-    },
-    /// It is smaller than the blocks that are read of it.
-    #[error("{}: {} has no block of {}", shown(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
-    NoBlock {
-        /// Its path.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-        /// Bytes of a block.
-        block_bytes: u64,
-    },
-    /// There is nothing to read in a folder or a list.
-    #[error("{}: no file in it", shown(.0))]
-    NoFiles(PathBuf),
-    /// The files are not all on one file system, whose cache and device would be those of all.
-    #[error("{}: on another file system than {}: readlab reads the files of one at a time", shown(.path), shown(.first))]
-    OtherFilesystem {
-        /// Its path.
-        path: PathBuf,
-        /// The first file.
-        first: PathBuf,
-    },
-    /// It is nothing that a server could be asked for.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// Its server does not send it.
-    #[error("{name}: {cause}")]
-    Web {
-        /// What was requested.
-        name: String,
-        /// What happened instead.
-        cause: http::HttpError,
-    },
 }
 
 /// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
@@ -227,7 +148,7 @@ impl Target {
             extents,
             ..TargetFacts::at(path)
         };
-        Ok(Target { place: Place::File(path.clone()), part: None, facts, evictable })
+        Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
     }
 
     /// From now on only the part of one of several readers is meant.
@@ -321,16 +242,14 @@ impl Target {
             Place::Blocks(blocks) => Ok(blocks.request()),
         }
     }
-}
 
-/// Why a path could not be examined or opened.
-fn refusal(path: &Path, cause: io::Error) -> TargetError {
-    let path = path.to_owned();
-    match cause.kind() {
-        io::ErrorKind::NotFound if path.is_symlink() => TargetError::DanglingLink(path),
-        io::ErrorKind::NotFound => TargetError::NotFound(path),
-        io::ErrorKind::PermissionDenied => TargetError::Denied(path),
-        _ => TargetError::Io { path, cause },
+    /// The same for one of several readers, by its number from 0: its own copy, if there are any.
+    ///
+    /// # Errors
+    /// As for [`Target::request`].
+    pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
+        let own = self.copies.as_ref().and_then(|copies| copies.request(reader));
+        own.map_or_else(|| self.request(reads), Ok)
     }
 }
 

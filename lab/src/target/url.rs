@@ -275,7 +275,7 @@ mod tests {
             let facts = TargetFacts { path: url.to_string(), ..TargetFacts::default() };
             let remote = Remote::new(Source::Url(url.clone()), &ServerOptions::default());
             let place = Place::Web(Box::new(remote));
-            let target = Target { place, part: None, facts, evictable: Vec::new() };
+            let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
             let seen = seen(&url, &target);
             for pair in &query {
                 let value = pair.split_once('=').unwrap().1;

@@ -174,7 +174,13 @@ impl Target {
         };
         let has_ranges = has_ranges(&response);
         (remote.version, remote.has_ranges) = (version, has_ranges);
-        Ok(Target { place: Place::Web(Box::new(remote)), part: None, facts, evictable: Vec::new() })
+        Ok(Target {
+            place: Place::Web(Box::new(remote)),
+            part: None,
+            copies: None,
+            facts,
+            evictable: Vec::new(),
+        })
     }
 }
 

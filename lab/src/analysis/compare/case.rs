@@ -39,11 +39,29 @@ pub struct ComparisonKey {
     pub state: Option<CacheState>,
     /// Readers that each read the whole of it in one reading.
     pub readers: Option<u64>,
+    /// Who read it at the same time.
+    pub together: Option<ReadTogether>,
     /// Whether cold is cold above a cache; `None` for another state, and in records of before that
     /// was found out.
     pub is_above_cache: Option<bool>,
     /// Every parameter in force.
     pub params: Option<Params>,
+}
+
+/// The ranks or processes that read at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadTogether {
+    /// How many they were.
+    pub count: u32,
+    /// Whether each had a copy of its own.
+    pub has_copies: bool,
+}
+
+impl std::fmt::Display for ReadTogether {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = if self.has_copies { " of copies" } else { "" };
+        write!(f, "{}{of}", self.count)
+    }
 }
 
 /// A number, with what it comes from.

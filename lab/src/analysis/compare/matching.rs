@@ -153,6 +153,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     if one.params.is_none() || other.params.is_none() {
         differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
     }
+    differ("read at once by", one.together.map(|it| it.to_string()), other.together.map(|it| it.to_string()));
     let above = |it: &ComparisonKey| {
         it.is_above_cache.map(|above| if above { "above a cache" } else { "of the device" }.to_owned())
     };

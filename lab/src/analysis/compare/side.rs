@@ -1,6 +1,6 @@
 //! One side of a comparison: a machine and its cases, from a record or from a publication.
 
-use super::case::{Case, ComparisonKey, Figure, Statistic};
+use super::case::{Case, ComparisonKey, Figure, ReadTogether, Statistic};
 use super::measure::Measure;
 use super::series;
 use crate::analysis::stats::Observation;
@@ -96,6 +96,10 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             work: Some(trial.work),
             state: Some(trial.state),
             readers: Some(trial.readers()),
+            together: target.map(|it| ReadTogether {
+                count: it.together().unwrap_or(1),
+                has_copies: it.copies_in.is_some(),
+            }),
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },

@@ -12,12 +12,14 @@ use super::planner::resolve;
 use super::recorder::Recorder;
 use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
+use super::together::Readers;
 use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::{Contenders, Participation};
 use crate::contender::roster::{Roster, RosterEntry};
 use crate::linux::user;
 use crate::live::Live;
 use crate::machine::{self, Machine};
+use crate::measure::cache::Eviction;
 use crate::measure::plan::{Plan, Planned};
 use crate::measure::round::{self, ResumeState};
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
@@ -73,7 +75,7 @@ impl Experiment {
         recorder: &Recorder,
         quiet: bool,
     ) -> anyhow::Result<Experiment> {
-        let InterruptedRun { mut record, resume_plan, folder, earlier, split } = interrupted;
+        let InterruptedRun { record, resume_plan, folder, earlier, split } = interrupted;
         let begun = Instant::now();
         if resume_plan.drop_caches {
             check_drop_caches()?;
@@ -85,13 +87,13 @@ impl Experiment {
         let mut plan = plan(&resume_plan, &contenders)?;
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
         let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+        let copying = Deadline::of_copying(&resume_plan.rules, begun);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
-        let mut preface = vec![Line::Resumed(resumption(&plan, &record, earlier)?)];
-        preface.extend(restart(&resume_plan, &record.header));
-        preface.iter().cloned().for_each(|line| record.add(line));
+        let preface = restart(&resume_plan, &record.header).into_iter().collect();
         let (targets, caches) = known(targets, expected);
-        Ok(Experiment {
+        let readers = Readers::of_record(&record.targets);
+        let mut experiment = Experiment {
             kind: record.header.kind,
             preface,
             targets,
@@ -99,14 +101,29 @@ impl Experiment {
             servers,
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Rounds(Rounds::Rest(Box::new(record))),
+            procedure: Procedure::Rounds(Rounds::All),
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
             rank_counts: Vec::new(),
             reader_counts: Vec::new(),
             begun,
             earlier,
-        })
+        };
+        if !readers.counts.is_empty() {
+            let eviction = Eviction::of_run(resume_plan.drop_caches);
+            experiment.read_together(&readers, eviction, &|_| copying.check())?;
+        }
+        experiment.go_on_after(record, earlier)?;
+        Ok(experiment)
+    }
+
+    /// Makes it the rest of the run in this record, which took so much time.
+    fn go_on_after(&mut self, mut record: Record, earlier: Duration) -> anyhow::Result<()> {
+        let resumed = Line::Resumed(resumption(&self.plan, &record, earlier)?);
+        self.preface.insert(0, resumed);
+        self.preface.iter().cloned().for_each(|line| record.add(line));
+        self.procedure = Procedure::Rounds(Rounds::Rest(Box::new(record)));
+        Ok(())
     }
 }
 
@@ -126,9 +143,6 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         if record.fleet.is_some() {
             bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
         }
-        if record.targets.iter().any(|target| target.readers.is_some()) {
-            bail!("readers at once do not go on: begin anew");
-        }
         bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
     };
     ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
@@ -139,7 +153,9 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         header.lab,
         header.revision
     );
-    let is_complete = record.targets.len() == plan.targets.len()
+    // What readers read together is a target for each number of them.
+    let targets = Readers::of_record(&record.targets).counts.len().max(plan.targets.len());
+    let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
         && plan.trials.iter().all(|trial| trial.target < plan.targets.len());
     ensure!(is_complete, "nothing was begun: begin anew");

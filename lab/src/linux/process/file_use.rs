@@ -1,4 +1,4 @@
-//! Whether a process has a file mapped or open, as far as this user may inspect the process.
+//! Which files a process has mapped or open, as far as this user may inspect the process.
 
 use procfs::process::{MMapPath, Process};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file by its device and its number on it, as stat(2) shows them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
     /// The device.
     pub device: u64,
@@ -14,7 +14,23 @@ pub struct FileId {
     pub number: u64,
 }
 
+/// A regular file that a process uses, with its name as the kernel knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Which file it is.
+    pub id: FileId,
+}
+
 impl FileId {
+    /// The file that has this path now; `None` if it is no regular file.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<FileId> {
+        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(FileId { device: meta.dev(), number: meta.ino() })
+    }
+
     fn is_of(self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.number))
     }
@@ -51,4 +67,27 @@ fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
 pub fn has_open(pid: u32, file: FileId) -> bool {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     descriptors.into_iter().any(|descriptor| file.is_of(&descriptor.path()))
+}
+
+/// The regular files that a process has mapped, each part once.
+#[must_use]
+pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
+    let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else {
+        return Vec::new();
+    };
+    let used = |path: &MMapPath| match path {
+        MMapPath::Path(path) => {
+            FileId::of(&path_in_root_of(pid, path)).map(|id| UsedFile { path: path.clone(), id })
+        }
+        _ => None,
+    };
+    maps.iter().filter_map(|map| used(&map.pathname)).collect()
+}
+
+/// The regular files that the descriptors of a process are.
+#[must_use]
+pub fn open_files(pid: u32) -> Vec<UsedFile> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::of(&link)? });
+    descriptors.filter_map(|descriptor| used(descriptor.path())).collect()
 }

@@ -12,7 +12,7 @@ pub(crate) mod testing;
 mod thread_waits;
 
 pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
-pub use file_use::{FileId, has_mapped, has_open, may_be_inspected};
+pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
 pub use mappings::{CodeMapping, VDSO, code_mappings};
 pub use proc_file::Unavailable;
 use rustix::process::{Pid, Signal, kill_process};

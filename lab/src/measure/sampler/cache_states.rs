@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
 use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled, TargetCache};
-use crate::measure::holders::{Hold, Holder, Processes};
+use crate::measure::holders::{Hold, Processes};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
 use crate::record::{Fill, Line, Outcome, Trial};
@@ -170,16 +170,15 @@ impl CacheStates {
     ) -> Result<(), TrialEnd> {
         let target = trials.target_of(trial.index);
         let opens_file = !target.target.facts.transport().has_server() && !trial.is_control();
-        let file = target.cache_control.identity().filter(|_| opens_file);
-        let (Some(file), processes) = (file, pool.processes_of(trial.index)) else { return Ok(()) };
-        if processes.is_empty() || !self.holders.is_first_check(trial.index) {
+        let processes = pool.processes_of(trial.index);
+        if !opens_file || processes.is_empty() || !self.holders.is_first_check(trial.index) {
             return Ok(());
         }
         let mut pause = FIRST_PAUSE;
         for check in 1..=RELEASE_CHECKS {
             let now = Processes::now();
-            let families = processes.iter().map(|process| now.family(*process));
-            let mut holders: Vec<Holder> = families.flat_map(|it| now.holders(&it, &file)).collect();
+            let families = processes.iter().flat_map(|process| now.family(*process)).collect();
+            let mut holders = target.holders(&now, &families);
             holders.sort_by_key(|holder| holder.hold == Hold::Open);
             let Some(holder) = holders.first() else { return Ok(()) };
             if check == RELEASE_CHECKS {

@@ -16,6 +16,7 @@ use crate::measure::residency::ResidencyProof;
 use crate::measure::target::MeasuredTarget;
 use crate::record::Outcome;
 use crate::target::identity::Identity;
+use crate::target::shown;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often in a run a holder is searched for that is neither a visible contender of this run nor
@@ -66,6 +67,7 @@ impl KnownHolders {
             Hold::Mapped => "so the cache cannot be emptied for any trial",
             Hold::Open => "which the contract forbids",
         };
+        let path = holder.file.as_deref().map_or_else(|| path.to_owned(), shown);
         let reason = format!("it keeps {path} {} between turns ({holder}), {why}", holder.hold);
         self.refused.insert(trial, reason);
     }
@@ -210,7 +212,7 @@ mod tests {
     fn a_holder_is_refused_with_how_it_holds_the_file() {
         let mut known = KnownHolders::default();
         assert_eq!(known.refusal(1), None);
-        let holder = Holder { pid: 7, program: "keeper".to_owned(), hold: Hold::Mapped };
+        let holder = Holder { pid: 7, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
         known.refuse_holder(1, "/data", &holder);
         let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
         assert_eq!(known.refusal(1), Some(Outcome::Refused { reason: reason.to_owned() }));

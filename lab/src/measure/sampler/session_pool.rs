@@ -131,7 +131,7 @@ impl SessionPool {
         self.launched.retain(|trial, _| next.contains(trial));
         for &trial in next {
             if self.retired_for(trials, trial).is_none() {
-                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, Vec::new()));
+                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Vec::new()));
             }
         }
     }
@@ -145,10 +145,10 @@ impl SessionPool {
             Some(pooled) => pooled,
             None => {
                 let launched = self.launched.remove(&trial);
-                let launched = launched.unwrap_or_else(|| trials.launch(trial, Vec::new()));
+                let launched = launched.unwrap_or_else(|| trials.launch(trial, 0, Vec::new()));
                 let mut sessions = vec![launched?.hello()?];
-                for _ in 1..trials.readers(trial) {
-                    sessions.push(trials.launch(trial, Vec::new())?.hello()?);
+                for reader in 1..trials.readers(trial) as usize {
+                    sessions.push(trials.launch(trial, reader, Vec::new())?.hello()?);
                 }
                 let params = sessions.iter_mut().map(Session::ready).collect::<Result<Vec<_>, _>>()?;
                 PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())

@@ -199,7 +199,8 @@ mod tests {
 
     fn known(file: &Path) -> SweepTarget {
         let place = Place::File(file.to_owned());
-        let target = Target { place, part: None, facts: TargetFacts::default(), evictable: Vec::new() };
+        let target =
+            Target { place, part: None, copies: None, facts: TargetFacts::default(), evictable: Vec::new() };
         let answer = Answer::default();
         SweepTarget {
             target,

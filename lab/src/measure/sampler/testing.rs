@@ -56,7 +56,7 @@ impl Fixture {
             archive: None,
             wall_ns: PLAINEST_NS,
         };
-        let target = Target { place, part: None, facts, evictable: Vec::new() };
+        let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
         Fixture { target, truth, contenders: Contenders::default(), file }
     }
 

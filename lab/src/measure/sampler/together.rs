@@ -80,7 +80,10 @@ impl ProcessSampler<'_> {
             let answer = samples[0].answer;
             samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
         }
-        first.check_state(&samples)?;
+        // What the joint sample must have fetched is all that is read.
+        let copied = self.trials.target_of(trial.index).target.copies.as_ref();
+        let facts = copied.map_or(facts, |copies| &copies.all.facts);
+        ObservedTurn { facts, ..first }.check_state(&samples)?;
         latencies.into_iter().for_each(|line| self.notes.add(line));
         if self.trials.reads_together() {
             let turn = ReadersTurn { trial: trial.index, round: slot.round, readers: timings };

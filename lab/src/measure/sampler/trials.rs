@@ -20,6 +20,7 @@ use crate::trial::{Answer, COMMAND, CacheState, Params, Work};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, TurnRequest};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -152,18 +153,23 @@ impl<'a> Trials<'a> {
         self.target(target).cache().expect("states are made only of targets that have a file")
     }
 
-    /// Every file among the targets, once, however many targets are read from it.
+    /// Every file among the targets, once, however many targets are read from it; of a file with
+    /// copies, the target with the most.
     pub(super) fn files(&self) -> impl Iterator<Item = &MeasuredTarget<'a>> {
         let files = self.targets.iter().enumerate().filter(|(_, target)| target.cache().is_some());
-        let is_first =
-            |at: usize, target: &MeasuredTarget| !self.targets[..at].iter().any(|it| it.shares_file(target));
-        files.filter(move |(at, target)| is_first(*at, target)).map(|(_, target)| target)
+        let stands_for = |at: usize, target: &MeasuredTarget, other: (usize, &MeasuredTarget)| {
+            let more = (other.1.cached_bytes(), Reverse(other.0)) > (target.cached_bytes(), Reverse(at));
+            more && other.1.shares_file(target)
+        };
+        let is_one =
+            move |at, target| !self.targets.iter().enumerate().any(|other| stands_for(at, target, other));
+        files.filter(move |(at, target)| is_one(*at, *target)).map(|(_, target)| target)
     }
 
     /// Bytes of files that must stay in the page cache between the turns of a trial.
     pub(super) fn cached_bytes(&self, trial: usize) -> u64 {
         match self.trial(trial).state {
-            CacheState::Warm => self.files().map(|file| file.target.facts.cached_bytes()).sum(),
+            CacheState::Warm => self.files().map(MeasuredTarget::cached_bytes).sum(),
             CacheState::Cold | CacheState::Unknown => 0,
         }
     }
@@ -231,22 +237,23 @@ impl<'a> Trials<'a> {
         trial: usize,
         env: Vec<(OsString, OsString)>,
     ) -> Result<(Session, Params), SessionError> {
-        let mut session = self.launch(trial, env)?.hello()?;
+        let mut session = self.launch(trial, 0, env)?.hello()?;
         let params = session.ready()?;
         Ok((session, params))
     }
 
-    /// The same without waiting until it is ready.
+    /// The same for one of its readers, by its number from 0, without waiting until it is ready.
     pub(super) fn launch(
         &self,
         trial: usize,
+        reader: usize,
         env: Vec<(OsString, OsString)>,
     ) -> Result<LaunchedSession, SessionError> {
         let method = &self.plan.planned(trial).choice;
         let contender = self.contenders.contender(&method.id.contender);
         let contender = contender.expect("the plan names only contenders that answered");
         let target = self.target_of(trial).target;
-        let request = target.request(method.method.reads);
+        let request = target.request_of(reader, method.method.reads);
         let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
         let mut command = contender.read_command(method, self.trial(trial).work, &request);
         // Of a tree, all but walkers and commands get the list.

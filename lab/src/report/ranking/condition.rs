@@ -81,5 +81,8 @@ impl DistinguishedBy {
 /// How many ranks or readers read a target together, in words.
 pub(super) fn together(facts: &TargetFacts) -> Option<String> {
     let plural = |count: Option<u32>, word| count.map(|count| words::plural(count as usize, word));
-    plural(facts.ranks, "rank").or_else(|| plural(facts.readers, "reader"))
+    let has_copies = facts.copies_in.is_some() && facts.readers > Some(1);
+    let of_copies = if has_copies { " of copies" } else { "" };
+    let readers = || plural(facts.readers, "reader").map(|readers| readers + of_copies);
+    plural(facts.ranks, "rank").or_else(readers)
 }

@@ -20,12 +20,14 @@ use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, r
 use crate::folder::scratch::Scratch;
 use crate::linux::file_status::{FileKind, FileStatus};
 use crate::linux::open_file;
+use crate::linux::process::FileId;
 use crate::linux::system_root::SystemRoot;
 pub use facts::{Skipped, TreeFacts};
 pub use list::{ListSource, Paths};
 pub use order::TreeOrder;
 use readlab_protocol::{LIST_VARIABLE, Reads};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,7 +95,7 @@ impl Target {
             ..TargetFacts::at(request.source.path())
         };
         let facts = TargetFacts { tree: Some(found.into_facts(request)), ..facts };
-        Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, facts, evictable })
+        Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
     }
 }
 
@@ -204,6 +206,19 @@ impl Tree {
     /// If the list cannot be opened.
     pub fn paths(&self) -> Result<Paths, TargetError> {
         Paths::of(&self.list())
+    }
+
+    /// Which files those are that have one of these names.
+    ///
+    /// # Errors
+    /// If the list cannot be read.
+    pub fn named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+        let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
+        let mut found = BTreeSet::new();
+        for path in self.paths()? {
+            found.extend(Some(path?).filter(is_named).and_then(|path| FileId::of(&path)));
+        }
+        Ok(found)
     }
 
     /// The path of the first file.

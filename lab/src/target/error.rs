@@ -1,0 +1,116 @@
+//! Why a path, a URL or an object is no target. Each message is one line, whatever characters the
+//! path has.
+
+use super::http::HttpError;
+use super::shown;
+use super::source::SourceError;
+use crate::units::Bytes;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+/// Why a path or URL is no target.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No file has this name.
+    #[error("{}: no such file", shown(.0))]
+    NotFound(PathBuf),
+    /// A link leads nowhere.
+    #[error("{}: a link to a file that does not exist", shown(.0))]
+    DanglingLink(PathBuf),
+    /// The user may not read the file, or not enter a folder above it.
+    #[error("{}: no permission to read it", shown(.0))]
+    Denied(PathBuf),
+    /// It is no regular file.
+    #[error("{}: {kind}, not a file", shown(.path))]
+    NotAFile {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
+    #[error(
+        "{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read",
+        shown(.path)
+    )]
+    NoTrueSize {
+        /// Its path.
+        path: PathBuf,
+        /// Its size by fstat(2).
+        size_bytes: u64,
+        /// What reading gave.
+        read: &'static str,
+    },
+    /// It cannot be examined or opened.
+    #[error("{}: {cause}", shown(.path))]
+    Io {
+        /// Its path.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// There are more readers of parts than pages.
+    #[error("{}: {} is too small to be split by {readers}", shown(.path), Bytes(*.size_bytes).binary())]
+    TooSmall {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// Who split it.
+        readers: NonZero<u32>,
+    },
+    /// Copies of a file would fill the file system.
+    #[error("{}: {} are needed for copies and {} are free", shown(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
+    NoRoom {
+        /// Where they would be.
+        folder: PathBuf,
+        /// What they take, with a margin.
+        needed_bytes: u64,
+        /// What is free.
+        free_bytes: u64,
+    },
+    /// It is smaller than the blocks that are read of it.
+    #[error("{}: {} has no block of {}", shown(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
+    NoBlock {
+        /// Its path.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// Bytes of a block.
+        block_bytes: u64,
+    },
+    /// There is nothing to read in a folder or a list.
+    #[error("{}: no file in it", shown(.0))]
+    NoFiles(PathBuf),
+    /// The files are not all on one file system, whose cache and device would be those of all.
+    #[error("{}: on another file system than {}: readlab reads the files of one at a time", shown(.path), shown(.first))]
+    OtherFilesystem {
+        /// Its path.
+        path: PathBuf,
+        /// The first file.
+        first: PathBuf,
+    },
+    /// It is nothing that a server could be asked for.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Its server does not send it.
+    #[error("{name}: {cause}")]
+    Web {
+        /// What was requested.
+        name: String,
+        /// What happened instead.
+        cause: HttpError,
+    },
+}
+
+/// Why a path could not be examined or opened.
+pub(super) fn refusal(path: &Path, cause: io::Error) -> TargetError {
+    let path = path.to_owned();
+    match cause.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => TargetError::DanglingLink(path),
+        io::ErrorKind::NotFound => TargetError::NotFound(path),
+        io::ErrorKind::PermissionDenied => TargetError::Denied(path),
+        _ => TargetError::Io { path, cause },
+    }
+}
