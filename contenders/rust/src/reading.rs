@@ -176,10 +176,10 @@ impl Reading {
 
     /// Reads the files of the list one after the other.
     fn read_files(&mut self) -> Result<Answer, ReadError> {
-        let mut all = FilesAnswer::default();
+        let (mut all, mut kept) = (FilesAnswer::default(), None);
         for path in self.list.iter().flat_map(FileList::iter) {
             self.source.lead_to(path);
-            let answer = self.reader.read(&self.source, self.visit);
+            let answer = self.reader.read_one_of(&self.source, self.visit, &mut kept);
             all.add(answer.map_err(|fault| ReadError::new(path, fault))?);
         }
         Ok(all.finish())

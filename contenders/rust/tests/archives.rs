@@ -1,7 +1,7 @@
 //! Every method that decodes × scan × work × form of archive gives the answer of the simplest code
 //! for the content; and every broken archive is an error with its reason, with every method.
 
-use forms::{gzip, stream, zip};
+use forms::{bgzf, gzip, stream, zip};
 use readlab_protocol::Archive;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, Reading, Work};
@@ -35,6 +35,9 @@ fn forms(content: &[u8]) -> Vec<(Archive, &'static str, Vec<u8>)> {
         (Archive::Zip, "three entries", zip(&parts, plain)),
         (Archive::Gzip, "one member", gzip(content)),
         (Archive::Gzip, "three members", parts.iter().flat_map(|part| gzip(part)).collect()),
+        (Archive::Gzip, "blocks", bgzf(content, 65_000)),
+        (Archive::Gzip, "small blocks", bgzf(content, 3_000)),
+        (Archive::Gzip, "blocks and a member", [bgzf(content, 65_000), gzip(b"")].concat()),
         (Archive::Brotli, "one stream", stream(Archive::Brotli, content)),
     ];
     for archive in FRAMED {
@@ -183,6 +186,17 @@ fn a_broken_gzip_is_an_error_with_the_reason() {
         let reason = format!("behind the last gzip member, from byte {} on, is no gzip", good.len());
         fails("garbage behind.gz", &[&good[..], behind].concat(), &[&reason]);
     }
+    let blocks = bgzf(&content, 65_000);
+    fails("half a block.gz", &blocks[..blocks.len() / 2], &["the gzip ends too early", whole]);
+    let mut corrupt = blocks.clone();
+    corrupt[blocks.len() / 2] ^= 1;
+    fails(
+        "a block.gz",
+        &corrupt,
+        &["corrupt deflate stream", "does not have a matching checksum", "deflate", whole],
+    );
+    let behind = format!("behind the last gzip member, from byte {} on, is no gzip", blocks.len());
+    fails("garbage behind blocks.gz", &[&blocks[..], b"garbage"].concat(), &[&behind]);
     let second_is_corrupt = [&good[..], &crc[..]].concat();
     fails("second.gz", &second_is_corrupt, &["does not have a matching checksum", whole]);
 }

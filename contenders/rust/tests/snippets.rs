@@ -40,6 +40,8 @@ mod files_threads;
 mod fs_read;
 #[path = "../snippets/gzip.rs"]
 mod gzip;
+#[path = "../snippets/gzip-blocks.rs"]
+mod gzip_blocks;
 #[path = "../snippets/gzip-libdeflate.rs"]
 mod gzip_libdeflate;
 #[path = "../snippets/http.rs"]
@@ -96,6 +98,8 @@ mod xz_stream;
 mod zip;
 #[path = "../snippets/zip-libdeflate.rs"]
 mod zip_libdeflate;
+#[path = "../snippets/zstd-frames.rs"]
+mod zstd_frames;
 #[path = "../snippets/zstd.rs"]
 mod zstd_stream;
 
@@ -160,7 +164,7 @@ const TOTALS: [(&str, Total); 17] = [
 /// Those that read the files of a folder, from a list of them or by a walk.
 const TREES: [(&str, Total); 7] = [
     ("files-ahead", |folder| files_ahead::total(&listed(folder), naive)),
-    ("files-auto", |folder| files_auto::total(&listed(folder), naive)),
+    ("files-auto", |folder| files_auto::total(&listed(folder), naive).map_err(io::Error::other)),
     ("files-io_uring", |folder| files_io_uring::total(&listed(folder), naive)),
     ("files-threads", |folder| files_threads::total(&listed(folder), naive)),
     ("walk", |folder| walk::total(folder, naive)),
@@ -190,9 +194,11 @@ const BLOCKS: [(&str, TotalOfBlocks); 5] = [
 ];
 
 /// Those that read what comes out of an archive.
-const DECODERS: [(&str, Archive, Total); 10] = [
+const DECODERS: [(&str, Archive, Total); 12] = [
     ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
     ("gzip-libdeflate", Archive::Gzip, |path| gzip_libdeflate::total(path, naive)),
+    ("gzip-blocks", Archive::Gzip, |path| gzip_blocks::total(path, naive)),
+    ("zstd-frames", Archive::Zstd, |path| zstd_frames::total(path, naive)),
     ("zstd", Archive::Zstd, |path| zstd_stream::total(path, naive)),
     ("lz4", Archive::Lz4, |path| lz4_stream::total(path, naive)),
     ("xz", Archive::Xz, |path| xz_stream::total(path, naive)),
@@ -364,6 +370,7 @@ fn every_decoder_counts_right() {
 /// The bytes as the only content of an archive.
 fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
     let packed = match archive {
+        Archive::Gzip if path.ends_with("gzip-blocks") => forms::bgzf(bytes, 65_000),
         Archive::Gzip => forms::gzip(bytes),
         Archive::Zip => forms::zip(&[bytes], ::zip::write::SimpleFileOptions::default()),
         other => forms::stream(other, bytes),

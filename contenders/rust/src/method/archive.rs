@@ -60,8 +60,8 @@ struct Unzip {
     buffer_bytes: usize,
 }
 
-struct Gunzip {
-    buffer_bytes: usize,
+pub(super) struct Gunzip {
+    pub(super) buffer_bytes: usize,
 }
 
 impl Reader for Unzip {

@@ -6,7 +6,7 @@
 //! ends within a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method, Reader, kept_buffer};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
@@ -43,11 +43,20 @@ struct Direct {
 
 impl Reader for Direct {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        self.read_one_of(source, visit, &mut None)
+    }
+
+    fn read_one_of(
+        &mut self,
+        source: &Source,
+        visit: Visit,
+        kept: &mut Option<Buffer>,
+    ) -> Result<Answer, Fault> {
         let mut file = DirectFile::open(source)?;
         file.takes(self.buffer_bytes)?;
-        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let buffer = kept_buffer(kept, self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        drain(&mut file, buffer, &mut consumer)?;
         Ok(consumer.finish())
     }
 }

@@ -47,7 +47,7 @@ impl ListReader for Threads {
 }
 
 /// Reads every file of a list by threads that take them in turn.
-pub(super) fn read_by_threads(
+fn read_by_threads(
     list: &FileList,
     threads: u64,
     buffer_bytes: usize,

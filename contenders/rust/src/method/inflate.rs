@@ -145,7 +145,7 @@ impl Decoder {
     }
 
     /// The content of one deflated entry, which must have `size` bytes.
-    fn entry(&mut self, stored: &[u8], size: usize) -> Result<&[u8], Fault> {
+    pub(super) fn entry(&mut self, stored: &[u8], size: usize) -> Result<&[u8], Fault> {
         if size / RATIO_MAX > stored.len() {
             return Err(unsound("so few bytes cannot hold what the zip says"));
         }
@@ -231,8 +231,8 @@ fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The checksum of a zip's entries.
-fn crc32(bytes: &[u8]) -> u32 {
+/// The checksum of a zip's entries and of a gzip's members.
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
     // SAFETY: the range is valid for its length.
     unsafe { sys::libdeflate_crc32(0, bytes.as_ptr().cast(), bytes.len()) }
 }

@@ -151,6 +151,15 @@ impl<R: Reader> Reader for Cached<R> {
     fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         self.reader.read(source, self.visit)
     }
+
+    fn read_one_of(
+        &mut self,
+        source: &Source,
+        _visit: Visit,
+        kept: &mut Option<Buffer>,
+    ) -> Result<Answer, Fault> {
+        self.reader.read_one_of(source, self.visit, kept)
+    }
 }
 
 /// The page of a file system in memory that is written page by page.

@@ -17,6 +17,7 @@ mod files_io_uring;
 mod files_threads;
 mod fits;
 mod fs_read;
+mod gzip_blocks;
 mod http;
 mod http_ranged;
 mod inflate;
@@ -40,6 +41,7 @@ mod stream;
 mod vectored;
 mod walk;
 mod whole;
+mod zstd_frames;
 
 use crate::latencies::Latencies;
 use crate::scan::{self, NO_SCAN, Visit};
@@ -47,6 +49,7 @@ use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
+use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -103,6 +106,17 @@ pub(crate) trait Reader: Send {
     /// Opens the file, reads all of it or its part, closes it.
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault>;
 
+    /// Reads one of several files, as `read` does. A program that reads many files keeps the
+    /// buffer, which is `kept` from one to the next.
+    fn read_one_of(
+        &mut self,
+        source: &Source,
+        visit: Visit,
+        _kept: &mut Option<Buffer>,
+    ) -> Result<Answer, Fault> {
+        self.read(source, visit)
+    }
+
     /// What single reads took since this was last asked; `None` from a method that reads no places.
     fn take_latencies(&mut self) -> Option<Latencies> {
         None
@@ -116,6 +130,15 @@ pub(crate) trait Reader: Send {
     /// Cleanup after a turn: no byte of the file stays in memory, except what the control
     /// `resident` visits.
     fn release(&mut self) {}
+}
+
+/// The buffer that is kept, made where there is none yet.
+fn kept_buffer(kept: &mut Option<Buffer>, bytes: usize) -> io::Result<&mut [u8]> {
+    let buffer = match kept.take() {
+        Some(buffer) => buffer,
+        None => Buffer::new(bytes)?,
+    };
+    Ok(&mut kept.insert(buffer)[..bytes])
 }
 
 /// Why a reading failed.
@@ -158,6 +181,13 @@ impl Fault {
     /// A read that failed at a place in the file.
     pub(crate) fn at(at: u64, cause: io::Error) -> Fault {
         Fault::Io { at: Some(at), cause }
+    }
+}
+
+impl From<readlab_auto::FileError> for Fault {
+    fn from(error: readlab_auto::FileError) -> Fault {
+        let (path, cause) = error.into_parts();
+        if path.as_os_str().is_empty() { cause.into() } else { Fault::of_file(&path, cause.into()) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The method `pread`: pread(2) from several threads, each with its own buffer, which take segments
 //! from a counter.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method, Reader, kept_buffer};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
@@ -61,6 +61,22 @@ impl Reader for Pread {
             Ok(consumer.finish())
         })?;
         Ok(Answer::of_parts(parts))
+    }
+
+    fn read_one_of(
+        &mut self,
+        source: &Source,
+        visit: Visit,
+        kept: &mut Option<Buffer>,
+    ) -> Result<Answer, Fault> {
+        if self.threads > 1 {
+            return self.read(source, visit);
+        }
+        let file = File::open(source.path())?;
+        let mut consumer = Consumer::new(visit);
+        let range = source.range_in(&file)?;
+        read_range(&file, range, kept_buffer(kept, self.buffer_bytes)?, &mut consumer)?;
+        Ok(consumer.finish())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The methods `read` and `dontcache`: read(2) in a loop into one buffer; `dontcache` leaves no
 //! page in the cache. All methods with one buffer and a file position use this loop.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method, Reader, kept_buffer};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
@@ -90,10 +90,19 @@ fn not_taken(fault: Fault) -> Fault {
 
 impl Reader for ReadLoop {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        self.read_one_of(source, visit, &mut None)
+    }
+
+    fn read_one_of(
+        &mut self,
+        source: &Source,
+        visit: Visit,
+        kept: &mut Option<Buffer>,
+    ) -> Result<Answer, Fault> {
         let mut file = source.stream()?;
-        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let buffer = kept_buffer(kept, self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        drain(&mut file, buffer, &mut consumer)?;
         Ok(consumer.finish())
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{
     Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_io_uring,
-    files_threads, fs_read, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens, places, pread,
-    read, read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk, whole,
+    files_threads, fs_read, gzip_blocks, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens,
+    places, pread, read, read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk,
+    whole, zstd_frames,
 };
 
 /// Every method.
@@ -43,7 +44,9 @@ pub static ALL: &[Method] = &[
     inflate::ZIP,
     archive::GZIP,
     inflate::GZIP,
+    gzip_blocks::GZIP_BLOCKS,
     stream::ZSTD,
+    zstd_frames::ZSTD_FRAMES,
     stream::LZ4,
     stream::XZ,
     stream::BZIP2,

@@ -23,6 +23,23 @@ pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// The content in blocks as `bgzip` writes them: members of a gzip that say how long they are, of
+/// at most so many bytes, and an empty one at the end.
+pub(crate) fn bgzf(content: &[u8], block_bytes: usize) -> Vec<u8> {
+    let block = |content: &[u8]| {
+        let mut deflated = flate2::write::DeflateEncoder::new(Vec::new(), Compression::default());
+        deflated.write_all(content).unwrap();
+        let deflated = deflated.finish().unwrap();
+        let mut crc = flate2::Crc::new();
+        crc.update(content);
+        let length = u16::try_from(18 + deflated.len() + 8 - 1).unwrap().to_le_bytes();
+        let head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0";
+        let tail = [crc.sum().to_le_bytes(), (content.len() as u32).to_le_bytes()].concat();
+        [&head[..], &length, &deflated, &tail].concat()
+    };
+    content.chunks(block_bytes).chain([&[][..]]).flat_map(block).collect()
+}
+
 /// One frame or stream of a format that has no entries.
 pub(crate) fn stream(archive: Archive, content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
