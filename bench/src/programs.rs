@@ -25,6 +25,7 @@ pub(crate) struct Programs {
     standalone: PathBuf,
     relay: PathBuf,
     slowed: PathBuf,
+    locked: PathBuf,
     folder: PathBuf,
     repeats: Option<NonZeroUsize>,
 }
@@ -64,7 +65,8 @@ impl Programs {
         let release = own.parent().context("this program lies in a folder")?;
         let (program, standalone) = (release.join("readlab"), release.join("examples/standalone"));
         let (relay, slowed) = (release.join("readlab-relay"), release.join("readlab-slowed"));
-        let all = [&program, &standalone, &relay, &slowed];
+        let locked = release.join("readlab-locked");
+        let all = [&program, &standalone, &relay, &slowed, &locked];
         if let Some(absent) = all.into_iter().find(|path| !path.exists()) {
             bail!("{}: is not there; 'make bench' builds it", absent.display());
         }
@@ -76,7 +78,8 @@ impl Programs {
         let folder = release.with_file_name("bench");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let lab = Lab { revision: Revision::Now, program };
-        Ok(Programs { lab, before, standalone, relay, slowed, folder, repeats: options.repeats })
+        let repeats = options.repeats;
+        Ok(Programs { lab, before, standalone, relay, slowed, locked, folder, repeats })
     }
 
     /// The readlab of this build, then the older one beside which it is measured, if there is one.
@@ -97,6 +100,22 @@ impl Programs {
     /// The reader that can be slowed by a known share of its time.
     pub(crate) fn slowed(&self) -> &Path {
         &self.slowed
+    }
+
+    /// A roster with the reader whose threads wait for each other.
+    pub(crate) fn locked(&self) -> anyhow::Result<String> {
+        self.roster("locked", &self.locked)
+    }
+
+    /// A roster with one contender, which is this program.
+    pub(crate) fn roster(&self, name: &str, program: &Path) -> anyhow::Result<String> {
+        let text = format!(
+            "[[contender]]\nname = '{name}'\nabout = 'made for a figure'\nrun = ['{}']\n",
+            program.display()
+        );
+        let file = self.folder.join(format!("{name}.toml"));
+        std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+        Ok(file.display().to_string())
     }
 
     /// Where files may be made.

@@ -8,7 +8,6 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::share::Share;
-use anyhow::Context;
 use readlab::analysis::stats::Significance;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
@@ -38,7 +37,7 @@ const LEVELS: [Level; 4] = [
 const FALSE: f64 = 0.05;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let (file, roster) = (programs.lines(FILE)?, roster(programs)?);
+    let (file, roster) = (programs.lines(FILE)?, programs.roster("slowed", programs.slowed())?);
     let reference = name(0, 0);
     let names =
         LEVELS.iter().flat_map(|level| (1..=level.readers).map(|copy| name(level.added_percent, copy)));
@@ -64,17 +63,6 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 /// The name of a reader as a trial.
 fn name(added_percent: u64, copy: usize) -> String {
     format!("slowed/read@added_percent={added_percent},copy={copy}")
-}
-
-/// A roster with the readers, as one contender.
-fn roster(programs: &Programs) -> anyhow::Result<String> {
-    let text = format!(
-        "[[contender]]\nname = 'slowed'\nabout = 'readers of known differences'\nrun = ['{}']\n",
-        programs.slowed().display()
-    );
-    let file = programs.folder().join("slowed.toml");
-    std::fs::write(&file, text).with_context(|| file.display().to_string())?;
-    Ok(file.display().to_string())
 }
 
 impl Level {

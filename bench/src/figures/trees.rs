@@ -14,7 +14,7 @@ use readlab::units::{Bytes, Nanos};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -167,16 +167,15 @@ fn median(trial: &TrialRecord) -> f64 {
 /// How long the default race of 20,000 files takes, without building contenders.
 fn default_race(programs: &Programs) -> anyhow::Result<Row> {
     let tree = source(programs)?;
-    let folder = programs.empty_folder("trees-default")?;
-    let run = |options: &[&str]| -> anyhow::Result<()> {
-        let mut command = programs.lab().command("race");
-        command.arg("--quiet").args(options).arg("--output").arg(&folder).arg(&tree);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("readlab race")?;
-        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())
+    let silent = |command: &mut Command| -> anyhow::Result<()> {
+        let ended = command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("readlab")?;
+        ensure!(ended.success(), "{command:?} ended with {ended}");
+        Ok(())
     };
-    run(&["--runs", "1", "--budget", "1s"])?;
+    silent(&mut programs.lab().command("build"))?;
+    let folder = programs.empty_folder("trees-default")?;
     let begun = Instant::now();
-    run(&[])?;
+    silent(programs.lab().command("race").arg("--quiet").arg("--output").arg(&folder).arg(&tree))?;
     let took = begun.elapsed();
     let figure = format!("default race of a source tree of {SOURCE_FILES} files");
     let seconds = took.as_secs_f64();

@@ -44,7 +44,7 @@ struct Case {
     right: &'static [&'static str],
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 14] = [
     Case {
         name: "a throttled device",
         ground: FilePlace::Throttled(100_000_000),
@@ -140,6 +140,13 @@ const CASES: [Case; 13] = [
         right: &["latency"],
     },
     Case {
+        name: "threads under one lock",
+        ground: FilePlace::Disk(FILE),
+        state: CacheState::Warm,
+        trials: &["locked/read@threads=2", "locked/read@threads=1", "rust/resident", "rust/copy"],
+        right: &["lock"],
+    },
+    Case {
         name: "a zip",
         ground: FilePlace::Zipped,
         state: CacheState::Warm,
@@ -179,8 +186,9 @@ fn row(programs: &Programs, case: &Case) -> Row {
 
 /// The lab's verdict on the case's first trial.
 fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
+    let roster = programs.locked()?;
     let race = |file: &Path| {
-        let options = ["--runs", "7", "--fills", "7"];
+        let options = ["--runs", "7", "--fills", "7", "--roster", &roster];
         let state = Some(case.state);
         programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
     };
