@@ -153,7 +153,7 @@ say '{{"say":"ready","params":{{}}}}'
 while read -r go lead count; do
     while [ "$count" -gt 0 ]; do
         newlines=$(find "$folder" -type f -exec cat {{}} + | wc -l)
-        say '{{"say":"sample","wall_ns":1000,"newlines":'"$newlines"'{files}}}'
+        say '{{"say":"sample","wall_ns":1500000,"newlines":'"$newlines"'{files}}}'
         count=$((count - 1)) turns=1
     done
     {deed}
@@ -307,4 +307,71 @@ fn the_order_is_that_of_the_user_and_a_run_that_was_cut_short_goes_on_in_it() {
     let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
     assert_eq!(said.code, Some(2), "{said}");
     assert!(said.err.contains("is not what it was before the run was cut short"), "{said}");
+}
+
+#[test]
+fn what_a_file_and_its_bytes_cost_is_fitted_to_groups_by_size() {
+    let home = Home::new();
+    let folder = home.at("sizes");
+    fs::create_dir(&folder).unwrap();
+    for index in 0..60 {
+        let lines = [10, 1_000, 20_000][index % 3] + index;
+        fs::write(folder.join(format!("{index}.txt")), "a line\n".repeat(lines)).unwrap();
+    }
+    let words = [&THREE[..], &["--per-file", "--output", "run"]].concat();
+    let (json, said) = home.race_json(&folder, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let groups: Vec<&Value> = json["targets"].as_array().unwrap().iter().collect();
+    let of = |field: &str| groups.iter().map(|it| it["tree"][field].clone()).collect::<Vec<Value>>();
+    assert_eq!(of("group"), [Value::Null, "smallest".into(), "middle".into(), "largest".into()]);
+    assert_eq!(of("files"), [60, 20, 20, 20].map(Value::from));
+    let costs = json["per_file"].as_array().unwrap();
+    let names: Vec<&str> = costs.iter().map(|it| it["trial"].as_str().unwrap()).collect();
+    let lists = ["rust/read/scalar", "rust/files-threads/scalar"];
+    assert_eq!(names, [lists, lists].concat(), "a walk reads the folder only: {names:?}");
+    for cost in costs.iter().filter(|it| it["state"] == "warm") {
+        assert!(cost["per_byte_ns"].as_f64().unwrap() > 0.0, "{cost}");
+        assert_eq!(cost["per_file_ns_ci95"].as_array().unwrap().len(), 2, "{cost}");
+    }
+    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+    assert!(page.contains("Cost of a file") && page.contains("largest third of its files"));
+    // Cut short, it goes on with the same groups.
+    let record = home.at("run/record.jsonl");
+    let whole = fs::read_to_string(&record).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
+    let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
+    assert!(said.code == Some(0) && said.out.contains("per file: Warm, rust/read/scalar"), "{said}");
+    assert_eq!(said.out.matches("\nwarm · ").count(), 1, "groups have no tables: {said}");
+}
+
+#[test]
+fn files_of_one_size_and_what_is_no_folder_have_no_cost_of_a_file() {
+    let home = Home::new();
+    let folder = home.at("same");
+    fs::create_dir(&folder).unwrap();
+    (0..9).for_each(|index| fs::write(folder.join(index.to_string()), "same\n").unwrap());
+    let path = folder.to_str().unwrap();
+    for (words, why) in [
+        (vec!["race", path, "--per-file"], "its files are of nearly one size"),
+        (vec!["race", path, "--per-file", "--readers", "2"], "--per-file: not with --readers"),
+        (vec!["race", "same/1", "--per-file"], "same/1: --per-file is for the files of a folder"),
+    ] {
+        let said = home.readlab(words);
+        assert!(said.code == Some(2) && said.err.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_command_that_takes_the_list_is_raced_as_it_is() {
+    let home = Home::new();
+    let folder = tree(&home);
+    let command = "xargs -0 cat < {list} | wc -l";
+    let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];
+    let (json, said) = home.race_json(&folder, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(!said.err.contains("names no file"), "{said}");
+    let trials = json["trials"].as_array().unwrap();
+    let trial = trials.iter().find(|it| it["contender"] == "command" && it["cache"] != "none").unwrap();
+    assert_eq!((&trial["method"], &trial["answer"]["newlines"]), (&command.into(), &newlines().into()));
 }

@@ -3,7 +3,9 @@
 
 use super::fake::{Fake, roster};
 use super::{Home, Said, trials};
+use readlab::record::Record;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const TEXT: &str = "one\ntwo\nthree\n";
@@ -151,4 +153,30 @@ fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allo
     let ranks: Vec<&Value> =
         ["f1/read", "f2/read"].iter().map(|id| &trials(&json, id, "warm")["rank"]["place"]).collect();
     assert_eq!(ranks[0], ranks[1], "{json}");
+}
+
+#[test]
+fn after_the_search_the_best_is_raced_by_different_numbers_of_readers() {
+    let home = Home::new();
+    let file = home.file("f.txt", "a line\n".repeat(1 << 16));
+    let file = file.to_str().unwrap();
+    let space = ["--method", "rust/read/scalar", "--space", "buffer=4KiB|1MiB", "--state", "warm"];
+    let words = ["tune", file, "--readers", "1,2", "--output", "run", "--save", "both", "--no-progress"];
+    let said = home.readlab([&words[..], &space].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.out.contains("search: ") && said.out.contains("2 readers read "), "{said}");
+    let search = Record::read(&home.at("run/record.jsonl")).unwrap();
+    let race = Record::read(&home.at("run/readers/record.jsonl")).unwrap();
+    assert_eq!(race.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    let read: BTreeSet<String> = race
+        .trials
+        .iter()
+        .filter(|it| !it.trial.is_control() && it.trial.contender() == "rust")
+        .map(|it| it.trial.id.to_string())
+        .collect();
+    assert_eq!(read.len(), 1, "the best of the only state: {read:?}");
+    assert!(search.trials.iter().any(|it| read.contains(&it.trial.id.to_string())));
+    assert_eq!(home.readlab(["report", "both-readers"]).code, Some(0));
+    let said = home.readlab(["tune", file, "--readers", "2", "--export-json", "-"]);
+    assert!(said.code == Some(2) && said.err.contains("--export-json"), "{said}");
 }

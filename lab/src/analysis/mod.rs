@@ -2,6 +2,7 @@
 //! clocks or processes.
 
 pub mod compare;
+pub mod file_cost;
 pub mod fleet;
 pub mod latency;
 pub mod readers;

@@ -115,6 +115,10 @@ pub struct TreeOptions {
     /// of the whole machine are dropped, and is proven
     #[arg(long, value_name = "STATE", default_value = "warm")]
     pub metadata: MetadataState,
+    /// Race the files in three groups by size, too, and tell for each method what one file costs
+    /// and how fast the bytes come
+    #[arg(long)]
+    pub per_file: bool,
 }
 
 /// Whether names and inodes are in memory.
@@ -320,6 +324,7 @@ impl SelectionOptions {
             all: false,
             rosters: self.rosters.clone(),
             readers: Readers::default(),
+            per_file: false,
         };
         template::placed(options, targets)
     }

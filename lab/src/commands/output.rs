@@ -27,29 +27,46 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
+/// How one run ended.
+pub(super) struct RunEnd {
+    /// The exit code.
+    pub(super) code: u8,
+    /// Its record.
+    pub(super) record: PathBuf,
+}
+
 /// Runs an experiment on the targets of each run in turn. The worst end is the exit code.
 pub(super) fn run(
     config: &RunConfig,
     runs: &[TargetSpecs],
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
-        let live = Live::begin(shown_progress(options));
-        let examined = examine_all(config, runs)?;
-        check_before_runs(options, examined.len())?;
-        let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
+    until_interrupted(|| Ok(worst(&run_each(config, runs, options)?)))
+}
+
+/// The worst exit code; that of an interruption before the first run, if there is none.
+pub(super) fn worst(ends: &[RunEnd]) -> u8 {
+    ends.iter().map(|end| end.code).max().unwrap_or(interrupt::EXIT_CODE)
+}
+
+/// Runs an experiment on the targets of each run in turn, until the user interrupts it.
+pub(super) fn run_each(
+    config: &RunConfig,
+    runs: &[TargetSpecs],
+    options: &OutputOptions,
+) -> anyhow::Result<Vec<RunEnd>> {
+    let live = Live::begin(shown_progress(options));
+    let examined = examine_all(config, runs)?;
+    check_before_runs(options, examined.len())?;
+    let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
+    let mut ends = Vec::new();
+    for targets in examined {
         if interrupt::requested() {
-            return Ok(interrupt::EXIT_CODE);
+            break;
         }
-        let mut code = 0;
-        for targets in examined {
-            code = code.max(run_one(config, &contenders, targets, options, &live)?);
-            if code == interrupt::EXIT_CODE {
-                break;
-            }
-        }
-        Ok(code)
-    })
+        ends.push(run_one(config, &contenders, targets, options, &live)?);
+    }
+    Ok(ends)
 }
 
 /// Resumes the run whose record has this path or name.
@@ -111,19 +128,20 @@ fn run_one(
     targets: ExaminedTargets,
     options: &OutputOptions,
     live: &Live,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<RunEnd> {
     in_new_folder(options, live, |_, recorder| {
         let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
-        begin_and_execute(experiment, recorder, options)
+        let record = recorder.path().to_owned();
+        Ok(RunEnd { code: begin_and_execute(experiment, recorder, options)?, record })
     })
 }
 
 /// Begins a record in a folder of its own. Nothing is left of a run that does not begin.
-fn in_new_folder(
+fn in_new_folder<T>(
     options: &OutputOptions,
     live: &Live,
-    run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<u8>,
-) -> anyhow::Result<u8> {
+    run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let folder = RunFolder::make(options.output.as_deref())?;
     let recorder = Recorder::begin(&folder, live.clone());
     let done = recorder.map_err(anyhow::Error::from).and_then(|recorder| run(&folder, recorder));

@@ -109,6 +109,9 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
         bail!("{}: a folder, and a server needs a file", shown(folder));
     }
+    if args.tree.per_file {
+        check_per_file(args)?;
+    }
     let places = args.places.request(seed);
     if places.is_some() {
         check_places(args, over)?;
@@ -124,6 +127,17 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
     Ok(args.targets.iter().map(target).chain(listed).collect())
+}
+
+/// Refuses what has no files to be grouped.
+fn check_per_file(args: &RaceArgs) -> anyhow::Result<()> {
+    if let Some(other) = args.targets.iter().find(|word| !word.is_dir()) {
+        bail!("{}: --per-file is for the files of a folder, and this is none", secret::shown(&shown(other)));
+    }
+    if !args.readers.is_empty() {
+        bail!("--per-file: not with --readers");
+    }
+    Ok(())
 }
 
 /// Refuses what has no places that could be read.
@@ -171,7 +185,12 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     sampling.drop_caches |= args.tree.metadata == MetadataState::Cold;
     let user = UserOptions {
         sampling,
-        trials: TrialOptions { all: args.all, readers: readers(args)?, ..trials },
+        trials: TrialOptions {
+            all: args.all,
+            readers: readers(args)?,
+            per_file: args.tree.per_file,
+            ..trials
+        },
         inspect: args.inspect.values(),
         space: None,
         server: args.server.values(),

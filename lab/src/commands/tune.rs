@@ -5,16 +5,21 @@
 use super::options::{InspectOptions, OutputOptions, ServerFlags, seed_of_now};
 use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
+use crate::analysis::verdict;
 use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
 use crate::experiment::config::{RunConfig, SamplingConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::TargetSpec;
-use crate::record::RunKind;
+use crate::experiment::together::Readers;
+use crate::linux::interrupt;
+use crate::record::{Record, RunKind};
+use crate::report::Ranking;
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
 use crate::trial::{Transport, Work};
 use crate::units::Nanos;
 use clap::Args;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -48,6 +53,11 @@ pub struct TuneArgs {
     /// The trial to which the best is compared [default: Rust's BufReader with its default buffer]
     #[arg(long, value_name = "TRIAL", help_heading = "Searching")]
     pub reference: Option<String>,
+    /// Then so many processes read at the same time, by the best of each state, in a race of their
+    /// own: from how many on more add nothing. Numbers separated by commas, for example 1,2,4,8;
+    /// the search and the race have half of --budget each
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Searching", conflicts_with_all = ["export_json", "export_csv", "export_markdown", "claims"])]
+    pub readers: Vec<u32>,
     /// Time for the whole run; the search takes at most seven tenths of it
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
@@ -93,7 +103,36 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let over = if args.s3 { Transport::S3 } else { Transport::File };
-    output::run(&config, &[vec![TargetSpec::plain(&args.target, over)]], &output)
+    let runs = [vec![TargetSpec::plain(&args.target, over)]];
+    output::until_interrupted(|| {
+        let mut ends = output::run_each(&config, &runs, &output)?;
+        if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {
+            let best = best_of(&Record::read(&end.record)?);
+            if !best.is_empty() {
+                ends.extend(output::run_each(&args.of_readers(best)?, &runs, &beside(&output))?);
+            }
+        }
+        Ok(output::worst(&ends))
+    })
+}
+
+/// The fastest of each state.
+fn best_of(record: &Record) -> BTreeSet<String> {
+    let rankings = Ranking::all(record, &verdict::limits(record));
+    let id = |index: usize| {
+        record.trials.iter().find(|it| it.trial.index == index).map(|it| it.trial.id.to_string())
+    };
+    rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
+}
+
+/// Where the race of readers goes: into a folder of that of the search, and under a name of its
+/// own.
+fn beside(output: &OutputOptions) -> OutputOptions {
+    OutputOptions {
+        output: output.output.as_ref().map(|folder| folder.join("readers")),
+        save: output.save.as_ref().map(|name| name.and("-readers")),
+        ..output.clone()
+    }
 }
 
 impl TuneArgs {
@@ -104,7 +143,7 @@ impl TuneArgs {
         SamplingConfig {
             runs: Some(readings),
             max_time: Some(Nanos(u64::MAX)),
-            budget: Some(self.budget),
+            budget: Some(Nanos(if self.readers.is_empty() { self.budget.0 } else { self.budget.0 / 2 })),
             fills: readings,
             state: self.state,
             seed: self.seed.unwrap_or_else(seed_of_now),
@@ -112,6 +151,26 @@ impl TuneArgs {
             allow_device: self.allow_device,
             ..SamplingConfig::default()
         }
+    }
+
+    /// The race by different numbers of readers.
+    fn of_readers(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
+        let sampling = SamplingConfig {
+            runs: None,
+            max_time: None,
+            fills: SamplingConfig::default().fills,
+            ..self.sampling()
+        };
+        let readers = Readers { counts: self.readers.iter().copied().collect(), copies_in: None };
+        let user = UserOptions {
+            sampling,
+            trials: TrialOptions { methods: methods.into_iter().collect(), readers, ..self.trials()? },
+            inspect: self.inspect.values(),
+            space: None,
+            server: self.server.values(),
+            quiet: self.output.quiet,
+        };
+        RunConfig::merge(RunKind::Race, Suite::scale(), user)
     }
 
     fn trials(&self) -> anyhow::Result<TrialOptions> {

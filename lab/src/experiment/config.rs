@@ -88,6 +88,8 @@ pub struct TrialOptions {
     pub rosters: Vec<PathBuf>,
     /// The processes that read at the same time.
     pub readers: Readers,
+    /// Whether the files of a tree are raced in groups by size, too.
+    pub per_file: bool,
 }
 
 /// A command of the user's.
@@ -154,6 +156,8 @@ pub struct RunConfig {
     pub rosters: Vec<PathBuf>,
     /// The processes that read at the same time.
     pub readers: Readers,
+    /// Whether the files of a tree are raced in groups by size, too.
+    pub per_file: bool,
     /// What the user named on the command line or in a suite file of their own.
     pub named: Vec<Requested>,
     /// What is recorded about the inside of contenders.
@@ -227,6 +231,7 @@ impl RunConfig {
             space,
             rosters: trials.rosters,
             readers: trials.readers,
+            per_file: trials.per_file,
             named,
             inspect,
             server,

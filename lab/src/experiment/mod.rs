@@ -25,6 +25,7 @@ mod references;
 mod resume;
 mod resume_plan;
 mod rules;
+mod size_groups;
 pub mod sweep;
 pub mod target_spec;
 mod targets;

@@ -6,6 +6,7 @@ use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
+use super::size_groups::GroupReading;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{OpenTarget, known, serve};
 use super::{Experiment, Procedure, Rounds, participants, preface, references, resume_plan};
@@ -79,6 +80,14 @@ impl Experiment {
             let copying = Deadline::of_copying(&config.rules, begun);
             experiment
                 .read_together(&config.readers, Eviction::of_run(config.drop_caches), &|_| copying.check())?;
+        }
+        if config.per_file {
+            let deadline = Deadline::of_reading(config, begun);
+            experiment.add_size_groups(&GroupReading {
+                drop_caches: config.drop_caches,
+                deadline,
+                recorder,
+            })?;
         }
         Ok(experiment)
     }

@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 /// The place of the path in a command line.
 const PLACE: &str = "{}";
 
+/// The place of the list of files in it.
+const LIST_PLACE: &str = "{list}";
+
 /// Characters that end a word outside of quotes.
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
@@ -31,7 +34,7 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
         check_secrets(command)?;
         match template {
             Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
-            None if !given.contains(PLACE) => {
+            None if ![PLACE, LIST_PLACE].iter().any(|place| given.contains(place)) => {
                 notice::show(format!("the command '{given}' names no file: raced as '{given} {PLACE}'"));
             }
             None => {}

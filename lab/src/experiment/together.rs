@@ -107,9 +107,7 @@ impl Experiment {
         };
         let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| with(planned, target)));
         self.plan.trials = scaled.collect();
-        let absent = self.plan.absent.iter_mut().map(|(trial, _)| trial);
-        let planned = self.plan.trials.iter_mut().map(|planned| &mut planned.trial);
-        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
+        self.plan.number();
         let lines = std::mem::take(&mut self.preface).into_iter();
         self.preface = lines
             .flat_map(|line| match line {

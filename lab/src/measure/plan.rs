@@ -124,6 +124,13 @@ impl Plan {
         named.for_each(|planned| planned.role = Role::Baseline);
     }
 
+    /// Numbers all trials anew, those that can be measured first.
+    pub fn number(&mut self) {
+        let absent = self.absent.iter_mut().map(|(trial, _)| trial);
+        let planned = self.trials.iter_mut().map(|planned| &mut planned.trial);
+        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
+    }
+
     /// The trial of this index.
     ///
     /// # Panics

@@ -165,11 +165,14 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// Whether both are the same file, so that the state of one is the state of the other.
+    /// Whether both are the same file, so that the state of one is the state of the other, or the
+    /// files of one are among those of the other.
     #[must_use]
     pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
             || self.target.tree().is_some() && self.target.tree() == other.target.tree()
+            || self.target.facts.is_size_group()
+            || other.target.facts.is_size_group()
     }
 
     /// Bytes that are in the page cache when it is warm.

@@ -4,23 +4,17 @@
 //! symbolic link for each name, to the folder of its record. There is no index and no other state.
 //! A name that is given again moves; no record is ever written over.
 
+use super::save_name::LAST;
+pub use super::save_name::SaveName;
 use crate::folder::{self, FolderError, REPORT};
 use crate::record::{HIDDEN_NAME, LINE_BYTES_MAX, Record, RecordError};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Name of the record in a run's folder.
 const RECORD: &str = "record.jsonl";
-
-/// The word for the newest run.
-const LAST: &str = "last";
-
-/// A name for a record: letters, digits, `-`, `_` and `.`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaveName(String);
 
 /// Where records and their names are.
 #[derive(Debug, Clone)]
@@ -103,20 +97,6 @@ fn near_words(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) }
 }
 
-impl FromStr for SaveName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<SaveName, String> {
-        let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if text.is_empty() || text.starts_with(['.', '-']) || !text.chars().all(fits) {
-            return Err(
-                "a name has letters, digits, '-', '_' and '.', and begins with a letter or digit".to_owned()
-            );
-        }
-        if text == LAST { Err(format!("'{LAST}' is the newest run")) } else { Ok(SaveName(text.to_owned())) }
-    }
-}
-
 impl History {
     /// The user's.
     ///
@@ -182,9 +162,9 @@ impl History {
         let folder = record.parent().unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(io(folder))?;
         fs::create_dir_all(&self.names).map_err(io(&self.names))?;
-        let link = self.names.join(&name.0);
+        let link = self.names.join(name.to_string());
         // A name that moves is never gone, whenever the lab is killed.
-        let moving = self.names.join(format!(".{}", name.0));
+        let moving = self.names.join(format!(".{name}"));
         if moving.is_symlink() {
             fs::remove_file(&moving).map_err(io(&moving))?;
         }

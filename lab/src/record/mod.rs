@@ -31,6 +31,7 @@ mod rules;
 mod run_kind;
 mod sample;
 mod samples;
+mod save_name;
 mod stop;
 mod sweep_series;
 mod touched;

@@ -9,7 +9,7 @@ use super::claims::json_value;
 use super::missing::missing;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
-use super::{ArchiveRatio, BreakEven, escaped, fleet, readers, scaling};
+use super::{ArchiveRatio, BreakEven, escaped, file_cost, fleet, readers, scaling};
 use crate::analysis::verdict::{self, Diagnosis};
 use crate::claims::{self, JudgedClaims};
 use crate::record::{Limit, Metric, Record, RunKind, Samples, TrialRecord};
@@ -114,6 +114,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         ("break_even", json!(BreakEven::all(&rankings))),
         ("scaling", scaling::json_values(record).into()),
         ("readers", readers::json_values(record).into()),
+        ("per_file", file_cost::json_values(record).into()),
         ("claims", judged.iter().map(json_value).collect()),
     ];
     let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);

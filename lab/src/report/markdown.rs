@@ -25,7 +25,7 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
-    let fleet = page.lines_of_many().map(|line| format!("- {}", text(line)));
+    let fleet = page.lines_of_many().map(|line| format!("- {}", text(&line)));
     let fleet: Vec<String> = fleet.collect();
     blocks.extend((!fleet.is_empty()).then(|| fleet.join("\n")));
     let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));

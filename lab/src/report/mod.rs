@@ -23,6 +23,7 @@ mod curve;
 mod digits;
 mod document;
 mod escaped;
+mod file_cost;
 mod fleet;
 mod grid;
 mod history;

@@ -7,6 +7,7 @@ use super::baseline;
 use super::break_even::BreakEven;
 use super::claim::{self, Claim};
 use super::curve::Curve;
+use super::file_cost::FileCostRow;
 use super::fleet::FleetView;
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
@@ -73,6 +74,8 @@ pub struct Page {
     pub scaling: Vec<ScalingView>,
     /// What each of several readers of one host had.
     pub readers: Vec<ReadersRow>,
+    /// What files and bytes cost each way of reading a tree.
+    pub file_costs: Vec<FileCostRow>,
     /// Who took part.
     pub contenders: Vec<String>,
     /// What was asked of commands as they are.
@@ -98,10 +101,11 @@ pub struct Page {
 }
 
 impl Page {
-    /// Who read together and what that gave, in sentences.
-    pub(super) fn lines_of_many(&self) -> impl Iterator<Item = &String> {
+    /// Who read together and what that gave, and what files cost, in sentences.
+    pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
-        fleet.chain(self.scaling.iter().flat_map(|view| &view.lines))
+        let scaling = self.scaling.iter().flat_map(|view| &view.lines);
+        fleet.chain(scaling).cloned().chain(self.file_costs.iter().map(FileCostRow::line))
     }
 
     /// Computes everything that the formats show.
@@ -110,7 +114,9 @@ impl Page {
         let header = &record.header;
         let sweep = SweepView::of(record);
         let limits = verdict::limits(record);
-        let rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
+        let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
+        // Groups are read for what they show of the whole.
+        rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
         let fleet = FleetView::of(record);
         let scaling = ScalingView::all(record);
         let grown = scaling::sentence(&scaling);
@@ -154,6 +160,7 @@ impl Page {
             fleet,
             scaling,
             readers: ReadersRow::all(record),
+            file_costs: FileCostRow::all(record),
             sweep,
             contenders: method::contenders(&record.contenders),
             commands: own_commands::lines(record),

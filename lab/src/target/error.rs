@@ -60,6 +60,14 @@ pub enum TargetError {
         /// Who split it.
         readers: NonZero<u32>,
     },
+    /// The files of a tree make no groups by size.
+    #[error("{name}: {why}")]
+    NoGroups {
+        /// The tree.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// Copies of a file would fill the file system.
     #[error("{}: {} are needed for copies and {} are free", shown(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoRoom {

@@ -149,6 +149,12 @@ impl TargetFacts {
         answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
     }
 
+    /// Whether it is a group of the files of another target, by their size.
+    #[must_use]
+    pub fn is_size_group(&self) -> bool {
+        self.tree.as_ref().is_some_and(|tree| tree.group.is_some())
+    }
+
     /// How many read it together, ranks or readers, where different numbers do by turns.
     #[must_use]
     pub fn together(&self) -> Option<u32> {

@@ -10,6 +10,7 @@ use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
 use super::planner::resolve;
 use super::recorder::Recorder;
+use super::size_groups::GroupReading;
 use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::together::Readers;
@@ -113,6 +114,11 @@ impl Experiment {
             let eviction = Eviction::of_run(resume_plan.drop_caches);
             experiment.read_together(&readers, eviction, &|_| copying.check())?;
         }
+        if record.targets.iter().any(TargetFacts::is_size_group) {
+            let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+            let drop_caches = resume_plan.drop_caches;
+            experiment.add_size_groups(&GroupReading { drop_caches, deadline, recorder })?;
+        }
         experiment.go_on_after(record, earlier)?;
         Ok(experiment)
     }
@@ -153,8 +159,9 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         header.lab,
         header.revision
     );
-    // What readers read together is a target for each number of them.
-    let targets = Readers::of_record(&record.targets).counts.len().max(plan.targets.len());
+    // What readers read together is a target for each number of them, and a tree has groups.
+    let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
+    let targets = groups + Readers::of_record(&record.targets).counts.len().max(plan.targets.len());
     let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
         && plan.trials.iter().all(|trial| trial.target < plan.targets.len());

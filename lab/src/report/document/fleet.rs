@@ -1,5 +1,6 @@
-//! The sections about reading by many: the hosts of a fleet beside each other, how rates grow with
-//! their number, and what each of several readers of one host had.
+//! The sections about reading by many, and reading many: the hosts of a fleet beside each other,
+//! how rates grow with their number, what each of several readers of one host had, and what one of
+//! many files costs.
 
 use super::super::charts::{self, Chart};
 use super::super::page::Page;
@@ -71,6 +72,31 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
         title: "Readers at once",
         lead,
         content: vec![table("What each of several readers had", columns, rows)],
+    })
+}
+
+/// What files and bytes cost each way of reading a tree.
+pub(super) fn file_costs(page: &Page) -> Option<Section> {
+    let columns = [
+        Column::text("method"),
+        Column::number("per file"),
+        Column::number("bytes"),
+        Column::number("off by at most"),
+    ];
+    let rows = page.file_costs.iter().map(|row| {
+        vec![
+            TableCell::text(&row.name),
+            TableCell::number(Some(row.per_file())),
+            TableCell::number(row.rate()),
+            TableCell::number(Some(row.off_by())),
+        ]
+    });
+    let lead = "The files were also read in three groups by size. The time of a reading is taken to be that of its files, each the same, and that of its bytes at one rate; where that is off by much, it is not so. Of several threads the time of a file is that which one more takes, while others are read.";
+    (!page.file_costs.is_empty()).then(|| Section {
+        slug: "per-file",
+        title: "Cost of a file",
+        lead,
+        content: vec![table("What files and bytes cost", columns, rows)],
     })
 }
 

@@ -19,6 +19,7 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
         fleet::hosts(page),
         fleet::scaling(page),
         fleet::readers(page),
+        fleet::file_costs(page),
         archives(page),
         break_evens(page),
         sweep::section(page),

@@ -98,7 +98,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
         lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
     }
     lines.extend(page.baseline.as_deref().map(printable));
-    lines.extend(page.lines_of_many().map(|line| printable(line)));
+    lines.extend(page.lines_of_many().map(|line| printable(&line)));
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));

@@ -2,6 +2,7 @@
 
 use super::list::INPUT;
 use super::order::TreeOrder;
+use super::size_groups::SizeGroup;
 use super::{Found, ListSource, TreeRequest};
 use crate::target::caution;
 use crate::target::filesystem::Filesystem;
@@ -31,6 +32,9 @@ pub struct TreeFacts {
     pub skipped: Skipped,
     /// Whether names and inodes were cold before cold readings, too.
     pub is_metadata_cold: bool,
+    /// Which of the files it has, where the tree is raced by groups, too; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<SizeGroup>,
 }
 
 /// What in a folder is no file.
@@ -92,6 +96,7 @@ impl Found {
             duplicates: self.duplicates,
             skipped: self.skipped,
             is_metadata_cold: false,
+            group: None,
         }
     }
 

@@ -8,6 +8,7 @@
 mod facts;
 mod list;
 mod order;
+mod size_groups;
 mod visit;
 mod walk;
 
@@ -26,6 +27,7 @@ pub use facts::{Skipped, TreeFacts};
 pub use list::{ListSource, Paths};
 pub use order::TreeOrder;
 use readlab_protocol::{LIST_VARIABLE, Reads};
+pub use size_groups::SizeGroup;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
