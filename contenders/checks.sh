@@ -1,6 +1,6 @@
 # What the tests of contenders from outside have in common: a folder that goes with them, the
-# contender as one program, and checks of what it said last. Sourced by conformance.sh and
-# several_files.sh, with the contender's command as the arguments.
+# contender as one program, and checks of what it said last. Sourced by conformance.sh,
+# several_files.sh and places.sh, with the contender's command as the arguments.
 LC_ALL=C.UTF-8
 export LC_ALL
 
@@ -21,8 +21,9 @@ check() {
     fi
 }
 
-# The messages, in order, without counts of a runtime: "hello ready sample done".
-shape() { printf '%s\n' "$said" | sed -n '/^{.*"say": *"count".*}$/d; s/^{.*"say": *"\([a-z]*\)".*}$/\1/p; t
+# The messages, in order, without counts of a runtime and what single reads took:
+# "hello ready sample done".
+shape() { printf '%s\n' "$said" | sed -n '/^{.*"say": *"\(count\|latencies\)".*}$/d; s/^{.*"say": *"\([a-z]*\)".*}$/\1/p; t
     s/^/not-a-message: /p' | tr '\n' ' ' | sed 's/ $//'; }
 
 # Whether the answer has this shape.
@@ -40,15 +41,16 @@ truth() {
     sum=$(od -An -v -tu1 "$1" | awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum % 256 }')
 }
 
-# Of several files: how many they are, and their products by what is counted: newlines, lines, sum,
-# bytes.
-files=
+# Of several files or blocks: the word for them in messages, how many they are, and their products
+# by what is counted: newlines, lines, sum, bytes.
+pieces=
+count=
 products=
 
 # Whether every sample proves the work ($1), and no number is wrong.
 right() {
     printf '%s\n' "$said" | awk -v work="$1" -v bytes="$bytes" -v newlines="$newlines" -v lines="$lines" -v sum="$sum" \
-        -v files="$files" -v products="$products" '
+        -v pieces="$pieces" -v count="$count" -v products="$products" '
         BEGIN {
             split("newlines lines sum bytes", counts); split(products, each)
             for (i in counts) product[counts[i]] = each[i]
@@ -66,9 +68,9 @@ right() {
             if (work == "discard" ? told("bytes") == "" : told(work) == "" && (work != "newlines" || told("lines") == ""))
                 exit wrong = 1
             if (told("wall_ns") + 0 <= 0) exit wrong = 1
-            if (files == "") next
+            if (pieces == "") next
             counted = work == "discard" ? "bytes" : told(work) == "" ? "lines" : work
-            if (told("files") == "" || told("files") + 0 != files + 0) exit wrong = 1
+            if (told(pieces) == "" || told(pieces) + 0 != count + 0) exit wrong = 1
             if (told("products") == "" || told("products") + 0 != product[counted] + 0) exit wrong = 1
         }
         END { exit wrong || n != 2 }'
@@ -86,13 +88,26 @@ answers() {
 $(tail -n 1 "$folder/stderr")"
     what="$1/$2 $3 of ${4##*/} ${5-} ${6-}"
     true="$bytes bytes, $newlines newlines, $lines lines, sum $sum"
-    [ -z "$files" ] || true="$true, of $files files with the products $products"
+    [ -z "$pieces" ] || true="$true, of $count $pieces with the products $products"
     if is "hello unavailable"; then
         check "$what: is unavailable for its name" is_not_spelled "$4"
         return
     fi
     check "$what: its turns" is "hello ready sample done sample done"
     check "$what: its answers; true are $true" right "$3"
+}
+
+# PATH METHOD SCAN WORK TARGET […]: a file whose name is not UTF-8 is read, or the failure says that
+# it cannot be spelled.
+spells() {
+    path=$1
+    shift
+    said=$(printf 'go 0 1\ngo 1 1\n' | "$program" read "$@" 2>/dev/null)
+    what="$1 of a name that is not UTF-8"
+    case $(shape) in
+    "hello ready sample done sample done") check "$what" right "$3" ;;
+    *) check "$what: it says so" is_not_spelled "$path" ;;
+    esac
 }
 
 # Of the lines of methods: METHOD WORK SCAN of those that are available, one a line.
@@ -120,6 +135,14 @@ fails() {
     "") check "read $*: fails with a reason" is "hello failed" ;;
     *) check "read $*: fails for: $words" reason "$words" ;;
     esac
+}
+
+# PATH METHOD WORDS…: one turn that must fail, with this path, or a part of it, in its reason.
+fails_of() {
+    path=$1
+    shift
+    fails "$path" "$@"
+    check "$1 of $path: its messages" is "hello ready failed"
 }
 
 # HELD METHOD WORDS…: a session with a turn of an untimed and two timed readings, between turns and

@@ -4,7 +4,8 @@
 # and awk; then misuse, failures, and whether a file is open or mapped between turns. Needs a POSIX shell and Linux.
 # Methods that decode get the files compressed by the program of the format, and broken ones too.
 # Methods that read only URLs or objects read no files: they are tested by objects.sh. Those that read lists or folders
-# are tested by several_files.sh, which is called at the end. Ends with "N passed, N failed"; exit 1 if any failed.
+# are tested by several_files.sh, those that read places of a file by places.sh; both are called at the end. Ends with
+# "N passed, N failed"; exit 1 if any failed.
 set -u
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
 . "$(dirname "$0")/checks.sh"
@@ -13,7 +14,7 @@ set -u
 said=$("$program" methods)
 check "methods: a hello, then methods" [ "$(shape | tr ' ' '\n' | uniq | tr '\n' ' ')" = "hello method " ]
 printf '%s\n' "$said" | grep '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*"unavailable": *"\(.*\)".*/SKIPPED: \1: \2/' >&2
-printf '%s\n' "$said" | grep -vE '"reads": *"(url|object|list|folder)"' | grid >"$folder/grid"
+printf '%s\n' "$said" | grep -vE '"reads": *"(url|object|list|folder|places)"' | grid >"$folder/grid"
 # What each one decodes: METHOD FORMAT, one a line; those whose format no program here writes are skipped.
 printf '%s\n' "$said" | grep -v '"unavailable"' |
     sed -n 's/": /":/g; s/.*"method":"\([^"]*\)".*"decodes":\["\([a-z0-9]*\)".*/\1 \2/p' >"$folder/decodes"
@@ -48,12 +49,13 @@ choose() {
     [ ! "$format" ] || target=$folder/packed/$format/${2##*/}$(ending "$format")
 }
 # Whether the contender reads no files: then only what needs none is tested.
-reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object|list|folder)"'; }
+reads_no_files() { [ ! -s "$folder/grid" ] && printf '%s\n' "$said" | grep -qE '"reads": *"(url|object|list|folder|places)"'; }
 no_files=$(reads_no_files && echo yes)
 [ "$no_files" ] || check "methods: some are to be had" [ -s "$folder/grid" ]
 parts=$(printf '%s\n' "$said" | grep '"parts": *true' | grep -v '"unavailable"' | sed 's/.*"method": *"\([^"]*\)".*/\1/')
 of_several='"reads": *"(list|folder)"|"lists": *true'
 several=$(printf '%s\n' "$said" | grep -E "$of_several")
+places=$(printf '%s\n' "$said" | grep '"reads": *"places"')
 lists=$(printf '%s\n' "$several" | sed 's/.*"method": *"\([^"]*\)".*/\1/')
 
 mkdir "$folder/text" "$folder/bytes"
@@ -136,6 +138,7 @@ while read -r method work scan; do
     printf '%s\n' "$parts" | grep -qxF "$method" ||
         fails "" "$method" "$scan" "$work" "$file" start_bytes=0 length_bytes=1
     printf '%s\n' "$lists" | grep -qxF "$method" || fails "" "$method" "$scan" "$work" "$file" list=1
+    fails "" "$method" "$scan" "$work" "$file" places=1
     holds_nothing no-final-newline "$method" "$scan" "$work" "$file"
 done <"$folder/methods"
 
@@ -159,4 +162,5 @@ done
 
 echo "$passed passed, $failed failed"
 [ -z "$several" ] || "$(dirname "$0")/several_files.sh" "$program" || failed=$((failed + 1))
+[ -z "$places" ] || "$(dirname "$0")/places.sh" "$program" || failed=$((failed + 1))
 [ "$failed" = 0 ]

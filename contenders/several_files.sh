@@ -95,7 +95,7 @@ truth_of_files() {
             printf "%.0f %.0f %.0f %.0f %.0f ", NR, bytes, newlines, lines, sum % 256
             printf "%.0f %.0f %.0f %.0f\n", of_newlines % most, of_lines % most, of_sum % most, of_bytes % most
         }')
-    files=$1 bytes=$2 newlines=$3 lines=$4 sum=$5
+    pieces=files count=$1 bytes=$2 newlines=$3 lines=$4 sum=$5
     shift 5
     products=$*
 }
@@ -108,25 +108,6 @@ settings() {
     for setting in workers=1 workers=7 concurrency=1 concurrency=7 threads=1 threads=7 buffer_bytes=512; do
         ! has "$1" "${setting%=*}" || answers "$@" "$setting"
     done
-}
-
-# METHOD SCAN WORK TARGET [list=1]: a file whose name is not UTF-8 is read, or the failure says that
-# it cannot be spelled.
-spells() {
-    said=$(printf 'go 0 1\ngo 1 1\n' | "$program" read "$@" 2>/dev/null)
-    what="$1 of a name that is not UTF-8"
-    case $(shape) in
-    "hello ready sample done sample done") check "$what" right "$3" ;;
-    *) check "$what: it says so" is_not_spelled "$raw"/* ;;
-    esac
-}
-
-# PATH METHOD WORDS…: one turn that must fail, with this path, or a part of it, in its reason.
-fails_of() {
-    path=$1
-    shift
-    fails "$path" "$@"
-    check "$1 of $path: its messages" is "hello ready failed"
 }
 
 # A folder with a file that cannot be read, not even by root: some of the kernel's own can only be
@@ -184,8 +165,12 @@ done <"$folder/list.methods"
 
 line_of "$raw"/* >"$folder/truths"
 truth_of_files <"$folder/truths"
-while read -r method work scan; do spells "$method" "$scan" "$work" "$raw.list" list=1; done <"$folder/list.methods"
-while read -r method work scan; do spells "$method" "$scan" "$work" "$raw"; done <"$folder/folder.methods"
+while read -r method work scan; do
+    spells "$raw"/* "$method" "$scan" "$work" "$raw.list" list=1
+done <"$folder/list.methods"
+while read -r method work scan; do
+    spells "$raw"/* "$method" "$scan" "$work" "$raw"
+done <"$folder/folder.methods"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -25,20 +25,34 @@ newlines_twice="0 2 4 40022"
 
 # Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
 # A snippet that reads a folder gets four, under the names of the files; one that reads a list gets
-# each file twice.
+# each file twice; one that reads places gets all blocks of 4096 bytes but the last, from back to front.
 c() {
     function=$(sed -n 's/^int64_t \([a-z]*\)(const char \*\(path\|folder\).*/\1/p' "$1")
     count=${2:+, count}
+    offsets=
+    [ "$(reads "$1")" != places ] || offsets=', const uint64_t *offsets, size_t places'
     {
         echo '#include <inttypes.h>'
         echo '#include <stdio.h>'
-        echo "int64_t $function(const char *path${2:+, uint64_t (*count)(const unsigned char *, size_t)});"
+        echo '#include <stdlib.h>'
+        echo '#include <sys/stat.h>'
+        echo "int64_t $function(const char *path$offsets${2:+, uint64_t (*count)(const unsigned char *, size_t)});"
         echo 'uint64_t count(const unsigned char *bytes, size_t length);'
         echo 'int main(int number, char **files) {'
-        echo "    for (int i = 1; i < number; i++) printf(\"%\" PRId64 \" \", $function(files[i]$count));"
+        echo '    for (int i = 1; i < number; i++) {'
+        if [ -n "$offsets" ]; then
+            echo '        struct stat about;'
+            echo '        stat(files[i], &about);'
+            echo '        size_t places = (size_t)about.st_size / 4096 - 1;'
+            echo '        uint64_t *offsets = calloc(places + 1, sizeof *offsets);'
+            echo '        for (size_t n = 0; n < places; n++) offsets[n] = (places - 1 - n) * 4096;'
+            count=", offsets, places$count"
+        fi
+        echo "        printf(\"%\" PRId64 \" \", $function(files[i]$count));"
+        echo '    }'
         echo '}'
     } >main.c
-    cc -std=gnu11 -O1 -Wall -Wextra -Werror -o program main.c "$@" && ./program empty one unended long
+    cc -std=gnu11 -O1 -pthread -Wall -Wextra -Werror -o program main.c "$@" && ./program empty one unended long
 }
 
 cpp() {
@@ -72,13 +86,27 @@ go() {
     mkdir module
     cp "$@" module
     function=$(sed -n 's/^func \([a-z]*\)(\(path\|folder\).*/\1/p' "$1")
-    argument=$(sed -n 's/^func [a-z]*(\(path\|paths\|folder\) [][a-z]*, \([a-z]*\) .*/, \2/p' "$1")
-    target=path
-    [ "$(reads "$1")" != list ] || target='[]string{path, path}'
+    argument=$(sed -n 's/^func [a-z]*(\(path\|paths\|folder\) .*, \([a-z]*\) .*/, \2/p' "$1")
+    case $(reads "$1") in
+    list) target='[]string{path, path}' ;;
+    places) target='path, offsets(path)' ;;
+    *) target=path ;;
+    esac
     cat >module/main.go <<GO
 package main
 
 import "os"
+
+func offsets(path string) (all []int64) {
+	about, err := os.Stat(path)
+	if err != nil {
+		panic(err)
+	}
+	for offset := about.Size() - 2*4096; offset >= 0; offset -= 4096 {
+		all = append(all, offset)
+	}
+	return all
+}
 
 func main() {
 	for _, path := range os.Args[1:] {
@@ -97,9 +125,13 @@ GO
 }
 
 python() {
-    target=path
-    [ "$(reads "$1")" != list ] || target='[path, path]'
+    case $(reads "$1") in
+    list) target='[path, path]' ;;
+    places) target='path, range(os.path.getsize(path) - 2 * 4096, -1, -4096)' ;;
+    *) target=path ;;
+    esac
     cat >main.py <<PYTHON
+import os
 import runpy
 import sys
 
@@ -131,11 +163,19 @@ deno() { javascript "$@" && command deno run --quiet --allow-read main.cjs empty
 java() {
     class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
     function=$(sed -n 's/^    static long \([a-z]*\)(Path .*/\1/p' "$1")
+    offsets=
+    [ "$(reads "$1")" != places ] || offsets=', offsets(path)'
     cat >Main.java <<JAVA
+import java.nio.file.Path;
 final class Main {
+    static long[] offsets(Path path) throws java.io.IOException {
+        long blocks = java.nio.file.Files.size(path) / 4096 - 1;
+        return java.util.stream.LongStream.range(0, blocks).map(number -> (blocks - 1 - number) * 4096).toArray();
+    }
     public static void main(String[] files) throws Exception {
         for (String file : files) {
-            System.out.print($class.$function(java.nio.file.Path.of(file)) + " ");
+            Path path = Path.of(file);
+            System.out.print($class.$function(path$offsets) + " ");
         }
     }
 }
@@ -223,6 +263,7 @@ reads() {
     readdir.* | readdir-concurrent.* | readdirSync.* | Bun.Glob.*) echo folder ;;
     Files.walk.* | Files.walk-parallel.* | Files.walkFileTree.*) echo folder ;;
     files.* | ThreadPoolExecutor.map.*) echo list ;;
+    places-*) echo places ;;
     esac
 }
 
@@ -246,13 +287,30 @@ remove_folders() {
     done
 }
 
+# Fills up each file to whole blocks, and appends one of newlines, which is not read.
+make_blocks() {
+    for file in empty one unended long; do
+        mv $file $file.plain
+        missing=$(((4096 - $(wc -c <$file.plain) % 4096) % 4096))
+        { cat $file.plain; head -c $missing /dev/zero; head -c 4096 /dev/zero | tr '\0' '\n'; } >$file
+    done
+}
+
+remove_blocks() { for file in empty one unended long; do mv $file.plain $file; done; }
+
 check() {
-    if [ "$(reads "$1")" = folder ]; then
+    case $(reads "$1") in
+    folder)
         make_folders
         check_plain "$@"
         remove_folders
-        return
-    fi
+        return ;;
+    places)
+        make_blocks
+        check_plain "$@"
+        remove_blocks
+        return ;;
+    esac
     format=$(decodes "$1")
     if [ -n "$format" ] && ! command -v "$format" >/dev/null; then
         echo "SKIPPED: $1: no program here writes $format" >&2

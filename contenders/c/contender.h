@@ -14,6 +14,14 @@ extern const char *const work_words[WORKS];
 
 enum { SCANS_MAX = 2, PARAMS_MAX = 2 };
 
+// What a method reads, with the word for it in messages, and the one for its pieces if each of them
+// is proven.
+enum reads { READS_FILE, READS_FOLDER, READS_PLACES, READS };
+struct reads_words {
+    const char *target, *pieces;
+};
+extern const struct reads_words reads_words[READS];
+
 // A setting of a method; the name carries its unit.
 struct param {
     const char *name;
@@ -25,9 +33,19 @@ struct part {
     uint64_t start, length;
 };
 
+// Blocks of one file, by the offsets at which they begin. Without a list of them, there is no file.
+struct places {
+    char *file;
+    uint64_t block_bytes;
+    uint64_t *offsets;
+    size_t count;
+};
+
 // A request for readings. A path is any bytes; values are in the order of the method's parameters.
+// Of a list of places, what it says is here, too.
 struct request {
     const char *path;
+    struct places places;
     struct part part;
     enum work work;
     const char *scan;
@@ -38,8 +56,8 @@ struct request {
 struct answer {
     uint64_t bytes, newlines, lines;
     uint8_t sum;
-    // Of several files: how many, and the proof of each (PROTOCOL.md).
-    uint64_t files, products;
+    // Of several files or blocks: how many, and the proof of each (PROTOCOL.md).
+    uint64_t pieces, products;
 };
 
 // The reason of a failed reading, without the path, valid until the next reading; NULL after success.
@@ -57,8 +75,7 @@ struct method {
     reader *read;
     // Whether it reads a part of a file, too.
     bool parts;
-    // Whether it reads a folder instead of a file.
-    bool folders;
+    enum reads reads;
     // Why it does not work with this C library; NULL if it does.
     const char *unavailable;
 };
@@ -75,6 +92,9 @@ reader read_by_getc, read_by_getc_unlocked;
 // folders.c
 reader read_by_fts, read_by_nftw;
 
+// places.c
+reader read_places_by_pread;
+
 // Why the C library has no fts; NULL if it does.
 #if __has_include(<fts.h>)
 #define FTS_UNAVAILABLE NULL
@@ -86,12 +106,22 @@ reader read_by_fts, read_by_nftw;
 // reason.
 extern char failed_file[PATH_MAX];
 
+// places.c: reads a list of places, which free_places frees, also after a failure.
+cause load_places(const char *list, struct places *places);
+void free_places(struct places *places);
+
 // stream.c: a stream with a buffer of this many bytes, to be freed after the stream is closed, or of
 // the library's size for 0.
 FILE *open_stream(const char *path, size_t buffer_bytes, char **buffer);
 
 // tally.c: the consumer of all methods that see bytes.
 void take(const struct request *request, const unsigned char *bytes, size_t length, struct answer *answer);
+
+// tally.c: adds the answer about one file or block, which its number proves, to that of all.
+void add_piece(enum work work, uint64_t number, const struct answer *piece, struct answer *all);
+
+// tally.c: adds the answer about some of the pieces to that of all.
+void merge(const struct answer *some, struct answer *all);
 
 // say.c: the messages, one line each.
 void say_hello(void);

@@ -15,27 +15,12 @@
 #include <fts.h>
 #endif
 
-// The numbers of a file are taken modulo this in its proof.
-enum { PROOF_MODULUS = 65521 };
-
 char failed_file[PATH_MAX];
 
 static cause failed_at(const char *path, int number)
 {
     strncpy(failed_file, path, sizeof failed_file - 1);
     return strerror(number);
-}
-
-// Adds one file to the answer of all.
-static void add_file(const struct request *request, const struct answer *file, struct answer *all)
-{
-    uint64_t value = request->work == NEWLINES ? file->newlines : request->work == SUM ? file->sum : file->bytes;
-    all->bytes += file->bytes;
-    all->newlines += file->newlines;
-    all->sum = (uint8_t)(all->sum + file->sum);
-    all->files++;
-    all->products += (file->bytes % PROOF_MODULUS + 1) * (value % PROOF_MODULUS + 1);
-    all->products %= (uint64_t)1 << 32;
 }
 
 static cause read_file(const struct request *request, const char *path, unsigned char *buffer, struct answer *all)
@@ -50,7 +35,7 @@ static cause read_file(const struct request *request, const char *path, unsigned
             take(request, buffer, (size_t)length, &answer);
     cause failed = length < 0 ? failed_at(path, errno) : NULL;
     close(file);
-    add_file(request, &answer, all);
+    add_piece(request->work, answer.bytes, &answer, all);
     return failed;
 }
 

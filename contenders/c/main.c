@@ -62,6 +62,20 @@ static bool set(const struct method *method, struct request *request, const char
     return false;
 }
 
+// Takes in the list of places, which only a method of places reads, and which it needs; an error is
+// reported.
+static bool take_places(const struct method *method, bool is_list, struct request *request)
+{
+    if (is_list != (method->reads == READS_PLACES)) {
+        say_failed(method->name, is_list ? "it reads no places" : "it reads places, and the target is no list of them");
+        return false;
+    }
+    cause failed = is_list ? load_places(request->path, &request->places) : NULL;
+    if (failed)
+        say_failed(request->path, failed);
+    return !failed;
+}
+
 // METHOD SCAN WORK TARGET [name=value ...]; an error is reported, and NULL returned.
 static const struct method *parse(int count, char **words, struct request *request)
 {
@@ -81,12 +95,15 @@ static const struct method *parse(int count, char **words, struct request *reque
     *request = (struct request){.path = words[3], .part = all, .work = work, .scan = words[1]};
     for (int i = 0; i < PARAMS_MAX; i++)
         request->values[i] = method->params[i].preset;
+    bool is_list = false;
     for (int i = 4; i < count; i++)
-        if (!set(method, request, words[i])) {
+        if (strcmp(words[i], "places=1") == 0) {
+            is_list = true;
+        } else if (!set(method, request, words[i])) {
             say_failed(words[i], "no parameter of this method, or not within its bounds");
             return NULL;
         }
-    return method;
+    return take_places(method, is_list, request) ? method : NULL;
 }
 
 int main(int count, char **words)
@@ -103,10 +120,12 @@ int main(int count, char **words)
         return 0;
     }
     if (strcmp(verb, "read") == 0 && count >= 6) {
-        struct request request;
+        struct request request = {0};
         say_hello();
         const struct method *method = parse(count - 2, words + 2, &request);
-        return method ? serve(method, &request) : FAILED;
+        int code = method ? serve(method, &request) : FAILED;
+        free_places(&request.places);
+        return code;
     }
     fprintf(stderr, "usage: %s hello | methods | read METHOD SCAN WORK TARGET [name=value ...]\n", words[0]);
     return USAGE;

@@ -2,6 +2,8 @@
 #include "contender.h"
 
 const char *const work_words[WORKS] = {"newlines", "lines", "sum", "discard"};
+const struct reads_words reads_words[READS] = {
+    [READS_FILE] = {"file", NULL}, [READS_FOLDER] = {"folder", "files"}, [READS_PLACES] = {"places", "blocks"}};
 
 #define BYTES_MAX ((uint64_t)1 << 30)
 #define OF_BYTES {[NEWLINES] = {"memchr", "loop"}, [SUM] = {"loop"}, [DISCARD] = {"-"}}
@@ -25,8 +27,10 @@ const struct method methods[] = {
     {"getc_unlocked", "getc_unlocked for each byte, which is inlined and takes no lock", OF_CHARACTERS, {STREAM_BUFFER},
      read_by_getc_unlocked, .parts = false},
     {"nftw", "nftw of a folder, and read(2) of each regular file into one buffer", OF_BYTES,
-     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_nftw, .folders = true},
+     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_nftw, .reads = READS_FOLDER},
     {"fts", "fts_read of a folder, and read(2) of each regular file into one buffer", OF_BYTES,
-     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_fts, .folders = true, .unavailable = FTS_UNAVAILABLE},
+     {{"buffer_bytes", 65536, 1, BYTES_MAX}}, read_by_fts, .reads = READS_FOLDER, .unavailable = FTS_UNAVAILABLE},
+    {"places-pread", "pread(2) of the block at each place, by threads that take places in turn", OF_BYTES,
+     {{"threads", 1, 1, 1024}}, read_places_by_pread, .reads = READS_PLACES},
     {0},
 };

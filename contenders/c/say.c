@@ -76,8 +76,8 @@ void say_method(const struct method *method)
         printf("%s{\"name\":\"%s\",\"default\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64 "}", i ? "," : "",
                param->name, param->preset, param->min, param->max);
     }
-    printf("],\"about\":\"%s\",\"cache\":\"through\"%s%s", method->about,
-           method->parts ? ",\"parts\":true" : "", method->folders ? ",\"reads\":\"folder\"" : "");
+    printf("],\"about\":\"%s\",\"cache\":\"through\",\"reads\":\"%s\"%s", method->about,
+           reads_words[method->reads].target, method->parts ? ",\"parts\":true" : "");
     if (method->unavailable)
         printf(",\"unavailable\":\"%s\"", method->unavailable);
     puts("}");
@@ -103,8 +103,9 @@ void say_sample(const struct method *method, const struct request *request, uint
         printf(",\"lines\":%" PRIu64, answer->lines);
     if (request->work == SUM)
         printf(",\"sum\":%u", answer->sum);
-    if (method->folders)
-        printf(",\"files\":%" PRIu64 ",\"products\":%" PRIu64, answer->files, answer->products);
+    const char *pieces = reads_words[method->reads].pieces;
+    if (pieces)
+        printf(",\"%s\":%" PRIu64 ",\"products\":%" PRIu64, pieces, answer->pieces, answer->products);
     puts("}");
 }
 

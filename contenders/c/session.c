@@ -70,6 +70,13 @@ static void give_back(void)
 #endif
 }
 
+// What a failed reading is about.
+static const char *subject(const struct request *request)
+{
+    const char *target = request->places.file ? request->places.file : request->path;
+    return *failed_file ? failed_file : target;
+}
+
 int serve(const struct method *method, const struct request *request)
 {
     if (method->unavailable) {
@@ -89,7 +96,7 @@ int serve(const struct method *method, const struct request *request)
         }
         cause failed = turn(method, request, (uint32_t)lead, (uint32_t)count);
         if (failed) {
-            say_failed(*failed_file ? failed_file : request->path, failed);
+            say_failed(subject(request), failed);
             return FAILED;
         }
         give_back();

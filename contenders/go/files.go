@@ -32,9 +32,9 @@ func parseList(path string) ([]string, error) {
 }
 
 func readList(r request) (answer, error) {
-	found := newFilesTally(r)
+	found := newPiecesTally(r)
 	for _, path := range r.list {
-		if err := found.read(path); err != nil {
+		if err := found.readFile(path); err != nil {
 			return answer{}, err
 		}
 	}
@@ -42,12 +42,12 @@ func readList(r request) (answer, error) {
 }
 
 func readWalk(r request) (answer, error) {
-	found := newFilesTally(r)
+	found := newPiecesTally(r)
 	err := filepath.WalkDir(r.path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		return found.read(path)
+		return found.readFile(path)
 	})
 	return found.answer(), err
 }
@@ -56,18 +56,18 @@ func readWalk(r request) (answer, error) {
 // that takes it. All goroutines have ended when it returns. After a failure no more files are read.
 func readWalkByWorkers(r request) (answer, error) {
 	type result struct {
-		found *filesTally
+		found *piecesTally
 		err   error
 	}
 	paths := make(chan string)
 	results := make(chan result)
 	for i := 0; i < r.params["workers"]; i++ {
 		go func() {
-			found := newFilesTally(r)
+			found := newPiecesTally(r)
 			var failure error
 			for path := range paths {
 				if failure == nil {
-					failure = found.read(path)
+					failure = found.readFile(path)
 				}
 			}
 			results <- result{found, failure}
@@ -81,7 +81,7 @@ func readWalkByWorkers(r request) (answer, error) {
 		return nil
 	})
 	close(paths)
-	total := newFilesTally(r)
+	total := newPiecesTally(r)
 	for i := 0; i < r.params["workers"]; i++ {
 		of := <-results
 		total.add(of.found)

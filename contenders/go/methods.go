@@ -21,7 +21,8 @@ type method struct {
 	read func(request) (answer, error)
 	// Whether it reads a part of a file, too.
 	parts bool
-	// "url", if it reads from a server; "list" or "folder", if it reads several files; otherwise single ones.
+	// "url", if it reads from a server; "list" or "folder", if it reads several files; "places", if it
+	// reads blocks of one; otherwise single ones.
 	reads string
 	// The format of the compressed file that it decodes, if it does.
 	decodes string
@@ -45,6 +46,7 @@ var (
 	httpVersion = param{"http", 1, 1, 2}
 
 	workers = param{"workers", runtime.NumCPU(), 1, 1024}
+	threads = param{"threads", 1, 1, 1024}
 )
 
 // unavailable is why a method cannot read, or empty.
@@ -91,4 +93,6 @@ var methods = []method{
 		readWalk, false, "folder", ""},
 	{"walkdir-goroutines", "filepath.WalkDir sends paths through a channel to goroutines, each with os.ReadFile", ofBytes,
 		[]param{workers}, readWalkByWorkers, false, "folder", ""},
+	{"places-ReadAt", "ReadAt of an os.File at each place, by goroutines that take places in turn", ofBytes,
+		[]param{threads}, readPlaces, false, "places", ""},
 }

@@ -18,6 +18,7 @@ type request struct {
 	work    string
 	path    string
 	list    []string
+	places  places
 	part    part
 	params  map[string]int
 	address address
@@ -49,12 +50,18 @@ func parseRequest(words []string) (request, error) {
 			return request{}, err
 		}
 	}
+	if found.reads == "places" && !contains(words[4:], placesWord) {
+		return request{}, fmt.Errorf("%s reads places, and the target is no list of them", name)
+	}
 	if found.reads == "url" {
 		return r, r.connectTo(words[3])
 	}
 	r.path = words[3]
-	if found.reads == "list" {
+	switch found.reads {
+	case "list":
 		r.list, err = parseList(r.path)
+	case "places":
+		r.places, err = parsePlaces(r.path)
 	}
 	return r, r.named(err)
 }
@@ -84,14 +91,15 @@ func (r *request) target() string {
 	return r.path
 }
 
-// named puts what failed before an error: the file, if several are read, and the target otherwise.
+// named puts what failed before an error: the file, if the target only names it, and the target
+// otherwise.
 func (r request) named(err error) error {
 	if err == nil {
 		return nil
 	}
 	target := r.target()
 	var at *fs.PathError
-	if errors.As(err, &at) && (r.method.reads == "list" || r.method.reads == "folder") {
+	if errors.As(err, &at) && contains([]string{"list", "folder", "places"}, r.method.reads) {
 		target = at.Path
 	}
 	return fmt.Errorf("%s: %w", target, cause(err))
@@ -99,7 +107,7 @@ func (r request) named(err error) error {
 
 // set sets one name=value. That the target is a list is known from the method.
 func (r *request) set(word string) error {
-	if word == "list=1" && r.method.reads == "list" {
+	if word == "list=1" && r.method.reads == "list" || word == placesWord && r.method.reads == "places" {
 		return nil
 	}
 	name, digits, _ := strings.Cut(word, "=")

@@ -15,6 +15,7 @@ type answer struct {
 	Lines    *uint64 `json:"lines,omitempty"`
 	Sum      *byte   `json:"sum,omitempty"`
 	Files    *uint64 `json:"files,omitempty"`
+	Blocks   *uint64 `json:"blocks,omitempty"`
 	Products *uint64 `json:"products,omitempty"`
 }
 

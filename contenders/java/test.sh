@@ -12,4 +12,5 @@ trap 'rm -rf "$classes"' EXIT
 javac -encoding UTF-8 -Xlint:all -Werror -cp build -d "$classes" test/*.java
 java -XX:TieredStopAtLevel=1 -cp "build:$classes" ConformanceTest build
 ../several_files.sh java -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp "$PWD/build" Reader
+../places.sh java -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp "$PWD/build" Reader
 ../snippets.sh java

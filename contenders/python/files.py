@@ -8,7 +8,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tally import FilesTally, Tally
+from tally import PiecesTally, Tally
 
 # As many threads as an executor has by itself.
 WORKERS = min(32, (os.cpu_count() or 1) + 4)
@@ -56,19 +56,19 @@ def of_folder(failure):
 
 def by_walk(request):
     """os.walk lists links and pipes among the files, too."""
-    found = FilesTally()
+    found = PiecesTally("files")
     for folder, _, names in os.walk(request.path, onerror=of_folder):
         for name in names:
             path = os.path.join(folder, name)
             if is_regular(path):
-                found.add(read_file(request, path))
+                found.add_file(read_file(request, path))
     return found.answer(request)
 
 
 def by_scandir(request):
-    found = FilesTally()
+    found = PiecesTally("files")
     for path in files_below(request.path):
-        found.add(read_file(request, path))
+        found.add_file(read_file(request, path))
     return found.answer(request)
 
 
@@ -86,18 +86,18 @@ def files_below(folder):
 
 def by_rglob(request):
     """For rglob, a folder that is not there, or cannot be read, is empty; stat finds the first."""
-    found = FilesTally()
+    found = PiecesTally("files")
     folder = Path(os.fsdecode(request.path))
     folder.stat()
     for path in folder.rglob("*"):
         if is_regular(path):
-            found.add(read_file(request, path))
+            found.add_file(read_file(request, path))
     return found.answer(request)
 
 
 def by_pool(request):
-    found = FilesTally()
+    found = PiecesTally("files")
     with ThreadPoolExecutor(request.params["workers"]) as pool:
         for tally in pool.map(lambda path: read_file(request, path), request.paths):
-            found.add(tally)
+            found.add_file(tally)
     return found.answer(request)

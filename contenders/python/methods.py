@@ -6,6 +6,7 @@ import chunks
 import compressed
 import files
 import lines
+import places
 import urls
 import whole
 
@@ -15,7 +16,7 @@ Param = namedtuple("Param", "name default min max")
 # One way of reading. Its read opens, reads the bytes and closes: that is the window, and no byte of the file is kept.
 # For each work its scans are the ways of visiting the bytes, best first.
 # Some read a part of a file, too. Some read a URL instead, and may prepare a client that all readings use. Some read a
-# list of files or a folder.
+# list of files, a folder, or blocks at places of a file.
 # Some decode a compressed file.
 Method = namedtuple("Method", "name about scans params read unavailable parts reads prepare decodes",
                     defaults=[None, False, "file", None, None])
@@ -35,6 +36,7 @@ BUFFERING = Param("buffer_bytes", 0, 0, BYTES_MAX)
 OWN_BUFFER = Param("buffer_bytes", 64 << 10, 1, BYTES_MAX)
 KEPT = Param("kept", 0, 0, 1)
 WORKERS = Param("workers", files.WORKERS, 1, 1024)
+THREADS = Param("threads", 1, 1, 1024)
 
 METHODS = [
     Method("lines", "iteration over a text file: a str for every line, decoded from UTF-8", OF_LINES, [BUFFERING],
@@ -79,4 +81,6 @@ METHODS = [
            OF_BYTES, [], files.by_scandir, reads="folder"),
     Method("pathlib.rglob", "pathlib's rglob, and read to its end of each regular file; it leaves out folders that "
            "cannot be read", OF_BYTES, [], files.by_rglob, reads="folder"),
+    Method("places-pread", "os.pread of the block at each place, by threads that take places in turn: new bytes every "
+           "time", OF_BYTES, [THREADS], places.by_pread, reads="places"),
 ]

@@ -5,7 +5,11 @@ import os
 from files import paths_of
 from methods import METHODS
 from part import Part
+from places import places_of
 from url import Url
+
+# The word that says that the target is a list, by what a method reads.
+LIST_WORDS = {"list": "list=1", "places": "places=1"}
 
 
 class Refusal(Exception):
@@ -20,8 +24,9 @@ class Request:
         # The exact bytes: arguments that are not text in the locale's encoding have surrogates.
         self.path = os.fsencode(target)
         self.url = url_of(target) if method.reads == "url" else None
-        # Of a list, the paths in it.
+        # Of a list, the paths or places in it.
         self.paths = []
+        self.places = None
         self.part = Part()
         self.params = {param.name: param.default for param in method.params}
         # What stays from reading to reading, of methods that keep a client.
@@ -41,19 +46,23 @@ class Request:
         request = Request(method, scan, work, target)
         for word in words[4:]:
             request.set(word)
-        if method.reads == "list":
-            request.load_list()
+        if method.reads == "places" and LIST_WORDS["places"] not in words[4:]:
+            raise Refusal(f"{name} reads places, and the target is no list of them")
+        request.load_list()
         return request
 
     def load_list(self):
         try:
-            self.paths = paths_of(self.path)
+            if self.method.reads == "list":
+                self.paths = paths_of(self.path)
+            elif self.method.reads == "places":
+                self.places = places_of(self.path)
         except (OSError, ValueError) as cause:
             raise Refusal(f"{self.shown()}: {getattr(cause, 'strerror', None) or cause}") from cause
 
     def set(self, word):
         """Sets one name=value. That the target is a list is known from the method."""
-        if word == "list=1" and self.method.reads == "list":
+        if word == LIST_WORDS.get(self.method.reads):
             return
         name, _, digits = word.partition("=")
         number = digits.isascii() and digits.isdigit() and len(digits) < 20
@@ -68,10 +77,10 @@ class Request:
         self.params[name] = int(digits)
 
     def shown(self):
-        """The target for messages: the path, or the URL without its query."""
+        """The target for messages: the path, that of the places' file, or the URL without its query."""
         if self.url:
             return self.url.shown
-        return shown_path(self.path)
+        return shown_path(self.places.path if self.places else self.path)
 
 
 def shown_path(path):

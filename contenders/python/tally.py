@@ -1,6 +1,6 @@
 """The consumers of all methods that visit bytes: they count the bytes and do the work."""
 
-# The numbers of a file are taken modulo this in the proof of several (PROTOCOL.md).
+# The numbers of a file or a block are taken modulo this in the proof of several (PROTOCOL.md).
 PROOF_MODULUS = 65521
 
 
@@ -52,23 +52,35 @@ class Tally:
         return {"bytes": self.bytes, self.work: self.found & 0xFF if self.work == "sum" else self.found}
 
 
-class FilesTally:
-    """Adds up several files, and proves each of them."""
+class PiecesTally:
+    """Adds up several files or blocks, and proves each of them; the word is that of messages."""
 
-    def __init__(self):
+    def __init__(self, word):
+        self.word = word
         self.bytes = 0
         self.found = 0
-        self.files = 0
+        self.pieces = 0
         self.products = 0
 
-    def add(self, tally):
+    def add(self, number, length, value):
+        """Adds what the work counts in one, which the number proves."""
+        self.bytes += length
+        self.found += value
+        self.pieces += 1
+        self.products += (number % PROOF_MODULUS + 1) * (value % PROOF_MODULUS + 1)
+
+    def add_file(self, tally):
         """Adds the tally of one file."""
-        self.bytes += tally.bytes
-        self.found += tally.found
-        self.files += 1
-        self.products += (tally.bytes % PROOF_MODULUS + 1) * (tally.value() % PROOF_MODULUS + 1)
+        self.add(tally.bytes, tally.bytes, tally.value())
+
+    def merge(self, other):
+        """Adds what another one has added up."""
+        self.bytes += other.bytes
+        self.found += other.found
+        self.pieces += other.pieces
+        self.products += other.products
 
     def answer(self, request):
         tally = Tally(request)
         tally.add(self.bytes, self.found)
-        return {**tally.answer(), "files": self.files, "products": self.products % 2**32}
+        return {**tally.answer(), self.word: self.pieces, "products": self.products % 2**32}

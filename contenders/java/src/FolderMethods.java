@@ -32,12 +32,16 @@ final class FolderMethods {
 
     private FolderMethods() {}
 
+    private static PiecesTally tally(Request request) {
+        return new PiecesTally(PiecesTally.FILES, request.work());
+    }
+
     private static Answer walk(Request request, UnaryOperator<Stream<Path>> mode) throws IOException {
         try (Stream<Path> paths = Files.walk(request.target().file())) {
             return mode.apply(paths)
                     .filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
                     .map(path -> readAllBytes(request, path))
-                    .collect(() -> new FilesTally(request.work()), FilesTally::add, FilesTally::merge)
+                    .collect(() -> tally(request), PiecesTally::addFile, PiecesTally::merge)
                     .answer();
         }
     }
@@ -54,13 +58,13 @@ final class FolderMethods {
     }
 
     private static Answer walkFileTree(Request request) throws IOException {
-        FilesTally found = new FilesTally(request.work());
+        PiecesTally found = tally(request);
         byte[] buffer = new byte[request.intParam("buffer_bytes")];
         Files.walkFileTree(request.target().file(), new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) throws IOException {
                 if (attributes.isRegularFile()) {
-                    found.add(read(request, path, buffer));
+                    found.addFile(read(request, path, buffer));
                 }
                 return FileVisitResult.CONTINUE;
             }

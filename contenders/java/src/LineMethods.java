@@ -3,15 +3,11 @@ import java.io.FileReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Scanner;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
@@ -46,19 +42,7 @@ final class LineMethods {
     private static Answer bufferedReader(Request request) throws Exception {
         int readers = request.intParam("readers");
         Callable<Long> reader = () -> countLines(request);
-        if (readers == 1) {
-            return Answer.ofLines(reader.call());
-        }
-        ExecutorService threads = ReaderThreads.of(readers);
-        try {
-            List<Long> counts = new ArrayList<>();
-            for (Future<Long> count : threads.invokeAll(Collections.nCopies(readers, reader))) {
-                counts.add(count.get());
-            }
-            return Answer.ofLines(agreed(counts));
-        } finally {
-            threads.shutdown();
-        }
+        return Answer.ofLines(readers == 1 ? reader.call() : agreed(ReaderThreads.each(readers, reader)));
     }
 
     private static long countLines(Request request) throws IOException {

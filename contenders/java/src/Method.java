@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param scans for each work it can do, the ways of visiting the bytes, best first
  * @param decodes the archives that it decodes; none for a method that reads plain bytes
  * @param params its parameters
- * @param reads what it can read: {@code file}, {@code folder} or {@code url}
+ * @param reads what it can read: {@code file}, {@code folder}, {@code places} or {@code url}
  * @param parts whether it reads a part of a file, too
  * @param unavailable why it does not work in this virtual machine, if so
  * @param reading reads the target once, from open to close
@@ -43,6 +43,8 @@ record Method(
     static final String FILE = "file";
     /** The value of {@code reads} for a method that reads every file below a folder. */
     static final String FOLDER = "folder";
+    /** The value of {@code reads} for a method that reads blocks at places of a file. */
+    static final String PLACES = "places";
     /** One call for each byte. */
     static final String READ = "read";
 
@@ -86,6 +88,15 @@ record Method(
     /** The same, for folders. */
     Method ofFolders() {
         return new Method(name, about, scans, decodes, params, FOLDER, parts, unavailable, reading);
+    }
+
+    boolean readsPlaces() {
+        return reads.equals(PLACES);
+    }
+
+    /** The same, for places. */
+    Method ofPlaces() {
+        return new Method(name, about, scans, decodes, params, PLACES, parts, unavailable, reading);
     }
 
     boolean readsUrls() {

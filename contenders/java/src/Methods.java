@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 final class Methods {
     static final List<Method> ALL = Stream.of(
                     LineMethods.ALL, StreamMethods.ALL, ChannelMethods.ALL, SegmentMethods.ALL, FolderMethods.ALL,
-                    ArchiveMethods.ALL, HttpMethods.ALL)
+                    PlacesMethods.ALL, ArchiveMethods.ALL, HttpMethods.ALL)
             .flatMap(List::stream)
             .collect(Collectors.toUnmodifiableList());
 

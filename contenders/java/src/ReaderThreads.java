@@ -3,12 +3,17 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The threads of a reading with several readers. A thread that ends is first forgotten as a live one and only later
+ * The threads of a reading that has several. A thread that ends is first forgotten as a live one and only later
  * added to what ended ones allocated; whoever sums up allocations waits here, outside of every window, until the
  * kernel knows none of them any more.
  */
@@ -21,8 +26,21 @@ final class ReaderThreads {
 
     private ReaderThreads() {}
 
-    static ExecutorService of(int readers) {
-        return Executors.newFixedThreadPool(readers, reader -> new Thread(reader, NAME));
+    /** What a task returns in so many threads, all at once; a single one is the calling thread. */
+    static <T> List<T> each(int readers, Callable<T> task) throws Exception {
+        if (readers <= 1) {
+            return List.of(task.call());
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(readers, reader -> new Thread(reader, NAME));
+        try {
+            List<T> results = new ArrayList<>();
+            for (Future<T> result : threads.invokeAll(Collections.nCopies(readers, task))) {
+                results.add(result.get());
+            }
+            return results;
+        } finally {
+            threads.shutdown();
+        }
     }
 
     /** False if one of them is still there after five seconds, or if that cannot be seen. */

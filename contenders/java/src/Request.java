@@ -38,13 +38,25 @@ record Request(
             boolean isBound = pair[0].equals(Part.START_WORD) || pair[0].equals(Part.LENGTH_WORD);
             if (method.parts() && isBound && pair.length == 2 && pair[1].matches("\\d{1,18}")) {
                 part = part.with(pair[0], Long.parseLong(pair[1]));
-            } else {
+            } else if (!method.readsPlaces() || !args[i].equals(Places.WORD)) {
                 set(params, method, args[i]);
             }
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
-        Target target = Target.of(args, TARGET);
+        Target target = target(method, args);
         return new Request(target, part, work, scan, params, server(method, target, params));
+    }
+
+    /** The target; of a list of places, the file that it names. */
+    private static Target target(Method method, String[] args) throws Refusal {
+        Target target = Target.of(args, TARGET);
+        if (!method.readsPlaces()) {
+            return target;
+        }
+        if (!List.of(args).subList(TARGET + 1, args.length).contains(Places.WORD)) {
+            throw new Refusal(method.name() + " reads places, and the target is no list of them");
+        }
+        return target.listed();
     }
 
     private static Optional<HttpSession> server(Method method, Target target, Map<String, Long> params)

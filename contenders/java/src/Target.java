@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The target: a path by its exact bytes, or a URL.
+ * The target: a path by its exact bytes, perhaps with places of the file, or a URL.
  *
  * <p>Java decodes its arguments by the locale and loses bytes that the locale does not know. The exact bytes are in
  * /proc/self/cmdline, and a {@code file:} URI with percent escapes is the one public way to make a {@link Path} of
@@ -20,8 +20,9 @@ import java.util.Optional;
  * @param shown the name for messages; perhaps not exact, and a URL without its query
  * @param path where the file is; empty for a URL
  * @param url the URL; empty for a path
+ * @param places the places that are read of the file; empty if all of it is
  */
-record Target(String shown, Optional<Path> path, Optional<URI> url) {
+record Target(String shown, Optional<Path> path, Optional<URI> url, Optional<Places> places) {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
     private static final String WORKING_DIRECTORY = "/proc/self/cwd/";
     /** The word for a URL that is in the environment, because its query is a secret. */
@@ -37,7 +38,7 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
             return ofUrl(url);
         }
         try {
-            return new Target(word, Optional.of(exactPath(args, index)), Optional.empty());
+            return new Target(word, Optional.of(exactPath(args, index)), Optional.empty(), Optional.empty());
         } catch (IllegalArgumentException cause) {
             throw new Refusal(word + ": " + Failure.cause(cause));
         }
@@ -47,7 +48,7 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
         String shown = url.replaceFirst("[?#].*", "");
         try {
             if (isUrl(url)) {
-                return new Target(shown, Optional.empty(), Optional.of(URI.create(url)));
+                return new Target(shown, Optional.empty(), Optional.of(URI.create(url)), Optional.empty());
             }
         } catch (IllegalArgumentException malformed) {
             // Its message has the whole URL.
@@ -57,6 +58,17 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
 
     private static boolean isUrl(String word) {
         return word.startsWith("http://") || word.startsWith("https://");
+    }
+
+    /** The file that this one, a list of places, names. */
+    Target listed() throws Refusal {
+        try {
+            Places listed = Places.read(file());
+            Path file = listed.file();
+            return new Target(file.toString(), Optional.of(file), Optional.empty(), Optional.of(listed));
+        } catch (IOException | IllegalArgumentException cause) {
+            throw new Refusal(shown + ": " + Failure.cause(cause));
+        }
     }
 
     /** The URL, or the reason why there is none. */
@@ -94,12 +106,17 @@ record Target(String shown, Optional<Path> path, Optional<URI> url) {
         }
         Optional<byte[]> bytes = exactBytes(args, index);
         if (bytes.isPresent()) {
-            return Path.of(URI.create("file://" + escaped(bytes.get())));
+            return exactPath(bytes.get());
         }
         if (word.indexOf(REPLACEMENT) >= 0) {
             throw new IllegalArgumentException("the locale's encoding lost bytes of this name");
         }
         return Path.of(word);
+    }
+
+    /** The path of exactly these bytes. */
+    static Path exactPath(byte[] path) {
+        return Path.of(URI.create("file://" + escaped(path)));
     }
 
     /** The bytes of one argument, if /proc has them and they are ours. */
