@@ -160,8 +160,9 @@ fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
         if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
             bail!("{}: --copies are copies of a file, and this is none", secret::shown(&shown(other)));
         }
-        if args.http || args.s3 || args.tree.files_from.is_some() || args.places.request(0).is_some() {
-            bail!("--copies: not with --http, --s3, --files-from or --pattern");
+        let is_other = args.http || args.s3 || args.tree.files_from.is_some();
+        if is_other || args.places.request(0).is_some() || args.sampling.allow_device {
+            bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
     }
     Ok(Readers { counts: args.readers.iter().copied().collect(), copies_in: args.copies.clone() })

@@ -1,5 +1,5 @@
 //! An experiment in which several read together, by turns in different numbers: processes on this
-//! host ([`Experiment::read_together`]), or ranks of a fleet.
+//! host ([`Readers`]), or ranks of a fleet.
 //!
 //! What they read together is a target of the record for each number; to what measures it is one
 //! target, which every one of them reads.

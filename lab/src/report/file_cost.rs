@@ -122,11 +122,11 @@ mod tests {
         let line = |file, byte, off| row(file, byte, off).line();
         assert_eq!(
             line([3_900.0, 4_100.0, 4_300.0], [0.2, 0.25, 0.5], 0.03),
-            "per file: Warm, rust/read: 4.1 µs [3.9 µs, 4.3 µs] a file, and 4.00 GB/s [2.00 GB/s, 5.00 GB/s]; within 3 %, 5 rounds"
+            "per file: Warm, rust/read: 4.10 µs [3.90 µs, 4.30 µs] a file, and 4.00 GB/s [2.00 GB/s, 5.00 GB/s]; within 3.0 %, 5 rounds"
         );
         let unseen = line([-5.0, 20.0, 45.0], [-0.1, 0.1, 0.3], 0.03);
         assert!(unseen.contains("no cost of a file is seen, and no cost of bytes is seen"), "{unseen}");
         let apart = line([3_900.0, 4_100.0, 4_300.0], [0.2, 0.25, 0.5], 0.5);
-        assert!(apart.contains("not told") && apart.contains("50 %"), "{apart}");
+        assert!(apart.contains("not told") && apart.contains("50.0 %"), "{apart}");
     }
 }
