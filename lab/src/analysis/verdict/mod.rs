@@ -210,7 +210,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
     // together.
     if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
-        return Verdict::Copy;
+        // Of many files the copy's rate has opening each in it.
+        let opens = parts.is_share(parts.opens, DOMINANT);
+        return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
     let largest = shares.iter().find(|(part, _)| *part != Part::Queued);

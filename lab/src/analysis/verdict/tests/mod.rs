@@ -9,6 +9,7 @@ mod servers;
 use super::*;
 use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
 use crate::target::extents::Extents;
+use crate::target::tree::TreeFacts;
 use crate::target::{Decoded, TargetFacts};
 use crate::trial::Answer;
 use proptest::prelude::*;
@@ -111,6 +112,17 @@ fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
     // Slower, but most of its time is still the copy.
     let half = warm(&mut record, "rust/read/memchr", cpu(160, 60, 99));
     assert_eq!(verdict_on(&record, half).verdict, Verdict::Copy);
+}
+
+#[test]
+fn of_small_files_the_rate_of_the_copy_is_that_of_opening_them() {
+    for (opens_ms, right) in [(60, Verdict::Metadata), (20, Verdict::Copy)] {
+        let mut record = machine();
+        record.targets[0].tree = Some(TreeFacts { files: 20_000, ..TreeFacts::default() });
+        add(&mut record, "rust/opens", CacheState::Warm, Cache::None, cpu(opens_ms, 1, opens_ms - 1));
+        let read = warm(&mut record, "rust/read/memchr@buffer_bytes=65536", cpu(105, 6, 99));
+        assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
+    }
 }
 
 /// An archive of which three times its size comes out, decoded at 3 GB/s at best.
