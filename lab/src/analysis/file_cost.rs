@@ -57,6 +57,10 @@ impl FileCost {
     /// in the order of the record.
     #[must_use]
     pub fn all(record: &Record) -> Vec<FileCost> {
+        let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
+        if groups == 0 {
+            return Vec::new();
+        }
         let mut cells = Vec::<Vec<&TrialRecord>>::new();
         for it in record.trials.iter().filter(|it| it.is_accepted() && !it.trial.is_control()) {
             let is_same = |other: &&mut Vec<&TrialRecord>| {
@@ -68,11 +72,7 @@ impl FileCost {
                 None => cells.push(vec![it]),
             }
         }
-        cells
-            .iter()
-            .filter(|cell| cell.len() == 1 + groups(record))
-            .filter_map(|cell| of(record, cell))
-            .collect()
+        cells.iter().filter(|cell| cell.len() == 1 + groups).filter_map(|cell| of(record, cell)).collect()
     }
 
     /// The rate of bytes, in bytes per second, with where it lies; `None` where bytes cost nothing
@@ -106,15 +106,6 @@ impl Estimate {
 impl Reading {
     fn off_by(&self, costs: Costs) -> f64 {
         ((costs.file_ns * self.files + costs.byte_ns * self.bytes) / self.wall_ns - 1.0).abs()
-    }
-}
-
-/// How many groups the tree of a record has.
-fn groups(record: &Record) -> usize {
-    match record.targets.iter().filter(|facts| facts.is_size_group()).count() {
-        // Without groups no number of trials is right.
-        0 => usize::MAX - 1,
-        groups => groups,
     }
 }
 

@@ -61,15 +61,8 @@ impl Experiment {
             let walks = matches!(planned.choice.method.reads, Reads::Folder | Reads::Both);
             !walks && !planned.trial.is_control() && planned.trial.contender() != COMMAND
         };
-        let on = |planned: &Planned, target: usize| {
-            let mut planned = planned.clone();
-            planned.trial.target = target;
-            planned
-        };
-        let of_groups: Vec<Planned> = groups
-            .flat_map(|target| self.plan.trials.iter().filter(reads_list).map(move |it| on(it, target)))
-            .collect();
-        self.plan.trials.extend(of_groups);
+        let listed: Vec<Planned> = self.plan.trials.iter().filter(reads_list).cloned().collect();
+        self.plan.trials.extend(groups.flat_map(|target| listed.iter().map(move |it| it.on(target))));
         self.plan.number();
     }
 }

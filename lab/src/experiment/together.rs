@@ -7,7 +7,7 @@
 use super::targets::KnownTarget;
 use super::{Experiment, Procedure, Rounds};
 use crate::measure::cache::Eviction;
-use crate::measure::plan::{Plan, Planned};
+use crate::measure::plan::Plan;
 use crate::measure::target::CacheControl;
 use crate::record::{Line, joint_answer};
 use crate::target::copies::{Copies, CopyCheck};
@@ -100,12 +100,7 @@ impl Experiment {
         read_by: impl Fn(&TargetFacts, u32) -> TargetFacts,
     ) {
         let trials = std::mem::take(&mut self.plan.trials);
-        let with = |planned: &Planned, target: usize| {
-            let mut planned = planned.clone();
-            planned.trial.target = target;
-            planned
-        };
-        let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| with(planned, target)));
+        let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| planned.on(target)));
         self.plan.trials = scaled.collect();
         self.plan.number();
         let lines = std::mem::take(&mut self.preface).into_iter();

@@ -114,6 +114,16 @@ pub struct Plan {
     pub rules: Rules,
 }
 
+impl Planned {
+    /// The same on another target.
+    #[must_use]
+    pub fn on(&self, target: usize) -> Planned {
+        let mut planned = self.clone();
+        planned.trial.target = target;
+        planned
+    }
+}
+
 impl Plan {
     /// Makes a trial the one that others are compared with.
     pub fn set_baseline(&mut self, id: &TrialId) {

@@ -18,7 +18,6 @@ use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
-use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
@@ -96,9 +95,11 @@ impl Blocks {
             let (mut decoder, mut consumer) = (Decoder::new()?, Consumer::new(visit));
             let mut decoded = Vec::new();
             while let Some(segment) = segments.take() {
-                let count = read_full(file, &mut buffer, segment.start)?;
                 let within = usize::try_from(segment.end - segment.start).unwrap_or(usize::MAX);
-                let blocks = Segment { bytes: &buffer[..count], within, is_last: segment.end == size };
+                let left = usize::try_from(size - segment.start).unwrap_or(usize::MAX);
+                let bytes = &mut buffer[..left.min(step + 2 * BLOCK_MAX)];
+                file.read_exact_at(bytes, segment.start)?;
+                let blocks = Segment { bytes, within, is_last: segment.end == size };
                 let Some(range) = blocks.decode(&mut decoder, &mut consumer)? else { continue };
                 decoded.push(segment.start + range.start as u64..segment.start + range.end as u64);
             }
@@ -178,20 +179,6 @@ fn content<'d>(block: &[u8], decoder: &'d mut Decoder) -> Result<&'d [u8], Fault
         return Err(unsound("a block has another checksum or size than it says"));
     }
     Ok(content)
-}
-
-/// Reads until the buffer is full or the file ends.
-fn read_full(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], at + filled as u64) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

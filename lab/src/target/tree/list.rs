@@ -54,7 +54,7 @@ pub(super) fn folders_in(folder: &Path) -> PathBuf {
 }
 
 /// A list that is being written.
-struct ListWriter {
+pub(super) struct ListWriter {
     path: PathBuf,
     writer: BufWriter<File>,
     end: u64,
@@ -68,13 +68,13 @@ pub(super) struct Names {
 }
 
 impl ListWriter {
-    fn create(path: PathBuf) -> Result<ListWriter, TargetError> {
+    pub(super) fn create(path: PathBuf) -> Result<ListWriter, TargetError> {
         let writer = File::create_new(&path).map(BufWriter::new).map_err(own(&path))?;
         Ok(ListWriter { path, writer, end: 0 })
     }
 
     /// Adds a path; where in the list it begins.
-    fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
+    pub(super) fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
         let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
         let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
         written.map_err(own(&self.path))?;
@@ -83,7 +83,7 @@ impl ListWriter {
     }
 
     /// Writes what is left.
-    fn finish(mut self) -> Result<PathBuf, TargetError> {
+    pub(super) fn finish(mut self) -> Result<PathBuf, TargetError> {
         self.writer.flush().map_err(own(&self.path))?;
         Ok(self.path)
     }

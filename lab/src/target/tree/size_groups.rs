@@ -1,14 +1,12 @@
 //! The files of a tree in groups by size, each of which is a tree of its own: from the times of
 //! groups whose files differ in size follows what a file costs and what its bytes do.
 
-use super::list::ListSource;
+use super::list::{ListSource, ListWriter};
 use super::{Tree, TreeOrder, TreeRequest, own};
 use crate::folder::scratch::Scratch;
 use crate::target::{Target, TargetError, TargetFacts};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::fs;
 
 /// The groups, each of about as many files.
 const SIZE_GROUPS: [SizeGroup; 3] = [SizeGroup::Smallest, SizeGroup::Middle, SizeGroup::Largest];
@@ -56,19 +54,11 @@ impl Target {
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "groups").map_err(own(&temporary))?;
         let lists = SIZE_GROUPS.map(|group| scratch.path().join(group.words()));
-        let mut writers = Vec::new();
-        for list in &lists {
-            writers.push(File::create_new(list).map(BufWriter::new).map_err(own(list))?);
-        }
+        let mut writers = lists.clone().map(ListWriter::create).into_iter().collect::<Result<Vec<_>, _>>()?;
         for (path, group) in tree.paths()?.zip(&groups) {
-            let path = path?;
-            let number = usize::from(*group);
-            let written = writers[number].write_all(&[path.as_os_str().as_bytes(), &[0]].concat());
-            written.map_err(own(&lists[number]))?;
+            writers[usize::from(*group)].add(&path?)?;
         }
-        for (mut writer, list) in writers.into_iter().zip(&lists) {
-            writer.flush().map_err(own(list))?;
-        }
+        writers.into_iter().try_for_each(|writer| writer.finish().map(drop))?;
         let of = |(group, list): (SizeGroup, &std::path::PathBuf)| {
             // In the order of the list.
             let order = TreeOrder::Directory;
