@@ -23,6 +23,7 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
         archives(page),
         break_evens(page),
         sweep::section(page),
+        latencies(page),
         effort(page),
         inside::section(page),
         curves(page),
@@ -64,6 +65,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
         sweep_charts(page),
+        latency_charts(page),
         effort_charts(page),
         inside::inside_charts(page),
         curve_charts(page),
@@ -81,6 +83,10 @@ fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Char
 
 fn effort_charts(page: &Page) -> Vec<Chart> {
     by_ranking(page, "effort", charts::effort)
+}
+
+fn latency_charts(page: &Page) -> Vec<Chart> {
+    by_ranking(page, "latency", charts::latency)
 }
 
 fn drift_charts(page: &Page) -> Vec<Chart> {
@@ -108,6 +114,12 @@ pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
 
 pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {
     (!charts.is_empty()).then(|| side_by_side(charts.into_iter().map(figure)))
+}
+
+fn latencies(page: &Page) -> Option<Section> {
+    let content = vec![figures(latency_charts(page))?];
+    let lead = "From the call, or the submission of a batch, until the block is there: half of the reads took at most p50, 99 of 100 at most p99. The percentiles have the intervals.";
+    Some(Section { slug: "latency", title: "Single reads", lead, content })
 }
 
 fn effort(page: &Page) -> Option<Section> {
