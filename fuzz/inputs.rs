@@ -6,6 +6,7 @@
 
 use readlab::analysis::compare::{Center, Comparison, Measure, Side};
 use readlab::contender::roster::Roster;
+use readlab::corpus::archive::Packed;
 use readlab::corpus::oracle;
 use readlab::record::Record;
 use readlab::report::{self, Page, Style};
@@ -148,7 +149,7 @@ pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
         pieces.set(pieces.get() + 1);
         if pieces.get() > PIECES_MAX { Err(Error::other("enough")) } else { Ok(()) }
     };
-    let plain = oracle::content(file, archive, &go_on);
+    let plain = oracle::content(&Packed { path: file, archive, dictionary: &[] }, &go_on);
     if pieces.get() > PIECES_MAX {
         return;
     }

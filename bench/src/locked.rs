@@ -61,6 +61,7 @@ impl Contender for Locked {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

@@ -74,6 +74,7 @@ impl Contender for Slowed {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

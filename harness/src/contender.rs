@@ -43,6 +43,7 @@ impl Contender for Harness {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

@@ -9,6 +9,10 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+/// The variable of a contender's environment that has the path of a dictionary, for a method that
+/// decodes a zstd with one.
+pub const DICTIONARY_VARIABLE: &str = "READLAB_DICTIONARY";
+
 /// A file whose content is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,10 +99,7 @@ impl Archive {
     /// What a file with this beginning is, if its first bytes say so.
     #[must_use]
     pub fn by_magic(head: &[u8]) -> Option<Archive> {
-        let mut frame = head;
-        while let Some(next) = after_skippable(frame) {
-            frame = next;
-        }
+        let frame = first_frame(head);
         let begins = |it: &&Format| it.magics.iter().any(|magic| frame.starts_with(magic));
         let bzip2 = is_bzip2(frame).then_some(Archive::Bzip2);
         let found = bzip2.or_else(|| FORMATS.iter().find(begins).map(|it| it.archive));
@@ -118,6 +119,16 @@ impl Archive {
 fn is_bzip2(head: &[u8]) -> bool {
     let [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] = head else { return false };
     rest.starts_with(b"\x31\x41\x59\x26\x53\x59") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90")
+}
+
+/// What follows the skippable frames at the beginning of a file, as far as it is at hand.
+#[must_use]
+pub fn first_frame(head: &[u8]) -> &[u8] {
+    let mut frame = head;
+    while let Some(next) = after_skippable(frame) {
+        frame = next;
+    }
+    frame
 }
 
 /// What follows a skippable frame (RFC 8878, 3.1.2), if this is one and what follows is at hand.

@@ -15,7 +15,7 @@ mod scheduling;
 pub mod serve;
 mod turn_request;
 
-pub use archive::{Archive, UnknownArchive};
+pub use archive::{Archive, DICTIONARY_VARIABLE, UnknownArchive, first_frame};
 pub use files::{FileList, FileProof};
 pub use message::{
     Cache, CountLine, LatenciesLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError,

@@ -78,6 +78,9 @@ pub struct MethodLine {
     /// decoded content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decodes: Vec<Archive>,
+    /// Whether it decodes a zstd with a dictionary too ([`crate::archive::DICTIONARY_VARIABLE`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dictionary: bool,
     /// Whether it reads a part of a target too ([`crate::Part`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,

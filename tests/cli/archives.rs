@@ -156,6 +156,31 @@ fn a_compressed_file_that_is_cut_short_is_reported_and_its_bytes_are_still_raced
 }
 
 #[test]
+fn commands_are_about_the_bytes_unless_they_are_said_to_decode() {
+    let home = Home::new();
+    let file = home.file("data", gzip(&content()));
+    let own = "cat {} | gzip -dc | wc -l";
+    let words = ["--state", "warm", "--method", "rust/read/scalar", "--work", "newlines", "-c", own];
+    let (id, methods) = (format!("command/{own}"), ["--method", "rust/gzip/memchr"]);
+    let (json, said) = home.race_json(&file, &[&words[..], &methods].concat());
+    assert_eq!(said.code, Some(1), "{said}");
+    let (refused, why) = outcome(&json, &id);
+    assert_eq!(refused, "refused");
+    assert!(why.ends_with(" (it is right about what comes out: --commands-decode)"), "{why}");
+    let (json, said) = home.race_json(&file, &[&words[..], &methods, &["--commands-decode"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let trial = trials(&json, &id, "warm");
+    assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &"gzip".into()), "{trial}");
+    assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
+    let plain = home.file("plain", content());
+    let said = home.race(&plain, &["-c", "wc -l {}", "--commands-decode"]);
+    let reason = "plain: --commands-decode is about an archive, and this is none";
+    assert!(said.refusal().ends_with(reason), "{said}");
+    let said = home.race(&file, &["--commands-decode"]);
+    assert!(said.refusal().ends_with("--commands-decode is about commands, and there is none: -c"), "{said}");
+}
+
+#[test]
 fn a_brotli_is_known_by_its_name_alone() {
     let home = Home::new();
     let bytes = std::fs::read(made(&home, "brotli")).unwrap();

@@ -9,6 +9,7 @@ mod archives;
 mod claims;
 mod compare;
 mod devices;
+mod dictionaries;
 mod documents;
 mod encrypted;
 mod exits;

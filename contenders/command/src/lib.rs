@@ -74,6 +74,7 @@ impl Contender for Commands {
             cache,
             reads: Reads::Both,
             decodes: Vec::new(),
+            dictionary: false,
             // A command that does nothing is as good for a part as for the whole.
             parts: name == NOTHING,
             lists: false,

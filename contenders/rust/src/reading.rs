@@ -127,6 +127,12 @@ impl Reading {
         Ok(Reading { source: self.source.part(part), ..self })
     }
 
+    /// Decodes a zstd with this dictionary.
+    #[must_use]
+    pub fn dictionary(self, dictionary: Option<Vec<u8>>) -> Reading {
+        Reading { source: self.source.dictionary(dictionary), ..self }
+    }
+
     /// Reads the files of the list that the target is.
     ///
     /// # Errors

@@ -11,10 +11,15 @@ use crate::scan::levels::Level;
 use crate::work::{Answer, Work};
 use readlab_protocol::remote;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest};
+use readlab_protocol::{
+    Archive, DICTIONARY_VARIABLE, LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest,
+};
 use std::collections::BTreeMap;
+use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{BufRead, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs one session on standard input and output. `words` are the arguments after the contender's
@@ -67,8 +72,15 @@ impl Contender for Rust {
             None if request.is_list => reading.list(),
             None => Ok(reading),
         });
-        Ok(Box::new(reading.map_err(refused)?))
+        Ok(Box::new(reading.map_err(refused)?.dictionary(dictionary()?)))
     }
+}
+
+/// The dictionary of the session, if there is one.
+fn dictionary() -> Result<Option<Vec<u8>>, Refusal> {
+    let Some(path) = env::var_os(DICTIONARY_VARIABLE) else { return Ok(None) };
+    let failed = |cause| Refusal::Failed(format!("{}: {cause}", Path::new(&path).display()));
+    fs::read(&path).map(Some).map_err(failed)
 }
 
 impl Reader for Reading {
@@ -125,6 +137,7 @@ fn method_line(method: &Method) -> MethodLine {
         cache: method.cache,
         reads: method.reads,
         decodes: method.decodes.to_vec(),
+        dictionary: method.decodes.contains(&Archive::Zstd),
         parts: method.parts,
         lists: method.lists,
         tls: method.tls,

@@ -1,7 +1,8 @@
-//! What a reading reads: a file or a URL, or a part of a file.
+//! What a reading reads: a file or a URL, or a part of a file; a zstd perhaps with a dictionary.
 //!
 //! A file is opened anew for every reading, and a part begins where its first byte is. How the
-//! bytes are read is up to the methods.
+//! bytes are read is up to the methods. A dictionary is in memory before the first reading, as in
+//! programs that use one for many files; decoders are made with it by each reading.
 
 use crate::method::Fault;
 use readlab_protocol::{Part, remote};
@@ -11,17 +12,19 @@ use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use zstd::dict::DecoderDictionary;
 
 /// A target, or a part of one.
 pub(crate) struct Source {
     path: PathBuf,
     part: Option<Part>,
+    dictionary: Option<Vec<u8>>,
 }
 
 impl Source {
     /// All of a target.
     pub(crate) fn whole(path: &Path) -> Source {
-        Source { path: path.to_owned(), part: None }
+        Source { path: path.to_owned(), part: None, dictionary: None }
     }
 
     /// From now on another file, which is read whole. Nothing is allocated unless its path is
@@ -35,6 +38,16 @@ impl Source {
     /// Only a part of it.
     pub(crate) fn part(self, part: Part) -> Source {
         Source { part: Some(part), ..self }
+    }
+
+    /// Decoded with this dictionary.
+    pub(crate) fn dictionary(self, dictionary: Option<Vec<u8>>) -> Source {
+        Source { dictionary, ..self }
+    }
+
+    /// The dictionary, ready for decoders.
+    pub(crate) fn decoder_dictionary(&self) -> io::Result<Option<DecoderDictionary<'static>>> {
+        self.dictionary.as_deref().map(DecoderDictionary::try_copy).transpose()
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -6,6 +6,7 @@ use readlab_protocol::Archive;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, Reading, Work};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
@@ -109,6 +110,31 @@ fn what_comes_out_of_every_form_is_right() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_zstd_is_decoded_with_its_dictionary_and_not_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("with a dictionary");
+    let content: Vec<u8> = contents().swap_remove(4);
+    let dictionary = b"a dictionary of any bytes: line 12345 of some\nline 23456 of some\n";
+    let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(&content).unwrap();
+    let frame = encoder.finish().unwrap();
+    fs::write(&path, frame.repeat(3)).unwrap();
+    for method in decoders(Archive::Zstd) {
+        let answer = |dictionary: Option<&[u8]>| {
+            let reading = Reading::new(method.name, method.scans(Work::Discard)[0], Work::Discard, &path, []);
+            let mut reading = reading.unwrap().dictionary(dictionary.map(<[u8]>::to_vec));
+            reading.prepare().and_then(|()| Ok([reading.read()?, reading.read()?]))
+        };
+        let three = Answer { bytes: Some(3 * content.len() as u64), ..Answer::default() };
+        assert_eq!(answer(Some(dictionary)).unwrap(), [three; 2], "{}", method.name);
+        let said = answer(None).unwrap_err().to_string();
+        assert!(said.starts_with(&format!("{}: ", path.display())), "{}: {said}", method.name);
+        answer(Some(b"another dictionary, as long as the right one is, of other bytes")).unwrap_err();
     }
 }
 

@@ -2,7 +2,7 @@
 //! the device do at best; of a server, what one and several connections bring, and what the link,
 //! the kernel and the decryption allow.
 
-use super::options::{OutputOptions, SamplingOptions, ServerFlags};
+use super::options::{CompressedOptions, OutputOptions, SamplingOptions, ServerFlags};
 use super::output;
 use crate::corpus;
 use crate::corpus::recipe::{CorpusKind, Recipe};
@@ -39,6 +39,9 @@ pub struct LimitsArgs {
     /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
     /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
@@ -71,8 +74,11 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         quiet: args.output.quiet,
     };
     let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
-    let on =
-        |place: &Path| output::run(&config, &[vec![TargetSpec::plain(place, args.over())]], &args.output);
+    let on = |place: &Path| {
+        let target = TargetSpec::plain(place, args.over());
+        let target = target.decoded_with(args.compressed.dictionary.as_deref());
+        output::run(&config, &[vec![target]], &args.output)
+    };
     if !args.place.is_dir() {
         return on(&args.place);
     }

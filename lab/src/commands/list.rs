@@ -52,7 +52,8 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
         let _ = writeln!(text, "\n  {}/{}\n      {}", receipt.contender, method.method, method.about);
         if !method.decodes.is_empty() {
             let archives: Vec<&str> = method.decodes.iter().map(|archive| archive.noun()).collect();
-            let _ = writeln!(text, "      reads what comes out of {}", archives.join(" or "));
+            let with = if method.dictionary { ", of a zstd with a dictionary, too" } else { "" };
+            let _ = writeln!(text, "      reads what comes out of {}{with}", archives.join(" or "));
         }
         if let Some(reason) = &method.unavailable {
             let _ = writeln!(text, "      unavailable: {reason}");

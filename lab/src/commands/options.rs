@@ -10,7 +10,6 @@ use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
 use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
 use crate::experiment::template;
-use crate::experiment::together::Readers;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::target::places::{Pattern, PlacesRequest};
@@ -149,6 +148,16 @@ pub struct PlacesOptions {
     /// [default: several numbers race]
     #[arg(long, value_name = "N", requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub depth: Option<u64>,
+}
+
+/// How what is compressed is decoded.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Compressed files")]
+pub struct CompressedOptions {
+    /// Decode the zstd with this dictionary, by the methods that do so; commands find its path in
+    /// the variable READLAB_DICTIONARY
+    #[arg(long, value_name = "FILE")]
+    pub dictionary: Option<PathBuf>,
 }
 
 /// How servers are reached and trusted.
@@ -321,10 +330,8 @@ impl SelectionOptions {
             work: self.work,
             reference: self.reference.clone(),
             languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
-            all: false,
             rosters: self.rosters.clone(),
-            readers: Readers::default(),
-            per_file: false,
+            ..TrialOptions::default()
         };
         template::placed(options, targets)
     }

@@ -17,6 +17,10 @@ pub struct CommandOptions {
     /// standard input and ends with 0 if it is right
     #[arg(long, value_name = "count|same|none|PROGRAM", default_value = "count")]
     pub check: String,
+    /// The commands decode the archive that the target is: what they print is about what comes out
+    /// of it, and they are ranked with the methods that decode
+    #[arg(long)]
+    pub commands_decode: bool,
     /// Run before the first reading of a command; one for all commands, or one for each
     #[arg(short, long, value_name = "COMMAND")]
     pub setup: Vec<String>,
@@ -95,6 +99,7 @@ impl CommandOptions {
     fn check_has_commands(&self, lines: &[String]) -> anyhow::Result<()> {
         let given = [
             ("--check", !self.is_count()),
+            ("--commands-decode", self.commands_decode),
             ("--setup", !self.setup.is_empty()),
             ("--prepare", !self.prepare.is_empty()),
             ("--cleanup", !self.cleanup.is_empty()),

@@ -2,8 +2,8 @@
 //! a folder, cold and warm, or on a URL or an object of an S3 store.
 
 use super::options::{
-    InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions, SelectionOptions,
-    ServerFlags, TreeOptions,
+    CompressedOptions, InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions,
+    SelectionOptions, ServerFlags, TreeOptions,
 };
 use super::output;
 use super::own_commands::CommandOptions;
@@ -39,6 +39,9 @@ pub struct RaceArgs {
     /// Which blocks are read.
     #[command(flatten)]
     pub places: PlacesOptions,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
     /// So many processes of each contender or command read the file at the same time; of several
     /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
     /// add nothing, and what each reader has of it
@@ -54,7 +57,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
@@ -126,7 +129,9 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         }
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
-    Ok(args.targets.iter().map(target).chain(listed).collect())
+    let dictionary = args.compressed.dictionary.as_deref();
+    let decoded = |specs: TargetSpecs| specs.into_iter().map(|it| it.decoded_with(dictionary)).collect();
+    Ok(args.targets.iter().map(target).chain(listed).map(decoded).collect())
 }
 
 /// Refuses what has no files to be grouped.
@@ -190,6 +195,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
             all: args.all,
             readers: readers(args)?,
             per_file: args.tree.per_file,
+            commands_decode: args.own.commands_decode,
             ..trials
         },
         inspect: args.inspect.values(),

@@ -1,8 +1,9 @@
 //! `readlab request TRIAL [TARGET]`: the exact command and bytes that a contender would get, to run
 //! by hand.
 
-use super::options::ServerFlags;
+use super::options::{CompressedOptions, ServerFlags};
 use crate::contender::roster::Roster;
+use crate::target::dictionary::Dictionary;
 use crate::target::source::{ReadRequest, Source};
 use crate::target::{s3, url};
 use crate::trial::{TrialId, Work};
@@ -29,6 +30,9 @@ pub struct RequestArgs {
     /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
     /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
@@ -57,7 +61,9 @@ pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
 fn read_request(args: &RequestArgs, reads: Reads) -> anyhow::Result<ReadRequest> {
     let word = args.target.as_os_str();
     if !url::is_url(word) && !s3::is_object(word) {
-        return Ok(ReadRequest { word: word.to_owned(), ..ReadRequest::default() });
+        let dictionary = args.compressed.dictionary.as_deref().map(Dictionary::examine).transpose()?;
+        let env = dictionary.iter().map(Dictionary::variable).collect();
+        return Ok(ReadRequest { word: word.to_owned(), env, ..ReadRequest::default() });
     }
     let options = args.server.values();
     let source = Source::parse(word.to_str().context("not a URL")?, &options)?;

@@ -2,7 +2,7 @@
 //! the readings that measuring them all would take; what to use, how sure that is, and the code for
 //! it.
 
-use super::options::{InspectOptions, OutputOptions, ServerFlags, seed_of_now};
+use super::options::{CompressedOptions, InspectOptions, OutputOptions, ServerFlags, seed_of_now};
 use super::output;
 use crate::analysis::stats::EXHAUSTIVE_READINGS;
 use crate::analysis::verdict;
@@ -73,6 +73,9 @@ pub struct TuneArgs {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
     /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
@@ -103,7 +106,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let over = if args.s3 { Transport::S3 } else { Transport::File };
-    let runs = [vec![TargetSpec::plain(&args.target, over)]];
+    let target = TargetSpec::plain(&args.target, over).decoded_with(args.compressed.dictionary.as_deref());
+    let runs = [vec![target]];
     output::until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
         if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {

@@ -166,6 +166,7 @@ mod tests {
             cache: readlab_protocol::Cache::Through,
             reads: readlab_protocol::Reads::File,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

@@ -18,6 +18,17 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
+/// A file whose content is packed.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// Its format.
+    pub archive: Archive,
+    /// The bytes of the dictionary of a zstd; empty without.
+    pub dictionary: &'a [u8],
+}
+
 /// Bytes that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
@@ -58,16 +69,12 @@ fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
 /// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an
 /// encrypted one, has bytes after its last member, or the content has another checksum than the
 /// archive says, if it says one. Or the error of `take`.
-pub(super) fn decode(
-    path: &Path,
-    archive: Archive,
-    take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let file = BufReader::new(File::open(path)?);
-    match archive {
+pub(super) fn decode(packed: &Packed, take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let file = BufReader::new(File::open(packed.path)?);
+    match packed.archive {
         Archive::Zip => unzip(file, take),
         Archive::Gzip => gunzip(file, take),
-        Archive::Zstd => compressed::zstd(file, take),
+        Archive::Zstd => compressed::zstd(file, packed.dictionary, take),
         Archive::Lz4 => compressed::lz4(file, take),
         Archive::Xz => compressed::xz(file, take),
         Archive::Bzip2 => compressed::bzip2(file, take),
@@ -160,7 +167,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let mut content = Vec::new();
-        let done = decode(file.path(), archive, |piece| {
+        let packed = Packed { path: file.path(), archive, dictionary: &[] };
+        let done = decode(&packed, |piece| {
             content.extend_from_slice(piece);
             Ok(())
         });

@@ -14,8 +14,9 @@ use bzip2::write::BzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream, TELL_UNSUPPORTED_CHECK};
 use liblzma::write::XzEncoder;
-use readlab_protocol::Archive;
+use readlab_protocol::{Archive, first_frame};
 use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
+use zstd::zstd_safe::{get_dict_id_from_dict, get_dict_id_from_frame};
 
 /// The level of `xz`.
 const XZ_LEVEL: u32 = 6;
@@ -96,8 +97,25 @@ impl<W: Write> Write for ErrorKeeper<W> {
     }
 }
 
-pub(super) fn zstd(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    drain(&mut zstd::Decoder::with_buffer(file)?, &mut take).map_err(named_end)
+/// With a dictionary, unless that is empty.
+pub(super) fn zstd(
+    mut file: impl BufRead,
+    dictionary: &[u8],
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    if let Some(needed) = get_dict_id_from_frame(first_frame(file.fill_buf()?)) {
+        match get_dict_id_from_dict(dictionary) {
+            _ if dictionary.is_empty() => {
+                return Err(unsound(format!("it needs the dictionary {needed}, which --dictionary names")));
+            }
+            Some(given) if given == needed => {}
+            given => {
+                let given = given.map_or_else(|| "has no number".to_owned(), |id| format!("is {id}"));
+                return Err(unsound(format!("it needs the dictionary {needed}, and the given one {given}")));
+            }
+        }
+    }
+    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, &mut take).map_err(named_end)
 }
 
 pub(super) fn xz(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
@@ -199,7 +217,7 @@ mod tests {
             Ok(())
         };
         let done = match archive {
-            Archive::Zstd => zstd(file, take),
+            Archive::Zstd => zstd(file, &[], take),
             Archive::Lz4 => lz4(file, take),
             Archive::Xz => xz(file, take),
             Archive::Bzip2 => bzip2(file, take),
@@ -233,6 +251,43 @@ mod tests {
         let padded = [&stream[..], &[0; 8], &stream, &[0; 4]].concat();
         assert_eq!(decoded(Archive::Xz, &padded).unwrap(), b"stream\nstream\n");
         decoded(Archive::Xz, &padded[..padded.len() - 1]).unwrap_err();
+    }
+
+    /// What comes out of a zstd with a dictionary.
+    fn with(dictionary: &[u8], bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let mut content = Vec::new();
+        let done = zstd(Cursor::new(bytes), dictionary, |piece| {
+            content.extend_from_slice(piece);
+            Ok(())
+        });
+        done.map(|()| content).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_dictionary_of_any_bytes_decodes() {
+        let dictionary = b"a line of text, number 17\na line of text, number 4711\n";
+        let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(&content()).unwrap();
+        let bytes = encoder.finish().unwrap();
+        assert_eq!(with(dictionary, &bytes).unwrap(), content());
+        with(b"", &bytes).unwrap_err();
+    }
+
+    #[test]
+    fn a_dictionary_that_is_missing_or_another_is_named() {
+        // RFC 8878, 3.1.1.1: a single segment with a dictionary of four bytes, and an empty last
+        // block; behind a frame that is skipped.
+        let frame = b"\x28\xb5\x2f\xfd\x23\x39\x30\0\0\0\x01\0\0";
+        let behind = [&b"\x50\x2a\x4d\x18\x01\0\0\0x"[..], frame].concat();
+        for bytes in [&frame[..], &behind] {
+            let said = with(b"", bytes).unwrap_err();
+            assert_eq!(said, "it needs the dictionary 12345, which --dictionary names");
+            let said = with(b"raw bytes", bytes).unwrap_err();
+            assert_eq!(said, "it needs the dictionary 12345, and the given one has no number");
+            let said = with(b"\x37\xa4\x30\xec\x07\0\0\0", bytes).unwrap_err();
+            assert_eq!(said, "it needs the dictionary 12345, and the given one is 7");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! It must not depend on what it judges, so it shares no code with any contender or scan.
 
-use super::archive;
+use super::archive::{self, Packed};
 use super::products::Products;
 use crate::trial::Answer;
 use crate::units::Nanos;
@@ -133,10 +133,10 @@ pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
 ///
 /// # Errors
 /// If it cannot be opened, read or decoded, or the error of `check`.
-pub fn content(path: &Path, archive: Archive, check: ContinueCheck) -> io::Result<Truth> {
+pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut truth = TruthBuilder::default();
-    archive::decode(path, archive, |piece| {
+    archive::decode(packed, |piece| {
         truth.take(piece);
         check(truth.tally.bytes)
     })?;

@@ -76,6 +76,8 @@ pub struct TrialOptions {
     pub params: Params,
     /// Commands, with `{}` for the path.
     pub commands: Vec<OwnCommand>,
+    /// Whether the commands decode the archive that the target is.
+    pub commands_decode: bool,
     /// What is done with the bytes.
     pub work: Option<Work>,
     /// The trial against which ratios are made.
@@ -142,6 +144,8 @@ pub struct RunConfig {
     pub entries: Vec<Entry>,
     /// The user's commands.
     pub commands: Vec<OwnCommand>,
+    /// Whether the user's commands decode the archive that the target is.
+    pub commands_decode: bool,
     /// Names or globs of methods. If there are any, only these, the controls and commands run.
     pub methods: Vec<String>,
     /// Settings for every method that has them.
@@ -224,6 +228,7 @@ impl RunConfig {
             work: trials.work.or(suite.work),
             entries,
             commands: trials.commands,
+            commands_decode: trials.commands_decode,
             methods: trials.methods,
             params: trials.params,
             reference: reference.map(|name| TrialId::parse_written(&name)).transpose()?,
@@ -265,7 +270,8 @@ impl RunConfig {
         let entry = |trial: String| Entry { trial, over, ..Entry::default() };
         // Commands come first: contenders are started in this order, and time may be short.
         let own = self.commands.iter();
-        let commands = own.map(|own| Entry { command: own.rules.clone(), ..entry(own.trial()) });
+        let form = readable.keys().find_map(|form| form.archive).filter(|_| self.commands_decode);
+        let commands = own.map(|own| Entry { command: own.rules.clone(), form, ..entry(own.trial()) });
         let mut entries: Vec<Entry> = commands.chain(self.entries.iter().cloned()).collect();
         if self.work == Some(Work::Output) {
             // Only commands print something; what shows the limits visits the bytes.

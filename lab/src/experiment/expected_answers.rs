@@ -2,9 +2,11 @@
 //! bytes, and about what comes out of it if it is an archive.
 
 use super::targets::OpenTarget;
+use crate::corpus::archive::Packed;
 use crate::corpus::block_truth::truth_of_blocks;
 use crate::corpus::oracle::{self, ContinueCheck, Truth};
 use crate::corpus::tree_truth::truth_of_files;
+use crate::target::dictionary::Dictionary;
 use crate::target::http::RequestVerb;
 use crate::target::part::open_part;
 use crate::target::{Decoded, Place, Target, shown};
@@ -51,8 +53,12 @@ impl ExpectedAnswers {
         archive: Archive,
         check: ContinueCheck,
     ) -> Result<(), String> {
-        let file = target.file().expect("an archive behind a foreign server is never decoded");
-        match oracle::content(file, archive, check) {
+        let path = target.file().expect("an archive behind a foreign server is never decoded");
+        let dictionary = target.facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), Dictionary::bytes);
+        let content = dictionary.and_then(|dictionary| {
+            oracle::content(&Packed { path, archive, dictionary: &dictionary }, check)
+        });
+        match content {
             Ok(content) => {
                 target.facts.decoded = Some(facts(archive, &content));
                 self.decoded = Some(content);

@@ -21,7 +21,7 @@ use crate::measure::search::Tuning;
 use crate::record::ReferenceCandidate;
 use crate::target::{shown, without_parents};
 use crate::trial::{CacheState, Transport, TrialId};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use readlab_protocol::Archive;
 use std::path::Path;
 use std::rc::Rc;
@@ -192,15 +192,22 @@ impl FirstReading<'_> {
         let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
             return Ok(planning.finish()?);
         };
-        if let Some(archive) = own_archive(target, expected) {
+        let own = own_archive(target, expected);
+        if planning.config.commands_decode && own.is_none() {
+            bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
+        }
+        if let Some(archive) = own {
             let form = TargetForm { archive: Some(archive), over: Transport::File };
             let work = planning.config.work_on(true);
-            planning.readable.insert(form, ReadableTarget::plain(0, work));
+            let has_dictionary = target.target.facts.dictionary.is_some();
+            let readable =
+                |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(0, work) };
+            planning.readable.insert(form, readable(work, None));
             if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
                 let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
                 let is_text = broken.is_some() || expected.is_text();
                 let work = planning.config.work_on(is_text);
-                planning.readable.insert(form, ReadableTarget { broken, ..ReadableTarget::plain(0, work) });
+                planning.readable.insert(form, readable(work, broken));
             }
         }
         Ok(planning.finish()?)

@@ -12,7 +12,7 @@ use crate::target::source::{ServerOptions, Source};
 use crate::target::tree::TreeRequest;
 use crate::target::{Accept, Target, TargetError, TargetFacts, s3, secret, shown, url};
 use crate::trial::Transport;
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZero;
@@ -34,6 +34,8 @@ pub struct TargetSpec {
     tree: Option<TreeRequest>,
     /// How the places are picked that are read of it; `None` where all of it is read.
     places: Option<PlacesRequest>,
+    /// The dictionary with which it is decoded.
+    dictionary: Option<PathBuf>,
 }
 
 /// One of several readers that split a file among themselves.
@@ -77,33 +79,26 @@ impl TargetSpec {
             word if s3::is_object(word) => Transport::S3,
             _ => over,
         };
-        TargetSpec {
-            word: word.to_owned(),
-            form: TargetForm { archive: None, over },
-            split: None,
-            tree: None,
-            places: None,
-        }
+        TargetSpec::of(word, TargetForm { archive: None, over })
+    }
+
+    /// What is read as it is, whole.
+    fn of(word: &Path, form: TargetForm) -> TargetSpec {
+        TargetSpec { word: word.to_owned(), form, split: None, tree: None, places: None, dictionary: None }
     }
 
     /// A file, plain or an archive.
     #[must_use]
     pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
-        TargetSpec {
-            word: path.to_owned(),
-            form: TargetForm { archive, over: Transport::File },
-            split: None,
-            tree: None,
-            places: None,
-        }
+        TargetSpec::of(path, TargetForm { archive, over: Transport::File })
     }
 
     /// The files of a tree.
     #[must_use]
     pub fn of_tree(request: TreeRequest) -> TargetSpec {
-        let (word, form) =
-            (request.source.path().to_owned(), TargetForm { archive: None, over: Transport::Tree });
-        TargetSpec { word, form, split: None, tree: Some(request), places: None }
+        let whole =
+            TargetSpec::of(request.source.path(), TargetForm { archive: None, over: Transport::Tree });
+        TargetSpec { tree: Some(request), ..whole }
     }
 
     /// Only what one of several readers reads of it.
@@ -119,18 +114,29 @@ impl TargetSpec {
         TargetSpec { form, places: Some(request), ..self }
     }
 
+    /// Decoded with a dictionary, if there is one.
+    #[must_use]
+    pub fn decoded_with(self, dictionary: Option<&Path>) -> TargetSpec {
+        TargetSpec { dictionary: dictionary.map(Path::to_owned), ..self }
+    }
+
     /// A target of a record, with the seed of its run.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
         let word = facts.place();
         let tree = facts.tree.as_ref().map(|tree| tree.request(&word, seed));
         let places = facts.places.as_ref().map(|places| places.request(seed));
-        TargetSpec { word, form, split: None, tree, places }
+        let dictionary = facts.dictionary.as_ref().map(|it| PathBuf::from(&it.path));
+        TargetSpec { word, form, split: None, tree, places, dictionary }
     }
 
     /// Finds out what is known of it. A server is waited for until the deadline.
     pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
         let Examination { accept, server, deadline } = *examination;
+        if self.dictionary.is_some() && self.form.over != Transport::File {
+            let word = secret::shown(&shown(&self.word));
+            bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
+        }
         if let Some(request) = &self.tree {
             return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
         }
@@ -150,6 +156,9 @@ impl TargetSpec {
         }
         if let Some(request) = &self.places {
             target.pick_places(request)?;
+        }
+        if let Some(dictionary) = &self.dictionary {
+            target.decode_with(dictionary)?;
         }
         Ok(ExaminedTarget { form: self.form, target })
     }

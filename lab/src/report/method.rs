@@ -3,6 +3,7 @@
 
 use super::words::{files as counted_files, grouped, plural};
 use crate::record::{Header, Receipt, Record};
+use crate::target::dictionary::Dictionary;
 use crate::target::places::PlacesFacts;
 use crate::target::s3::StoreFacts;
 use crate::target::tree::TreeFacts;
@@ -81,9 +82,16 @@ fn target_title(target: &TargetFacts) -> String {
         let out = target.bytes_out(Some(decoded.archive));
         format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))
     }));
+    facts.extend(target.dictionary.as_ref().map(dictionary));
     facts.extend(place(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
+}
+
+/// The dictionary of a zstd.
+fn dictionary(dictionary: &Dictionary) -> String {
+    let number = dictionary.id.map_or_else(|| "no number".to_owned(), |id| format!("number {id}"));
+    format!("with the dictionary {}, {}, {number}", dictionary.path, Bytes(dictionary.size_bytes))
 }
 
 /// The files of a tree.

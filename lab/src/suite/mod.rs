@@ -143,6 +143,11 @@ pub struct Entry {
     /// What is asked of a command as it is; its work is then `output`.
     #[serde(default)]
     pub command: CommandRules,
+    /// Whether it is a command that decodes a zstd with the dictionary that the variable
+    /// `READLAB_DICTIONARY` names: it takes part only where there is one, and other commands of
+    /// archives only where there is none.
+    #[serde(default, rename = "dictionary")]
+    pub has_dictionary: bool,
     /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
     #[serde(default)]
     pub only_with_all: bool,

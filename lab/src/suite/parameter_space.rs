@@ -173,6 +173,7 @@ mod tests {
             about: String::new(),
             cache: Cache::Through,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

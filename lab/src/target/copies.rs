@@ -5,7 +5,6 @@
 //! removed with them: calls that share extents would make them one file to the device. To the
 //! control of the page cache the file and its copies are the files of a tree.
 
-use super::source::ReadRequest;
 use super::tree::{ListSource, TreeOrder, TreeRequest};
 use super::{Target, TargetError};
 use crate::folder::scratch::Scratch;
@@ -84,10 +83,9 @@ impl Copies {
         Ok(Copies { all, files, folder })
     }
 
-    /// What the reader of this number gets to read its own.
-    pub(super) fn request(&self, reader: usize) -> Option<ReadRequest> {
-        let word = self.files.get(reader)?.clone().into_os_string();
-        Some(ReadRequest { word, ..ReadRequest::default() })
+    /// The file of the reader of this number.
+    pub(super) fn of_reader(&self, reader: usize) -> Option<&Path> {
+        self.files.get(reader).map(PathBuf::as_path)
     }
 }
 
@@ -142,8 +140,7 @@ mod tests {
         let file = folder.path().join("f\nile");
         fs::write(&file, "x".repeat(3 * PIECE_BYTES + 5)).unwrap();
         let copies = Copies::make(&file, folder.path(), 2, &|_| Ok(())).unwrap();
-        let words: Vec<PathBuf> =
-            (0..4).filter_map(|it| copies.request(it)).map(|it| it.word.into()).collect();
+        let words: Vec<PathBuf> = (0..4).filter_map(|it| copies.of_reader(it)).map(Path::to_owned).collect();
         assert_eq!(words.len(), 3);
         assert_eq!(words[0], file);
         for word in &words {

@@ -88,6 +88,12 @@ pub enum TargetError {
         /// Bytes of a block.
         block_bytes: u64,
     },
+    /// It cannot be a dictionary.
+    #[error("{}: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8", shown(.0))]
+    NoDictionary(PathBuf),
+    /// A dictionary is for a zstd, and this is none.
+    #[error("{}: --dictionary decodes a zstd, and this is none", shown(.0))]
+    NoZstd(PathBuf),
     /// There is nothing to read in a folder or a list.
     #[error("{}: no file in it", shown(.0))]
     NoFiles(PathBuf),

@@ -1,6 +1,7 @@
 //! The facts about a target that a record keeps.
 
 use super::device::Device;
+use super::dictionary::Dictionary;
 use super::extents::Extents;
 use super::hidden_cache::HiddenCache;
 use super::layers::{self, Layer};
@@ -76,6 +77,9 @@ pub struct TargetFacts {
     /// Its decoded content, where trials decode it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded: Option<Decoded>,
+    /// The dictionary with which it is decoded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dictionary: Option<Dictionary>,
     /// What a reader of the numbers should know about this target.
     pub cautions: Vec<String>,
     /// The server that it is read from; `None` for a file that contenders open.

@@ -9,6 +9,7 @@
 pub mod caution;
 pub mod copies;
 pub mod device;
+pub mod dictionary;
 mod error;
 pub mod extents;
 mod facts;
@@ -35,6 +36,7 @@ use crate::linux::system_root::SystemRoot;
 use crate::terminal::printable::printable;
 use copies::Copies;
 use device::Device;
+use dictionary::Dictionary;
 pub use error::TargetError;
 use error::refusal;
 use extents::Extents;
@@ -43,7 +45,7 @@ use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
 use places::FilePlaces;
-use readlab_protocol::{Part, Reads};
+use readlab_protocol::{Archive, Part, Reads};
 use s3::PresignError;
 use source::{ReadRequest, ServerOptions, Source};
 use std::ffi::OsString;
@@ -167,6 +169,23 @@ impl Target {
         Ok(())
     }
 
+    /// From now on it is decoded with a dictionary.
+    ///
+    /// # Errors
+    /// If it does not begin like a zstd, or the dictionary is none.
+    pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
+        let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
+        let mut head = Vec::new();
+        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        let read = file.take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
+        if Archive::by_magic(&head) != Some(Archive::Zstd) {
+            return Err(TargetError::NoZstd(path.to_owned()));
+        }
+        self.facts.dictionary = Some(Dictionary::examine(dictionary)?);
+        Ok(())
+    }
+
     /// From now on contenders request a file from readlab's own server; what is on another server
     /// stays there.
     ///
@@ -234,9 +253,7 @@ impl Target {
     /// If an object has no signed URL.
     pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         match &self.place {
-            Place::File(file) => {
-                Ok(ReadRequest { word: file.clone().into_os_string(), ..ReadRequest::default() })
-            }
+            Place::File(file) => Ok(self.request_file(file)),
             Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
             Place::Tree(tree) => Ok(tree.request(reads)),
             Place::Blocks(blocks) => Ok(blocks.request()),
@@ -248,10 +265,19 @@ impl Target {
     /// # Errors
     /// As for [`Target::request`].
     pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
-        let own = self.copies.as_ref().and_then(|copies| copies.request(reader));
-        own.map_or_else(|| self.request(reads), Ok)
+        let own = self.copies.as_ref().and_then(|copies| copies.of_reader(reader));
+        own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
+    }
+
+    /// What a contender gets to read this file, with the dictionary of the target.
+    fn request_file(&self, file: &Path) -> ReadRequest {
+        let env = self.facts.dictionary.iter().map(Dictionary::variable).collect();
+        ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }
     }
 }
+
+/// Bytes at the beginning of a file that decide what it is.
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// Refuses everything except regular files, and devices where they are accepted.
 fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), TargetError> {

@@ -297,6 +297,7 @@ mod tests {
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
+            dictionary: false,
             parts: false,
             lists: false,
             tls: false,

@@ -6,7 +6,7 @@
 
 use super::controls::Loaded;
 use super::inflate::Decoder;
-use super::stream::{self, BUFFER};
+use super::stream::{BUFFER, StreamDecoder};
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -15,6 +15,7 @@ use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::io;
+use zstd::dict::DecoderDictionary;
 
 pub(super) const DECODER: Method = Method {
     name: "decoder",
@@ -38,23 +39,24 @@ struct Prepared(Option<(Loaded, InMemory)>);
 /// A decoder with the memory that it decodes into.
 enum InMemory {
     Whole(Archive, Decoder),
-    Stream(Archive, Buffer),
+    Stream(Archive, Option<DecoderDictionary<'static>>, Buffer),
 }
 
 impl InMemory {
-    fn new(archive: Archive) -> Result<InMemory, Fault> {
+    fn new(archive: Archive, source: &Source) -> Result<InMemory, Fault> {
         Ok(match archive {
             Archive::Zip | Archive::Gzip => InMemory::Whole(archive, Decoder::new()?),
-            other => InMemory::Stream(other, Buffer::new(buffer_bytes())?),
+            other => InMemory::Stream(other, source.decoder_dictionary()?, Buffer::new(buffer_bytes())?),
         })
     }
 
     fn decode(&mut self, mut bytes: &[u8]) -> Result<Answer, Fault> {
         match self {
             InMemory::Whole(archive, decoder) => decoder.content(*archive, bytes, Visit::Nothing),
-            InMemory::Stream(archive, buffer) => {
+            InMemory::Stream(archive, dictionary, buffer) => {
                 let mut consumer = Consumer::new(Visit::Nothing);
-                stream::decode(*archive, &mut bytes, &mut buffer[..buffer_bytes()], &mut consumer)?;
+                let decoder = StreamDecoder { archive: *archive, dictionary: dictionary.as_ref() };
+                decoder.decode(&mut bytes, &mut buffer[..buffer_bytes()], &mut consumer)?;
                 Ok(consumer.finish())
             }
         }
@@ -73,7 +75,7 @@ impl Reader for Prepared {
         let archive = Archive::by_magic(loaded.bytes()).or_else(|| Archive::by_name(source.path()));
         let archive =
             archive.ok_or_else(|| Fault::Unavailable("decoder: the file is no archive".to_owned()))?;
-        let mut decoder = InMemory::new(archive)?;
+        let mut decoder = InMemory::new(archive, source)?;
         decoder.decode(loaded.bytes())?;
         self.0 = Some((loaded, decoder));
         Ok(())

@@ -20,6 +20,7 @@ use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use zstd::dict::DecoderDictionary;
 
 /// Size of the input buffer, and of the output buffer.
 pub(super) const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
@@ -79,33 +80,53 @@ impl Reader for Stream {
         let mut file = BufReader::with_capacity(self.buffer_bytes, File::open(source.path())?);
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        decode(self.archive, &mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+        let dictionary = source.decoder_dictionary()?;
+        let decoder = StreamDecoder { archive: self.archive, dictionary: dictionary.as_ref() };
+        decoder.decode(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)?;
         Ok(consumer.finish())
     }
 }
 
-/// Decodes a stream of this format to its end, through the buffer.
-pub(super) fn decode(
-    archive: Archive,
-    source: &mut impl BufRead,
-    buffer: &mut [u8],
-    consumer: &mut Consumer,
-) -> Result<(), Fault> {
-    let decoded = match archive {
-        Archive::Zip | Archive::Gzip => Err(unsound(format!("{} is decoded elsewhere", archive.noun()))),
-        Archive::Zstd => drain(&mut zstd::Decoder::with_buffer(source)?, buffer, consumer).map(drop),
-        Archive::Lz4 => lz4_frames(source, buffer, consumer),
-        Archive::Xz => drain(&mut XzDecoder::new_multi_decoder(source), buffer, consumer).map(drop),
-        Archive::Bzip2 => drain(&mut MultiBzDecoder::new(source), buffer, consumer).map(drop),
-        Archive::Snappy => drain(&mut snap::read::FrameDecoder::new(source), buffer, consumer).map(drop),
-        Archive::Brotli => brotli_stream(source, buffer, consumer),
-    };
-    decoded.map_err(|fault| match fault {
-        Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
-            io::Error::new(ErrorKind::UnexpectedEof, format!("the {archive} ends too early")).into()
+/// What decodes the streams of one format.
+#[derive(Clone, Copy)]
+pub(super) struct StreamDecoder<'d> {
+    pub(super) archive: Archive,
+    /// The dictionary of a zstd, if it has one.
+    pub(super) dictionary: Option<&'d DecoderDictionary<'static>>,
+}
+
+impl StreamDecoder<'_> {
+    /// Decodes a stream to its end, through the buffer.
+    pub(super) fn decode(
+        self,
+        source: &mut impl BufRead,
+        buffer: &mut [u8],
+        consumer: &mut Consumer,
+    ) -> Result<(), Fault> {
+        let archive = self.archive;
+        let decoded = match archive {
+            Archive::Zip | Archive::Gzip => Err(unsound(format!("{} is decoded elsewhere", archive.noun()))),
+            Archive::Zstd => drain(&mut self.of_zstd(source)?, buffer, consumer).map(drop),
+            Archive::Lz4 => lz4_frames(source, buffer, consumer),
+            Archive::Xz => drain(&mut XzDecoder::new_multi_decoder(source), buffer, consumer).map(drop),
+            Archive::Bzip2 => drain(&mut MultiBzDecoder::new(source), buffer, consumer).map(drop),
+            Archive::Snappy => drain(&mut snap::read::FrameDecoder::new(source), buffer, consumer).map(drop),
+            Archive::Brotli => brotli_stream(source, buffer, consumer),
+        };
+        decoded.map_err(|fault| match fault {
+            Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
+                io::Error::new(ErrorKind::UnexpectedEof, format!("the {archive} ends too early")).into()
+            }
+            fault => fault,
+        })
+    }
+
+    fn of_zstd<R: BufRead>(&self, source: R) -> io::Result<zstd::Decoder<'_, R>> {
+        match self.dictionary {
+            Some(dictionary) => zstd::Decoder::with_prepared_dictionary(source, dictionary),
+            None => zstd::Decoder::with_buffer(source),
         }
-        fault => fault,
-    })
+    }
 }
 
 /// Decodes frame after frame. The crate's decoder ends with a frame, and does not know frames that

@@ -6,7 +6,7 @@
 //! through a buffer of its own. Where no frame begins, the rest is left to the decoder, which has
 //! the reason.
 
-use super::stream::decode;
+use super::stream::StreamDecoder;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -56,13 +56,15 @@ impl Reader for Frames {
         let file = File::open(source.path())?;
         // SAFETY: the file is only read, and the lab ends the run if it changes meanwhile.
         let bytes = unsafe { Mmap::map(&file)? };
+        let dictionary = source.decoder_dictionary()?;
+        let decoder = StreamDecoder { archive: Archive::Zstd, dictionary: dictionary.as_ref() };
         let groups = groups(&bytes);
         let parts = Segments::new(0..groups.len() as u64, 1).share(self.threads, |numbers| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);
             while let Some(number) = numbers.take() {
                 let mut frames = &bytes[groups[number.start as usize].clone()];
-                decode(Archive::Zstd, &mut frames, &mut buffer[..self.buffer_bytes], &mut consumer)?;
+                decoder.decode(&mut frames, &mut buffer[..self.buffer_bytes], &mut consumer)?;
             }
             Ok(consumer.finish())
         })?;

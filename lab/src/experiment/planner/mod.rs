@@ -13,7 +13,10 @@ use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Trial};
-use crate::trial::{CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work};
+use crate::suite::NamedBy;
+use crate::trial::{
+    COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work,
+};
 pub use pattern::MethodPattern;
 use readlab_protocol::{Archive, Cache, Reads};
 pub(super) use reference::as_planned;
@@ -206,7 +209,7 @@ impl Planner<'_> {
     /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
     fn add(&mut self, spec: &TrialSpec, state: CacheState) {
         let readable = self.selection.readable.get(&spec.form);
-        if readable.is_none() && !spec.is_reported {
+        if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
             return;
         }
         let work = spec.work.unwrap_or_else(|| self.selection.work(spec.form));
@@ -274,6 +277,10 @@ impl Planner<'_> {
             }
             None => Some(format!("it reads what comes out of {noun}, and the target is none")),
             Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
+            Some(readable) if is_for_other_dictionary(spec, readable) => Some(match spec.has_dictionary {
+                true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
+                false => "it decodes without a dictionary".to_owned(),
+            }),
             Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
                 Some(format!("it does not decode {noun}"))
             }
@@ -290,6 +297,12 @@ impl Planner<'_> {
     }
 }
 
+/// Whether a command of a suite decodes with a dictionary and there is none, or the other way.
+fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
+    let is_of_suite = spec.id.method.contender == COMMAND && spec.named_by == NamedBy::Suite;
+    is_of_suite && spec.form.archive.is_some() && spec.has_dictionary != readable.has_dictionary
+}
+
 /// The parameter of methods that request ranges.
 const PART: &str = "part_bytes";
 
@@ -300,6 +313,8 @@ fn suits(
     readable: Option<&ReadableTarget>,
 ) -> Result<(), ResolveError> {
     let is_part = readable.is_some_and(|readable| readable.is_part);
+    let has_dictionary = readable.is_some_and(|readable| readable.has_dictionary);
+    let decodes = !choice.method.decodes.is_empty();
     let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
     let reads = choice.method.reads;
     let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
@@ -307,6 +322,7 @@ fn suits(
     let lacks_folder = readable.is_some_and(|readable| !readable.has_folder);
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
+        _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
         _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
         _ if over.suits(&choice.method) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"

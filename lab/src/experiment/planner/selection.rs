@@ -52,6 +52,8 @@ pub struct ReadableTarget {
     pub work: Work,
     /// Whether it is a part of a file.
     pub is_part: bool,
+    /// Whether it is a zstd that is decoded with a dictionary.
+    pub has_dictionary: bool,
     /// Whether its server speaks with encryption only.
     pub is_encrypted: bool,
     /// Whether its server answers requests for ranges.
@@ -72,6 +74,7 @@ impl ReadableTarget {
             target,
             work,
             is_part: false,
+            has_dictionary: false,
             is_encrypted: false,
             has_ranges: true,
             has_folder: true,
@@ -97,6 +100,8 @@ pub(super) struct TrialSpec {
     pub(super) answers: Vec<Work>,
     pub(super) start: Start,
     pub(super) command: CommandRules,
+    /// Whether a command decodes with a dictionary.
+    pub(super) has_dictionary: bool,
     /// Of more files it is left out, and reported.
     pub(super) files_max: Option<u64>,
     pub(super) named_by: NamedBy,
@@ -115,6 +120,7 @@ impl TrialSpec {
             answers: Vec::new(),
             start: Start::Kept,
             command: CommandRules::default(),
+            has_dictionary: false,
             files_max: None,
             named_by: NamedBy::User,
             is_reported: true,
@@ -198,9 +204,21 @@ impl Selection {
         let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let form = TargetForm { archive: entry.form, over: entry.over };
         let (work, start, command) = (entry.work, entry.start, entry.command.clone());
-        let &Entry { files_max, named_by, .. } = entry;
+        let &Entry { files_max, named_by, has_dictionary, .. } = entry;
         let is_reported = self.reports_unreadable;
-        Ok(TrialSpec { label, id, work, form, answers, start, command, files_max, named_by, is_reported })
+        Ok(TrialSpec {
+            label,
+            id,
+            work,
+            form,
+            answers,
+            start,
+            command,
+            has_dictionary,
+            files_max,
+            named_by,
+            is_reported,
+        })
     }
 
     /// A method that a glob matched. If an entry names it too, the work and the form are those of

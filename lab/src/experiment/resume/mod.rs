@@ -254,6 +254,11 @@ impl SameAnswers<'_> {
             let facts = &target.target.facts;
             let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http == facts.http;
             ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
+            ensure!(
+                before.dictionary == facts.dictionary,
+                "{}: its dictionary is not what it was before the run was cut short: begin anew",
+                facts.path
+            );
             all.push(expected);
         }
         if let (Some(target), Some(expected)) = (targets.first_mut(), all.first_mut()) {

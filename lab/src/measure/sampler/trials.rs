@@ -282,7 +282,11 @@ impl<'a> Trials<'a> {
                 continue;
             }
             if !answer.proves(trial.work, truth) {
-                return Err(SampleError::refused(answer.refusal(trial.work, truth)));
+                let why = answer.refusal(trial.work, truth);
+                return Err(SampleError::refused(match self.is_about_content(trial, &answer) {
+                    true => format!("{why} (it is right about what comes out: --commands-decode)"),
+                    false => why,
+                }));
             }
             let must_prove = trial.contender() != COMMAND;
             if products.is_some_and(|products| !products.agree(&answer, must_prove)) {
@@ -291,6 +295,12 @@ impl<'a> Trials<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a command answers about what comes out of an archive, and was asked about its bytes.
+    fn is_about_content(&self, trial: &Trial, answer: &Answer) -> bool {
+        let decoded = self.target_of(trial.index).decoded.filter(|_| trial.contender() == COMMAND);
+        trial.decodes.is_none() && decoded.is_some_and(|content| answer.proves(trial.work, &content.answer))
     }
 
     /// Whether a turn of this trial needs no state of the cache: it is a control that reads

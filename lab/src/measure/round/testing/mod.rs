@@ -66,6 +66,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         cache,
         reads: Reads::File,
         decodes: Vec::new(),
+        dictionary: false,
         parts: false,
         lists: false,
         tls: false,

@@ -1,0 +1,88 @@
+//! Tests of a zstd that was compressed with a dictionary: decoded with it, and with none or another
+//! the reason is told.
+
+use super::{Home, trials};
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Lines that a dictionary has something of.
+fn content() -> String {
+    (0..3000).map(|n| format!("a line of text, number {n}\n")).collect()
+}
+
+/// What became of a trial, and why.
+fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
+    let trial = trials(json, id, "warm");
+    (trial["outcome"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default())
+}
+
+fn names(json: &Value) -> Vec<&str> {
+    json["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_str().unwrap()).collect()
+}
+
+/// A zstd of the content, compressed with a dictionary of any bytes, and the dictionary.
+fn with_dictionary(home: &Home) -> [PathBuf; 2] {
+    let dictionary = b"a line of text, number 17\na line of text, number 2000\n";
+    let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(content().as_bytes()).unwrap();
+    [home.file("records.zst", encoder.finish().unwrap()), home.file("dictionary", dictionary)]
+}
+
+/// The suite's commands, by their names.
+const ZSTD: &str = "command/zstd -dc {} | wc -l";
+const ZSTD_WITH: &str = "command/zstd -dcD \"$READLAB_DICTIONARY\" {} | wc -l";
+
+#[test]
+fn a_zstd_is_decoded_with_the_dictionary_that_is_named() {
+    let home = Home::new();
+    let [file, dictionary] = with_dictionary(&home);
+    let named = dictionary.to_str().unwrap();
+    let words = ["--dictionary", named, "--state", "warm", "--method", "rust/read/scalar"];
+    let decoders = ["rust/zstd/memchr", "rust/zstd-frames/memchr"];
+    let decoders: Vec<&str> = decoders.into_iter().flat_map(|it| ["--method", it]).collect();
+    let (json, said) = home.race_json(&file, &[&words[..], &decoders].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    let measured = |id| {
+        let trial = trials(&json, id, "warm");
+        assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &"zstd".into()), "{trial}");
+    };
+    measured("rust/zstd/memchr");
+    let frames = names(&json).into_iter().find(|name| name.starts_with("rust/zstd-frames/memchr")).unwrap();
+    measured(frames);
+    match outcome(&json, ZSTD_WITH) {
+        ("unavailable", why) if why.contains("not on the PATH") => eprintln!("SKIPPED: {ZSTD_WITH}: {why}"),
+        _ => measured(ZSTD_WITH),
+    }
+    assert!(!names(&json).contains(&ZSTD), "it has no dictionary: {:?}", names(&json));
+    let limits = json["limits"].as_array().unwrap();
+    assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{}", json["limits"]);
+    let kept = &json["targets"][0]["dictionary"];
+    assert_eq!((&kept["path"], &kept["size_bytes"]), (&named.into(), &54.into()), "{kept}");
+}
+
+#[test]
+fn a_dictionary_that_is_another_or_missing_is_the_reason() {
+    let home = Home::new();
+    let [file, dictionary] = with_dictionary(&home);
+    let words = ["--state", "warm", "--method", "rust/zstd/memchr", "--method", "rust/read/scalar"];
+    let other = home.file("other", "what is in here is in no line of the content at all, as is easily seen");
+    for given in [vec![], vec!["--dictionary", other.to_str().unwrap()]] {
+        let (json, said) = home.race_json(&file, &[&words[..], &given].concat());
+        assert_eq!(said.code, Some(1), "{said}");
+        let (outcome, why) = outcome(&json, "rust/zstd/memchr");
+        assert!(outcome == "unavailable" && why.contains("zstd and cannot be decoded: "), "{outcome} {why}");
+    }
+    let named = dictionary.to_str().unwrap();
+    let refused = |file: &Path, words: &[&str], reason: &str| {
+        let said = home.race(file, words);
+        assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.err.contains(reason), "{said}");
+    };
+    let plain = home.file("plain", content());
+    refused(&plain, &["--dictionary", named], "plain: --dictionary decodes a zstd, and this is none");
+    refused(&file, &["--dictionary", "none"], "none: no such file");
+    refused(&file, &["--dictionary", named, "--http"], "--dictionary is for what is decoded");
+    refused(&home.at("."), &["--dictionary", named], "--dictionary is for what is decoded");
+}
