@@ -18,6 +18,8 @@ mod lab;
 mod limited_link;
 mod options;
 mod outcomes;
+mod paced_device;
+mod paced_file;
 mod paced_server;
 mod pairs;
 mod pairwise;
@@ -30,7 +32,6 @@ mod running;
 mod screen;
 mod script_server;
 mod share;
-mod slow;
 mod told;
 
 use anyhow::{Context, bail};

@@ -1,5 +1,5 @@
-//! A slow file system in user space with one file: every request waits before it is answered. A
-//! reader waits while neither the device nor a processor is busy. Needs root.
+//! A file system in user space with one file, whose reads are answered at a pace. A reader waits
+//! while neither the device nor a processor is busy. Needs root.
 
 use anyhow::Context;
 use fuser::{
@@ -10,33 +10,67 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// How long every request waits: with the kernel's requests of 128 KiB, about as slow as a network.
-const DELAY: Duration = Duration::from_millis(2);
+/// When a read is answered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pace {
+    /// So long after it came.
+    After(Duration),
+    /// So long after the one before it, however many wait.
+    Every(Duration),
+}
+
+/// A sleep may last so much longer: the rest is waited for by looking at the clock.
+const SLEEP_SLACK: Duration = Duration::from_micros(100);
 
 const FILE: INodeNo = INodeNo(2);
 const BLOCK_BYTES: u32 = 512;
 /// How long the kernel may cache answers; the file system does not change.
 const TTL: Duration = Duration::from_secs(3600);
 
-struct Slow {
+struct PacedFile {
     name: String,
     content: File,
     size_bytes: u64,
+    pace: Pace,
+    /// When the last read was answered.
+    answered: Mutex<Instant>,
 }
 
-/// Shows a file's content, slowly, under this name in a folder, until the value is dropped.
-pub(crate) fn mount(content: &Path, folder: &Path, name: &str) -> anyhow::Result<BackgroundSession> {
+/// Shows a file's content under this name in a folder, at a pace, until the value is dropped.
+pub(crate) fn mount(
+    content: &Path,
+    folder: &Path,
+    name: &str,
+    pace: Pace,
+) -> anyhow::Result<BackgroundSession> {
     let content = File::open(content).with_context(|| content.display().to_string())?;
-    let size_bytes = content.metadata()?.len();
-    let slow = Slow { name: name.to_owned(), content, size_bytes };
+    let (size_bytes, answered) = (content.metadata()?.len(), Mutex::new(Instant::now()));
+    let file = PacedFile { name: name.to_owned(), content, size_bytes, pace, answered };
     let mut config = Config::default();
-    config.mount_options = vec![MountOption::RO, MountOption::FSName("readlab-slow".to_owned())];
-    fuser::spawn_mount(slow, folder, &config).with_context(|| folder.display().to_string())
+    config.mount_options = vec![MountOption::RO, MountOption::FSName("readlab-paced".to_owned())];
+    fuser::spawn_mount(file, folder, &config).with_context(|| folder.display().to_string())
 }
 
-impl Slow {
+impl PacedFile {
+    /// Waits until a read that came now may be answered.
+    fn wait(&self) {
+        match self.pace {
+            Pace::After(delay) => std::thread::sleep(delay),
+            Pace::Every(interval) => {
+                let mut answered = self.answered.lock().expect("nothing panics while it is locked");
+                let due = Instant::now().max(*answered + interval);
+                std::thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(SLEEP_SLACK));
+                while Instant::now() < due {
+                    std::hint::spin_loop();
+                }
+                *answered = due;
+            }
+        }
+    }
+
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let (kind, perm, size) = match inode {
             FILE => (FileType::RegularFile, 0o444, self.size_bytes),
@@ -62,7 +96,7 @@ impl Slow {
     }
 }
 
-impl Filesystem for Slow {
+impl Filesystem for PacedFile {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == OsStr::new(&self.name) {
             reply.entry(&TTL, &self.attributes(FILE), Generation(0));
@@ -86,9 +120,10 @@ impl Filesystem for Slow {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        std::thread::sleep(DELAY);
         let mut bytes = vec![0; size as usize];
-        match self.content.read_at(&mut bytes, offset) {
+        let read = self.content.read_at(&mut bytes, offset);
+        self.wait();
+        match read {
             Ok(count) => reply.data(&bytes[..count]),
             Err(_) => reply.error(Errno::EIO),
         }

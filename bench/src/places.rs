@@ -2,8 +2,8 @@
 //! on top of another, and a slow one in user space. All but the first are made by the bench, need
 //! root, and are removed when dropped.
 
+use crate::paced_file::{self, Pace};
 use crate::programs::Programs;
-use crate::slow;
 use anyhow::{Context, bail};
 use fuser::BackgroundSession;
 use readlab::trial::CacheState;
@@ -11,6 +11,11 @@ use readlab::units::Bytes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+
+/// How long each read of a slow file system waits: with the kernel's requests of 128 KiB, about as
+/// slow as a network.
+const SLOW: Pace = Pace::After(Duration::from_millis(2));
 
 /// What the file in a place is called.
 const NAME: &str = "lines.txt";
@@ -97,7 +102,7 @@ impl Made {
     /// The original's content, as it comes from a slow file system.
     fn slow(beside: &Path, original: &Path) -> anyhow::Result<Made> {
         let mut made = Made::folder(&beside.join("slow"))?;
-        made.mount = Mount::Own(Some(slow::mount(original, &made.folder, NAME)?));
+        made.mount = Mount::Own(Some(paced_file::mount(original, &made.folder, NAME, SLOW)?));
         Ok(made)
     }
 
@@ -160,7 +165,7 @@ fn unmount(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// What a program prints.
-fn run(program: &str, options: &[&str], paths: &[&Path]) -> anyhow::Result<String> {
+pub(crate) fn run(program: &str, options: &[&str], paths: &[&Path]) -> anyhow::Result<String> {
     let done =
         Command::new(program).args(options).args(paths).output().with_context(|| program.to_owned())?;
     if !done.status.success() {

@@ -172,11 +172,11 @@ impl Programs {
         Ok(folder)
     }
 
-    /// The same as the only content of a zip.
-    pub(crate) fn zipped_lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
+    /// The same as the only content of an archive.
+    pub(crate) fn packed_lines(&self, size: Bytes, archive: Archive) -> anyhow::Result<PathBuf> {
         let mut command = self.lab.command("corpus");
         command
-            .args(["make", "lines", &size.0.to_string(), "--in", "zip", "--folder"])
+            .args(["make", "lines", &size.0.to_string(), "--in", archive.word(), "--folder"])
             .arg(self.folder.join("corpus"));
         Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
     }

@@ -5,6 +5,7 @@ mod auto;
 mod beside_hyperfine;
 mod build;
 mod decide;
+mod decoders;
 mod device;
 mod disturbance;
 mod falsely_refused;
@@ -86,6 +87,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fleet-limits", about: fleet_limits::ABOUT, measure: fleet_limits::measure },
     Figure { name: "objects", about: objects::ABOUT, measure: objects::measure },
     Figure { name: "places", about: places::ABOUT, measure: places::measure },
+    Figure { name: "decoders", about: decoders::ABOUT, measure: decoders::measure },
     Figure { name: "trees", about: trees::ABOUT, measure: trees::measure },
     Figure { name: "readers", about: readers::ABOUT, measure: readers::measure },
     Figure { name: "soak", about: soak::ABOUT, measure: soak::measure },

@@ -1,13 +1,15 @@
 //! Figure: blocks at random places beside fio: reads per second, and the median and the 99th
-//! percentile of single reads, on the device as it is, on one that a control group holds at a fixed
-//! number of reads per second, and from the page cache; and whether what stops a reading is told.
+//! percentile of single reads, on a device of fixed speed, on the device as it is and held by a
+//! control group, and from the page cache; and whether what stops a reading is told.
 //!
 //! In turns on the same file: the lab's reading, then fio with as many reads of the same size and
-//! as many in flight. Both run in the same control group. After a pause that gives a burst of reads
-//! for free, which the lab has spent before it begins; fio therefore leaves out its first second.
+//! as many in flight. A control group grants reads at the ticks of the kernel's timer, and after a
+//! pause a burst of them for free, which the lab has spent before it begins; fio therefore leaves
+//! out its first second. How far fio is from itself there is shown beside.
 
 use crate::control_group::{Group, Limit};
 use crate::fio;
+use crate::paced_device::PacedDevice;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -19,7 +21,8 @@ use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(super) const ABOUT: &str = "places: random reads of 4 KiB beside fio (reads/s, p50, p99), and verdicts";
 
@@ -28,8 +31,26 @@ const PAIRS: usize = 9;
 const VERDICTS: usize = 10;
 const RATE_TOLERANCE: f64 = 0.03;
 const LATENCY_TOLERANCE: f64 = 0.05;
-/// Of the device of fixed speed.
+/// Of the device of fixed speed, and of the control group.
 const READS_PER_S: u64 = 5_000;
+
+/// What sets the pace of reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speed {
+    /// The device as it is, or the page cache.
+    AsItIs,
+    /// A control group.
+    Granted,
+    /// A device that answers one read after the other, each in the same time.
+    Fixed,
+}
+
+/// What is read, at its speed for as long as this is there.
+struct Ground {
+    target: PathBuf,
+    _group: Option<Group>,
+    _device: Option<PacedDevice>,
+}
 
 /// The same reading by the lab and by fio.
 struct Case {
@@ -38,7 +59,7 @@ struct Case {
     fio: &'static [&'static str],
     state: CacheState,
     reads: &'static str,
-    is_limited: bool,
+    speed: Speed,
 }
 
 const PSYNC: &[&str] = &["--ioengine=psync", "--direct=1"];
@@ -47,14 +68,14 @@ const RING: &[&str] = &["--ioengine=io_uring", "--direct=1", "--iodepth=16"];
 /// As long as the lab's reads of a device of fixed speed.
 const RAMPED: [&str; 3] = ["--ramp_time=1", "--runtime=2", "--time_based"];
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     Case {
         name: "device of fixed speed, one in flight",
         method: "rust/places-direct@threads=1",
         fio: PSYNC,
         state: CacheState::Cold,
         reads: "10000",
-        is_limited: true,
+        speed: Speed::Fixed,
     },
     Case {
         name: "device of fixed speed, 16 in flight",
@@ -62,7 +83,15 @@ const CASES: [Case; 5] = [
         fio: RING,
         state: CacheState::Cold,
         reads: "10000",
-        is_limited: true,
+        speed: Speed::Fixed,
+    },
+    Case {
+        name: "device held by a control group, 16 in flight",
+        method: "rust/places-io_uring@depth=16,direct=1",
+        fio: RING,
+        state: CacheState::Cold,
+        reads: "10000",
+        speed: Speed::Granted,
     },
     Case {
         name: "device as it is, one in flight",
@@ -70,7 +99,7 @@ const CASES: [Case; 5] = [
         fio: PSYNC,
         state: CacheState::Cold,
         reads: "20000",
-        is_limited: false,
+        speed: Speed::AsItIs,
     },
     Case {
         name: "device as it is, 16 in flight",
@@ -78,7 +107,7 @@ const CASES: [Case; 5] = [
         fio: RING,
         state: CacheState::Cold,
         reads: "60000",
-        is_limited: false,
+        speed: Speed::AsItIs,
     },
     Case {
         name: "page cache, one in flight",
@@ -86,7 +115,7 @@ const CASES: [Case; 5] = [
         fio: &["--ioengine=psync", "--direct=0", "--invalidate=0"],
         state: CacheState::Warm,
         reads: "200000",
-        is_limited: false,
+        speed: Speed::AsItIs,
     },
 ];
 
@@ -97,7 +126,7 @@ struct Made {
     /// Methods that show the limit, besides the controls.
     beside: &'static [&'static str],
     state: CacheState,
-    is_limited: bool,
+    speed: Speed,
     /// Enough that the kernel's count of processor time is fine.
     reads: &'static str,
     right: &'static [&'static str],
@@ -109,16 +138,16 @@ const MADE: [Made; 4] = [
         method: "rust/places-direct@threads=1",
         beside: &["rust/places-io_uring@depth=64,direct=1"],
         state: CacheState::Cold,
-        is_limited: false,
+        speed: Speed::AsItIs,
         reads: "4096",
         right: &["shallow depth"],
     },
     Made {
-        name: "many reads in flight of a device of fixed speed",
+        name: "many reads in flight of a device held by a control group",
         method: "rust/places-io_uring@depth=16,direct=1",
         beside: &[],
         state: CacheState::Cold,
-        is_limited: true,
+        speed: Speed::Granted,
         reads: "4096",
         right: &["device"],
     },
@@ -127,7 +156,7 @@ const MADE: [Made; 4] = [
         method: "rust/places-pread/scalar@threads=1",
         beside: &[],
         state: CacheState::Warm,
-        is_limited: false,
+        speed: Speed::AsItIs,
         reads: "100000",
         right: &["processing"],
     },
@@ -136,7 +165,7 @@ const MADE: [Made; 4] = [
         method: "rust/places-pread@threads=1",
         beside: &[],
         state: CacheState::Warm,
-        is_limited: false,
+        speed: Speed::AsItIs,
         reads: "100000",
         right: &["copy"],
     },
@@ -163,11 +192,15 @@ struct Shown {
 }
 
 fn beside_fio(programs: &Programs, case: &Case) -> anyhow::Result<Vec<Row>> {
-    let file = programs.lines(FILE)?;
-    let _group = limited(&file, case.is_limited)?;
-    let mut both = Vec::new();
+    let ground = Ground::at(programs, case.speed)?;
+    let (mut both, mut fio_twice) = (Vec::new(), Vec::new());
     for _ in 0..programs.repeats(PAIRS) {
-        both.push((lab(programs, &file, case)?, fio_once(&file, case)?));
+        let ours = lab(programs, &ground.target, case)?;
+        let theirs = fio_once(&ground.target, case)?;
+        if case.speed == Speed::Granted {
+            fio_twice.push((fio_once(&ground.target, case)?.p50_ns, theirs.p50_ns));
+        }
+        both.push((ours, theirs));
     }
     let row = |what: &str, of: fn(&Shown) -> f64, tolerance: f64| {
         let found: Vec<(f64, f64)> = both.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect();
@@ -175,22 +208,42 @@ fn beside_fio(programs: &Programs, case: &Case) -> anyhow::Result<Vec<Row>> {
         let figure = format!("{}: {what}, ours ÷ fio's", case.name);
         let target = format!("within {:.0} %", tolerance * 100.0);
         // Between reads fio does more than the lab, which shows unless the device sets the pace.
-        if !case.is_limited {
+        if case.speed != Speed::Fixed {
             return Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95);
         }
         Row::judged(figure, &target, ratio.estimate, ratio.within(tolerance), ratio.words()).with(ratio.ci95)
     };
-    Ok(vec![
+    let mut rows = vec![
         row("reads/s", |it| it.reads_per_s, RATE_TOLERANCE),
         row("p50", |it| it.p50_ns, LATENCY_TOLERANCE),
         row("p99", |it| it.p99_ns, LATENCY_TOLERANCE),
-    ])
+    ];
+    if !fio_twice.is_empty() {
+        let ratio = pairs::ratio(&fio_twice);
+        let figure = format!("{}: p50, fio's ÷ fio's", case.name);
+        rows.push(Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95));
+    }
+    Ok(rows)
 }
 
-/// The group that holds the device at a fixed speed, if so.
-fn limited(file: &Path, is_limited: bool) -> anyhow::Result<Option<Group>> {
-    let enter = || Group::entered(Limit::reads_of(file, READS_PER_S)?, "places");
-    is_limited.then(enter).transpose()
+impl Ground {
+    fn at(programs: &Programs, speed: Speed) -> anyhow::Result<Ground> {
+        let file = programs.lines(FILE)?;
+        let mut ground = Ground { target: file.clone(), _group: None, _device: None };
+        match speed {
+            Speed::AsItIs => {}
+            Speed::Granted => {
+                ground._group = Some(Group::entered(Limit::reads_of(&file, READS_PER_S)?, "places")?);
+            }
+            Speed::Fixed => {
+                let interval = Duration::from_secs(1) / u32::try_from(READS_PER_S)?;
+                let device = PacedDevice::make(programs.folder(), &file, interval)?;
+                ground.target = device.path().to_owned();
+                ground._device = Some(device);
+            }
+        }
+        Ok(ground)
+    }
 }
 
 fn race(programs: &Programs, file: &Path, state: CacheState, options: &[&str]) -> anyhow::Result<Record> {
@@ -217,6 +270,7 @@ fn lab(programs: &Programs, file: &Path, case: &Case) -> anyhow::Result<Shown> {
         case.method,
         "--runs",
         "1",
+        "--allow-device",
     ];
     let record = race(programs, file, case.state, &options)?;
     let trial = trial(&record, case.method)?;
@@ -230,7 +284,7 @@ fn lab(programs: &Programs, file: &Path, case: &Case) -> anyhow::Result<Shown> {
 
 fn fio_once(file: &Path, case: &Case) -> anyhow::Result<Shown> {
     let reads = format!("--number_ios={}", case.reads);
-    let extent = if case.is_limited { &RAMPED[..] } else { &[reads.as_str()] };
+    let extent = if case.speed == Speed::AsItIs { &[reads.as_str()] } else { &RAMPED[..] };
     let common = ["--bs=4k", "--percentile_list=50:99", "--randrepeat=0"];
     let words = [case.fio, &common, extent].concat();
     let read = fio::read_places(file, &words)?;
@@ -245,8 +299,7 @@ fn fio_once(file: &Path, case: &Case) -> anyhow::Result<Shown> {
 
 /// How often the verdict is right.
 fn verdicts(programs: &Programs, made: &Made, figure: &str) -> anyhow::Result<Row> {
-    let file = programs.lines(FILE)?;
-    let _group = limited(&file, made.is_limited)?;
+    let ground = Ground::at(programs, made.speed)?;
     let repeats = programs.repeats(VERDICTS);
     let is_scanned = made.method.contains("scalar");
     let (mut right, mut others) = (0, BTreeSet::new());
@@ -255,7 +308,7 @@ fn verdicts(programs: &Programs, made: &Made, figure: &str) -> anyhow::Result<Ro
         let mut options = vec!["--pattern", "random", "--reads", made.reads, "--work", work, "--runs", "8"];
         let methods = [made.method].into_iter().chain(made.beside.iter().copied());
         options.extend(methods.flat_map(|method| ["--method", method]));
-        let record = race(programs, &file, made.state, &options)?;
+        let record = race(programs, &ground.target, made.state, &options)?;
         let judged = verdict::judge(&record, &verdict::limits(&record), trial(&record, made.method)?);
         let word = judged.context("no verdict")?.stops_at();
         if made.right.iter().any(|right| word.starts_with(right)) {

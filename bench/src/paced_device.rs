@@ -1,0 +1,56 @@
+//! A block device of fixed speed: a loop device on a file whose reads are answered at a pace. Each
+//! read takes its turn, so that a reader with several in flight waits for all before it.
+//!
+//! Needs root. It is removed when dropped.
+
+use crate::paced_file::{self, Pace};
+use crate::places::run;
+use anyhow::Context;
+use fuser::BackgroundSession;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const NAME: &str = "content";
+
+/// The device.
+#[derive(Debug)]
+pub(crate) struct PacedDevice {
+    device: PathBuf,
+    folder: PathBuf,
+    session: Option<BackgroundSession>,
+}
+
+impl PacedDevice {
+    /// Shows a file's content, a read in each interval, through a mount in a folder beside others.
+    pub(crate) fn make(beside: &Path, content: &Path, interval: Duration) -> anyhow::Result<PacedDevice> {
+        let folder = beside.join("paced");
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let session = paced_file::mount(content, &folder, NAME, Pace::Every(interval))?;
+        let mut made = PacedDevice { device: PathBuf::new(), folder, session: Some(session) };
+        let words = ["--find", "--show", "--read-only", "--direct-io=on"];
+        made.device = run("losetup", &words, &[&made.folder.join(NAME)])?.trim().into();
+        Ok(made)
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.device
+    }
+}
+
+impl Drop for PacedDevice {
+    fn drop(&mut self) {
+        let detached = match self.device.as_os_str().is_empty() {
+            true => Ok(()),
+            false => run("losetup", &["--detach"], &[&self.device]).map(drop),
+        };
+        let gone = detached.and_then(|()| {
+            self.session.take().map_or(Ok(()), BackgroundSession::umount_and_join)?;
+            Ok(fs::remove_dir(&self.folder)?)
+        });
+        if let Err(error) = gone {
+            eprintln!("{}: left behind: {error:#}", self.folder.display());
+        }
+    }
+}
