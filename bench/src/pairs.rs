@@ -6,6 +6,7 @@
 //! own, over pairs.
 
 use readlab::analysis::stats::{self, Confidence, Interval, Observation};
+use readlab::record::TrialRecord;
 
 /// How many times as long the first of each pair took as the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +31,11 @@ pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
 /// The median; not a number when there is nothing.
 pub(crate) fn median(values: &[f64]) -> f64 {
     stats::median(values.iter().copied()).unwrap_or(f64::NAN)
+}
+
+/// The median time of a trial's readings.
+pub(crate) fn wall_ns(trial: &TrialRecord) -> f64 {
+    median(&floats(trial.samples.iter().map(|sample| sample.wall_ns)))
 }
 
 /// Nanoseconds as numbers to calculate with.

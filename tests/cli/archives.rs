@@ -12,7 +12,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 /// 3000 lines that compress well.
-fn content() -> Vec<u8> {
+pub(super) fn content() -> Vec<u8> {
     (0..3000).flat_map(|n| format!("a line of text, number {n}\n").into_bytes()).collect()
 }
 
@@ -44,12 +44,12 @@ const SOME: [&str; 8] = [
 ];
 
 /// What became of a trial.
-fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
+pub(super) fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
     let trial = trials(json, id, "warm");
     (trial["outcome"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default())
 }
 
-fn names(json: &Value) -> Vec<&str> {
+pub(super) fn names(json: &Value) -> Vec<&str> {
     json["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_str().unwrap()).collect()
 }
 

@@ -1,32 +1,17 @@
 //! Tests of a zstd that was compressed with a dictionary: decoded with it, and with none or another
 //! the reason is told.
 
+use super::archives::{content, names, outcome};
 use super::{Home, trials};
-use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Lines that a dictionary has something of.
-fn content() -> String {
-    (0..3000).map(|n| format!("a line of text, number {n}\n")).collect()
-}
-
-/// What became of a trial, and why.
-fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
-    let trial = trials(json, id, "warm");
-    (trial["outcome"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default())
-}
-
-fn names(json: &Value) -> Vec<&str> {
-    json["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_str().unwrap()).collect()
-}
 
 /// A zstd of the content, compressed with a dictionary of any bytes, and the dictionary.
 fn with_dictionary(home: &Home) -> [PathBuf; 2] {
     let dictionary = b"a line of text, number 17\na line of text, number 2000\n";
     let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
     encoder.include_checksum(true).unwrap();
-    encoder.write_all(content().as_bytes()).unwrap();
+    encoder.write_all(&content()).unwrap();
     [home.file("records.zst", encoder.finish().unwrap()), home.file("dictionary", dictionary)]
 }
 

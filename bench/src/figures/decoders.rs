@@ -78,7 +78,7 @@ fn race(programs: &Programs, file: &Path, words: &[&str]) -> anyhow::Result<Reco
 fn median(record: &Record, is_it: impl Fn(&TrialRecord) -> bool) -> anyhow::Result<f64> {
     let mut trials = record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control());
     let found = trials.find(|it| is_it(it)).context("it was not measured")?;
-    Ok(pairs::median(&pairs::floats(found.samples.iter().map(|sample| sample.wall_ns))))
+    Ok(pairs::wall_ns(found))
 }
 
 /// The median time of a program, from before its start until after its end.
@@ -106,8 +106,7 @@ fn in_memory_zstd(programs: &Programs, figure: &str) -> anyhow::Result<Row> {
         let record = race(programs, &file, &["--work", "discard", "--method", "rust/zstd"])?;
         let is_decoder = |it: &&TrialRecord| it.trial.method() == "decoder" && it.is_measured();
         let control = record.trials.iter().find(is_decoder).context("the control was not measured")?;
-        let ours_ns = pairs::median(&pairs::floats(control.samples.iter().map(|sample| sample.wall_ns)));
-        found.push((theirs_ns, ours_ns));
+        found.push((theirs_ns, pairs::wall_ns(control)));
     }
     let ratio = pairs::ratio(&found);
     Ok(Row::unjudged(figure, ratio.estimate, ratio.words()).with(ratio.ci95))

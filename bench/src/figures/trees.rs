@@ -161,10 +161,6 @@ fn trial(record: &Record, is_it: impl Fn(&str) -> bool) -> anyhow::Result<&Trial
     Ok(trial)
 }
 
-fn median(trial: &TrialRecord) -> f64 {
-    pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)))
-}
-
 /// How long the default race of 20,000 files takes, without building contenders.
 fn default_race(programs: &Programs) -> anyhow::Result<Row> {
     let tree = source(programs)?;
@@ -194,12 +190,12 @@ fn auto(programs: &Programs, figure: &str, tree: Many, state: CacheState) -> any
     let mut found: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for _ in 0..programs.repeats(PAIRS) {
         let record = race(programs, &folder, state, &words)?;
-        let of_auto = median(trial(&record, |id| id.starts_with("rust/files-auto"))?);
+        let of_auto = pairs::wall_ns(trial(&record, |id| id.starts_with("rust/files-auto"))?);
         let others = record.trials.iter().filter(|it| {
             it.is_measured() && !it.trial.is_control() && !it.trial.id.to_string().contains("files-auto")
         });
         for other in others {
-            found.entry(other.trial.id.to_string()).or_default().push((median(other), of_auto));
+            found.entry(other.trial.id.to_string()).or_default().push((pairs::wall_ns(other), of_auto));
         }
     }
     let ratios = found.iter().map(|(name, pairs)| (name, pairs::ratio(pairs)));
@@ -217,8 +213,8 @@ fn beside(programs: &Programs, program: &str, command: &str) -> anyhow::Result<R
     let mut found = Vec::new();
     for _ in 0..programs.repeats(PAIRS) {
         let record = race(programs, &folder, CacheState::Warm, &words)?;
-        let its = median(trial(&record, |id| id.strip_prefix("command/") == Some(command))?);
-        found.push((its, median(trial(&record, |id| id.starts_with("rust/files-auto"))?)));
+        let its = pairs::wall_ns(trial(&record, |id| id.strip_prefix("command/") == Some(command))?);
+        found.push((its, pairs::wall_ns(trial(&record, |id| id.starts_with("rust/files-auto"))?)));
     }
     let ratio = pairs::ratio(&found);
     let figure = format!("{program} ÷ files-auto, source tree, warm");
@@ -233,7 +229,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
     let mut found = Vec::new();
     for _ in 0..programs.repeats(PAIRS) {
         let record = race(programs, &folder, CacheState::Warm, &words)?;
-        let ours_ns = median(trial(&record, |id| id.starts_with("rust/read"))?);
+        let ours_ns = pairs::wall_ns(trial(&record, |id| id.starts_with("rust/read"))?);
         let told = fio::read_files(&folder, bytes)?;
         ensure!(told["total_ios"] == files, "fio read {} times", told["total_ios"]);
         let theirs_ms = told["runtime"].as_f64().context("fio tells no time")?;

@@ -72,15 +72,23 @@ impl Contender for Rust {
             None if request.is_list => reading.list(),
             None => Ok(reading),
         });
-        Ok(Box::new(reading.map_err(refused)?.dictionary(dictionary()?)))
+        Ok(Box::new(reading.map_err(refused)?.dictionary(dictionary(request.method)?)))
     }
 }
 
-/// The dictionary of the session, if there is one.
-fn dictionary() -> Result<Option<Vec<u8>>, Refusal> {
-    let Some(path) = env::var_os(DICTIONARY_VARIABLE) else { return Ok(None) };
+/// The dictionary of the session, if there is one and the method decodes with it: it would only add
+/// to the memory of others.
+fn dictionary(method: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    let named = env::var_os(DICTIONARY_VARIABLE);
+    let Some(path) = named.filter(|_| registry::find(method).is_some_and(takes_dictionary)) else {
+        return Ok(None);
+    };
     let failed = |cause| Refusal::Failed(format!("{}: {cause}", Path::new(&path).display()));
     fs::read(&path).map(Some).map_err(failed)
+}
+
+fn takes_dictionary(method: &Method) -> bool {
+    method.decodes.contains(&Archive::Zstd)
 }
 
 impl Reader for Reading {
@@ -137,7 +145,7 @@ fn method_line(method: &Method) -> MethodLine {
         cache: method.cache,
         reads: method.reads,
         decodes: method.decodes.to_vec(),
-        dictionary: method.decodes.contains(&Archive::Zstd),
+        dictionary: takes_dictionary(method),
         parts: method.parts,
         lists: method.lists,
         tls: method.tls,
