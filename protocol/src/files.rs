@@ -83,12 +83,8 @@ impl FileList {
         Path::new(OsStr::from_bytes(self.c_path(index).to_bytes()))
     }
 
-    /// The same with its zero byte, for system calls.
-    ///
-    /// # Panics
-    /// If there is none.
-    #[must_use]
-    pub fn c_path(&self, index: usize) -> &CStr {
+    /// The same with its zero byte.
+    fn c_path(&self, index: usize) -> &CStr {
         let bytes = &self.bytes[self.starts[index]..];
         CStr::from_bytes_until_nul(bytes).expect("every path of a list ends with a zero byte")
     }

@@ -9,6 +9,7 @@ use residency::Residency;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// What is known of a file so far; all of it is found out on first use.
@@ -62,6 +63,22 @@ pub(crate) fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<Fil
 pub(crate) fn rings() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
     *RINGS.get_or_init(|| IoUring::new(1).is_ok())
+}
+
+/// Whether the kernel allows an io_uring that has a table of files (Linux 5.19); determined once.
+pub(crate) fn rings_of_files() -> bool {
+    static RINGS: OnceLock<bool> = OnceLock::new();
+    let try_one = || IoUring::new(1)?.submitter().register_files_sparse(1);
+    *RINGS.get_or_init(|| try_one().is_ok())
+}
+
+/// Whether a file can be opened without waiting: the kernel has all names of its path at hand. It
+/// counts as if it could where the kernel cannot tell (before Linux 5.12).
+pub(crate) fn is_name_cached(path: &Path) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED);
+    !matches!(opened, Err(rustix::io::Errno::AGAIN))
 }
 
 /// Numbers of file systems, from linux/magic.h, that keep files in memory.

@@ -1,23 +1,22 @@
 //! The method `files-auto`: the crate readlab-auto reads the files of a list as it thinks best.
 
-use super::of_list::{ListReader, OfList};
+use super::of_list::{ListReader, Listed, OfList};
 use super::{Fault, Feeding, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::{Answer, FilesAnswer};
-use readlab_auto::{FilePaths, Files};
+use readlab_auto::Files;
 use readlab_protocol::{Cache, FileList, Reads};
 use std::num::NonZero;
-use std::path::Path;
 
 /// 0 means that it is chosen by what is cached.
 const THREADS: Param = Param::new("threads", 0, 0, 1024);
 
 pub(super) const FILES_AUTO: Method = Method {
     name: "files-auto",
-    about: "crate readlab-auto: looks whether some files of a list are cached, then reads all by threads that take them in \
-            turn: as many as processors, or 64 where a device must read",
+    about: "crate readlab-auto: looks how large some files of a list are and whether they are cached, then reads all by \
+            threads that take them in turn, or with many in flight through an io_uring for each processor",
     cache: Cache::Through,
     reads: Reads::List,
     feeding: Feeding::InOrder,
@@ -35,19 +34,6 @@ pub(super) const FILES_AUTO: Method = Method {
 
 struct Chosen {
     threads: Option<NonZero<usize>>,
-}
-
-/// The list as the crate takes it.
-struct Listed<'l>(&'l FileList);
-
-impl FilePaths for Listed<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn path(&self, index: usize) -> &Path {
-        self.0.path(index)
-    }
 }
 
 impl ListReader for Chosen {

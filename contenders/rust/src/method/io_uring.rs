@@ -103,7 +103,7 @@ pub(super) fn available() -> Result<(), String> {
     IoUring::new(1).map(drop).map_err(|cause| refusal(&cause))
 }
 
-fn refusal(cause: &io::Error) -> String {
+pub(super) fn refusal(cause: &io::Error) -> String {
     let why = match cause.raw_os_error() {
         Some(libc::ENOSYS) => "the kernel has none",
         Some(libc::EPERM | libc::EACCES) => {

@@ -5,12 +5,27 @@ use super::{Fault, Reader};
 use crate::scan::Visit;
 use crate::source::Source;
 use crate::work::Answer;
+use readlab_auto::FilePaths;
 use readlab_protocol::FileList;
+use std::path::Path;
 
 /// A way of reading the files of a list.
 pub(super) trait ListReader: Send {
     /// Opens, reads and closes each file.
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault>;
+}
+
+/// A list as the crate readlab-auto takes it.
+pub(super) struct Listed<'l>(pub(super) &'l FileList);
+
+impl FilePaths for Listed<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn path(&self, index: usize) -> &Path {
+        self.0.path(index)
+    }
 }
 
 /// It as a reader of the target that is the list.

@@ -1,27 +1,29 @@
 //! Many files, each read once: by as many threads as suit where they are.
 //!
 //! Cached files keep processors busy, so there is a thread for each. Files that a device must read
-//! keep it busy by many requests at a time: threads wait for it, so there are more of them. Which
-//! of the two it is a few files tell, which are looked at before.
+//! keep it busy by many requests at a time: they are in flight through a ring on each thread. Where
+//! there is none, files are large or even their names must be read, more threads wait for the
+//! device. Which of these it is a few files tell, which are looked at before.
+
+mod choice;
+mod error;
+#[cfg(target_os = "linux")]
+pub mod in_flight;
+mod one;
 
 use crate::ReadError;
 use crate::buffer::Buffer;
 use crate::crew::crew;
-use crate::source::Source;
-use crate::strategy::Cached;
-use std::error::Error;
+use choice::Way;
+pub use error::FileError;
+pub use one::OneOfFiles;
+use one::Pieces;
 use std::fs::File;
-use std::io::{self, Read};
+#[cfg(target_os = "linux")]
+use std::iter;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fmt, thread};
-
-/// Files that are looked at, evenly spread.
-const LOOKED_AT: usize = 16;
-
-/// Threads where files come from a device.
-const WAITING_THREADS: usize = 64;
 
 /// More buffer than most files have bytes; larger files are read in several pieces.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -66,22 +68,6 @@ pub struct Files<'p, P: ?Sized> {
     threads: Option<NonZero<usize>>,
 }
 
-/// One of many files, which is open.
-#[derive(Debug)]
-pub struct OneOfFiles<'a> {
-    index: usize,
-    path: &'a Path,
-    file: File,
-    buffer: &'a mut [u8],
-}
-
-/// Why one of many files was not read to its end.
-#[derive(Debug)]
-pub struct FileError {
-    path: PathBuf,
-    cause: ReadError,
-}
-
 impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
     /// These files.
     #[must_use]
@@ -105,130 +91,74 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &mut OneOfFiles<'_>) -> Result<(), ReadError> + Sync,
     ) -> Result<Vec<S>, FileError> {
-        let (next, count) = (AtomicUsize::new(0), self.paths.count());
+        let way = self.threads.map_or_else(|| Way::of(self.paths), |threads| Way::Threads(threads.get()));
+        self.each_by(way, make, visit)
+    }
+
+    fn each_by<S: Send>(
+        &self,
+        way: Way,
+        make: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, &mut OneOfFiles<'_>) -> Result<(), ReadError> + Sync,
+    ) -> Result<Vec<S>, FileError> {
+        let turn = Turn { next: AtomicUsize::new(0), count: self.paths.count() };
         let work = || {
             let mut state = make();
-            let mut buffer = Buffer::new(BUFFER_BYTES).map_err(FileError::of_none)?;
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return Ok(state);
-                }
-                let path = self.paths.path(index);
-                let mut read = || {
-                    let file = File::open(path)?;
-                    visit(&mut state, &mut OneOfFiles { index, path, file, buffer: &mut buffer })
-                };
-                read().map_err(|cause| FileError { path: path.to_owned(), cause })?;
-            }
+            self.read_in_turn(way, &turn, &mut |file| visit(&mut state, file))?;
+            Ok(state)
         };
-        let threads = self.threads.map_or_else(|| threads_for(self.paths), NonZero::get);
-        crew(threads.min(count.max(1)), work, || next.store(count, Ordering::Relaxed))
-    }
-}
-
-impl OneOfFiles<'_> {
-    /// Its number among the files, from 0.
-    #[must_use]
-    pub fn index(&self) -> usize {
-        self.index
+        crew(way.threads().min(turn.count.max(1)), work, || turn.stop())
     }
 
-    /// Its path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.path
-    }
-
-    /// Visits all its bytes in order, piece by piece, each with its offset.
-    ///
-    /// # Errors
-    /// If a read fails, with the offset.
-    pub fn for_each(&mut self, mut visit: impl FnMut(u64, &[u8])) -> Result<(), ReadError> {
-        let mut at = 0;
-        loop {
-            match self.file.read(self.buffer) {
-                Ok(0) => return Ok(()),
-                Ok(count) => {
-                    visit(at, &self.buffer[..count]);
-                    at += count as u64;
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(ReadError::at(at, cause)),
-            }
+    /// Reads files on the calling thread as long as there are some.
+    fn read_in_turn(
+        &self,
+        way: Way,
+        turn: &Turn,
+        visit: &mut dyn FnMut(&mut OneOfFiles<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), FileError> {
+        #[cfg(target_os = "linux")]
+        if let Way::Rings(_) = way
+            && let Ok(files) = in_flight::FilesInFlight::prepare(&in_flight::SMALL_FILES, turn.count)
+        {
+            return files.run(self.paths, &mut iter::from_fn(|| turn.take()), visit);
         }
-    }
-}
-
-impl FileError {
-    fn of_none(cause: io::Error) -> FileError {
-        FileError { path: PathBuf::new(), cause: cause.into() }
-    }
-
-    /// The file; empty if it was none of them, as where no thread could be started.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What failed.
-    #[must_use]
-    pub fn cause(&self) -> &ReadError {
-        &self.cause
-    }
-
-    /// The file and what failed.
-    #[must_use]
-    pub fn into_parts(self) -> (PathBuf, ReadError) {
-        (self.path, self.cause)
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.as_os_str().is_empty() {
-            return self.cause.fmt(f);
+        let mut buffer = Buffer::new(BUFFER_BYTES)?;
+        while let Some(index) = turn.take() {
+            let path = self.paths.path(index);
+            let mut read = || {
+                let pieces = Pieces::Copied { file: File::open(path)?, buffer: &mut buffer };
+                visit(&mut OneOfFiles::new(index, path, pieces))
+            };
+            read().map_err(|cause| FileError::new(path, cause))?;
         }
-        write!(f, "{}: {}", self.path.display(), self.cause)
+        Ok(())
     }
 }
 
-impl Error for FileError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.cause)
+/// Which file is read next, by whichever thread.
+struct Turn {
+    next: AtomicUsize,
+    count: usize,
+}
+
+impl Turn {
+    fn take(&self) -> Option<usize> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        (index < self.count).then_some(index)
     }
-}
 
-impl From<io::Error> for FileError {
-    fn from(cause: io::Error) -> FileError {
-        FileError::of_none(cause)
-    }
-}
-
-/// How many threads suit the files.
-fn threads_for(paths: &(impl FilePaths + ?Sized)) -> usize {
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let count = paths.count();
-    let looked_at = (0..count).step_by(count.div_ceil(LOOKED_AT).max(1));
-    let asked = looked_at.len();
-    let cached = looked_at.filter(|index| is_cached(paths.path(*index))).count();
-    if cached * 2 >= asked { processors } else { processors.max(WAITING_THREADS) }
-}
-
-/// Whether the first byte of a file can be read without waiting; one that is empty, or cannot be
-/// read, waits for nothing.
-fn is_cached(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return true };
-    match Source::of(&file, true, None) {
-        Ok(source) if source.has_size() => source.cached_of(0..1) != Cached::None,
-        _ => true,
+    /// Gives no further file to any thread.
+    fn stop(&self) {
+        self.next.store(self.count, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::path::PathBuf;
+    use std::{fs, io};
 
     /// Files with as many bytes as their number, and one of many pieces.
     fn files(folder: &Path) -> Vec<PathBuf> {
@@ -245,9 +175,9 @@ mod tests {
     fn each_file_is_visited_once_by_however_many_threads() {
         let folder = tempfile::tempdir().unwrap();
         let paths = files(folder.path());
-        for threads in [None, NonZero::new(1), NonZero::new(3), NonZero::new(100)] {
-            let of = Files { paths: &paths[..], threads };
-            let seen = of.each(Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
+        for way in [1, 3, 100].into_iter().flat_map(|threads| [Way::Threads(threads), Way::Rings(threads)]) {
+            let of = Files::new(&paths[..]);
+            let seen = of.each_by(way, Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
                 assert_eq!(file.path(), paths[file.index()]);
                 let mut bytes = 0;
                 file.for_each(|offset, piece| {
@@ -260,7 +190,7 @@ mod tests {
             let mut seen: Vec<(usize, u64)> = seen.unwrap().concat();
             seen.sort_unstable();
             let size = |(index, path): (usize, &PathBuf)| (index, fs::metadata(path).unwrap().len());
-            assert_eq!(seen, paths.iter().enumerate().map(size).collect::<Vec<_>>());
+            assert_eq!(seen, paths.iter().enumerate().map(size).collect::<Vec<_>>(), "{way:?}");
         }
     }
 

@@ -1,0 +1,355 @@
+//! Files in flight through an io_uring: opening and the first read of each file are linked, with
+//! many files in flight on one thread. No descriptor is installed: an open file lives in the ring's
+//! own table, where the next one takes its place.
+//!
+//! The kernel writes into a slot's memory, and reads its path, until the slot's last operation has
+//! completed. Neither is accessed in that time; after an error or a panic, `drop` first waits for
+//! it. [`Files`](super::Files) uses this where it suits; a program that wants to choose sizes and
+//! depth itself may use it, too.
+
+#[cfg(test)]
+mod tests;
+
+use super::one::{OneOfFiles, Pieces};
+use super::{FileError, FilePaths};
+use crate::ReadError;
+use crate::buffer::Buffer;
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{DestinationSlot, Fd, Fixed};
+use io_uring::{IoUring, opcode};
+use std::ffi::CString;
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::{fmt, mem};
+
+/// Opening, the first read, the look for more.
+const OPERATIONS: u32 = 3;
+
+/// The offset by which a read takes the file's position, and moves it.
+const AT_POSITION: u64 = u64::MAX;
+
+/// How files of a few pages are read.
+pub(super) const SMALL_FILES: Plan = Plan { buffer_bytes: 64 << 10, depth: 64, direct: false };
+
+/// From one buffer to the next: a page, of which one byte is used.
+const BEHIND_BYTES: usize = 4 << 10;
+
+/// The settings of the reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Bytes of the buffer of each file in flight; what is longer is read piece by piece.
+    pub buffer_bytes: usize,
+    /// Files in flight at most.
+    pub depth: u16,
+    /// Whether files are read past the page cache.
+    pub direct: bool,
+}
+
+/// All files in flight, and their memory.
+pub struct FilesInFlight {
+    ring: IoUring,
+    plan: Plan,
+    slots: Vec<Slot>,
+    memory: Buffer,
+    /// Slots whose operations have not all completed.
+    in_flight: usize,
+    /// Slots that are complete and whose files were not yet visited.
+    complete: Vec<u16>,
+}
+
+/// One file in flight.
+struct Slot {
+    /// Its part of the memory: a buffer, and one byte behind it for the look for more.
+    part: Range<usize>,
+    path: CString,
+    index: usize,
+    /// The results of its operations.
+    opened: i32,
+    read: i32,
+    more: i32,
+    /// Operations that have not completed.
+    pending: u32,
+}
+
+/// Which operation of a slot has completed.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Open = 0,
+    Read = 1,
+    More = 2,
+}
+
+/// A file in flight, of which the first piece was read.
+pub(super) struct Begun<'f> {
+    files: &'f mut FilesInFlight,
+    slot: u16,
+    next: Next,
+}
+
+/// What a piece is that was not yet visited.
+enum Next {
+    First,
+    Further,
+    None,
+}
+
+impl FilesInFlight {
+    /// Makes a ring and the buffers, no more than there are files.
+    ///
+    /// # Errors
+    /// If the kernel allows no ring, or none with a table of files (before Linux 5.19), or there is
+    /// no memory.
+    pub fn prepare(plan: &Plan, files: usize) -> io::Result<FilesInFlight> {
+        let depth = plan.depth.min(u16::try_from(files).unwrap_or(u16::MAX)).max(1);
+        let entries = u32::from(depth) * OPERATIONS;
+        let ring = IoUring::new(entries.next_power_of_two())?;
+        ring.submitter().register_files_sparse(depth.into()).map_err(no_table)?;
+        let part_bytes = plan.buffer_bytes + BEHIND_BYTES;
+        let slots = (0..usize::from(depth)).map(|number| Slot::new(number * part_bytes, plan)).collect();
+        let memory = Buffer::new(part_bytes * usize::from(depth))?;
+        Ok(FilesInFlight { ring, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
+    }
+
+    /// Opens each file of these numbers, and has it visited. After an error no further file is
+    /// opened.
+    ///
+    /// # Errors
+    /// If a file cannot be opened, or the first error of a visit. The file is named.
+    pub fn run<P: FilePaths + ?Sized>(
+        mut self,
+        paths: &P,
+        numbers: &mut dyn Iterator<Item = usize>,
+        visit: &mut dyn FnMut(&mut OneOfFiles<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), FileError> {
+        for slot in 0..self.slots.len() as u16 {
+            self.start_next(slot, paths, numbers)?;
+        }
+        while let Some(slot) = self.wait_for_one()? {
+            let index = self.slots[usize::from(slot)].index;
+            let path = paths.path(index);
+            let mut read = || {
+                let pieces = Pieces::InFlight(self.begun(slot)?);
+                visit(&mut OneOfFiles::new(index, path, pieces))
+            };
+            read().map_err(|cause| FileError::new(path, cause))?;
+            self.start_next(slot, paths, numbers)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the next file in a slot, if one is left.
+    fn start_next<P: FilePaths + ?Sized>(
+        &mut self,
+        slot: u16,
+        paths: &P,
+        numbers: &mut dyn Iterator<Item = usize>,
+    ) -> Result<(), FileError> {
+        let Some(index) = numbers.next() else { return Ok(()) };
+        let path = paths.path(index);
+        self.start(slot, index, path).map_err(|cause| FileError::new(path, cause.into()))
+    }
+
+    fn start(&mut self, slot: u16, index: usize, path: &Path) -> io::Result<()> {
+        let file = &mut self.slots[usize::from(slot)];
+        file.path = CString::new(path.as_os_str().as_bytes())?;
+        file.index = index;
+        let entries = file.first_entries(slot, &mut self.memory, &self.plan);
+        self.push(slot, if self.plan.direct { &entries[..2] } else { &entries })
+    }
+
+    /// Queues operations of a slot of which none is pending.
+    fn push(&mut self, slot: u16, entries: &[Entry]) -> io::Result<()> {
+        // SAFETY: the slot has the path and its part of the memory for itself. Neither moves nor is
+        // accessed before the slot's operations have completed, for which `drop` waits.
+        unsafe { self.ring.submission().push_multiple(entries) }.map_err(io::Error::other)?;
+        self.slots[usize::from(slot)].pending = entries.len() as u32;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// Waits until all operations of one file have completed; its slot, or `None` after the last.
+    fn wait_for_one(&mut self) -> io::Result<Option<u16>> {
+        loop {
+            let slot = self.complete.pop();
+            if slot.is_some() || self.in_flight == 0 {
+                return Ok(slot);
+            }
+            self.wait()?;
+        }
+    }
+
+    /// Waits until an operation has completed.
+    fn wait(&mut self) -> io::Result<()> {
+        match self.ring.submit_and_wait(1) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
+            _ => {
+                self.take_completions();
+                Ok(())
+            }
+        }
+    }
+
+    fn take_completions(&mut self) {
+        for completion in self.ring.completion() {
+            let number = (completion.user_data() >> 2) as u16;
+            let slot = &mut self.slots[usize::from(number)];
+            slot.complete(completion.user_data() & 3, completion.result());
+            if slot.pending == 0 {
+                self.complete.push(number);
+                self.in_flight -= 1;
+            }
+        }
+    }
+
+    /// The file of a complete slot, if it could be opened.
+    fn begun(&mut self, slot: u16) -> Result<Begun<'_>, ReadError> {
+        let opened = self.slots[usize::from(slot)].opened;
+        if opened < 0 {
+            return Err(io::Error::from_raw_os_error(-opened).into());
+        }
+        Ok(Begun { files: self, slot, next: Next::First })
+    }
+
+    /// Reads on in a slot, whose result it waits for while others complete.
+    fn read_on(&mut self, slot: u16) -> io::Result<()> {
+        let entry = self.slots[usize::from(slot)].read_entry(slot, &mut self.memory, &self.plan);
+        self.push(slot, &[entry])?;
+        while self.slots[usize::from(slot)].pending > 0 {
+            self.wait()?;
+        }
+        self.complete.retain(|other| *other != slot);
+        Ok(())
+    }
+}
+
+impl Slot {
+    fn new(start: usize, plan: &Plan) -> Slot {
+        let part = start..start + plan.buffer_bytes + 1;
+        Slot { part, path: CString::default(), index: 0, opened: 0, read: 0, more: 0, pending: 0 }
+    }
+
+    /// The linked operations that begin a file. The read ends short at the end of a file, which
+    /// breaks a plain link: the look for more hangs on a hard one.
+    fn first_entries(&self, number: u16, memory: &mut Buffer, plan: &Plan) -> [Entry; OPERATIONS as usize] {
+        let place = DestinationSlot::try_from_slot_target(number.into()).expect("a number of 16 bits is one");
+        let flags = libc::O_RDONLY | if plan.direct { libc::O_DIRECT } else { 0 };
+        let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), self.path.as_ptr());
+        let open = open.file_index(Some(place)).flags(flags).build();
+        let behind = memory[self.part.clone()][plan.buffer_bytes..].as_mut_ptr();
+        let more = opcode::Read::new(Fixed(number.into()), behind, 1).offset(AT_POSITION).build();
+        let read = self.read_entry(number, memory, plan);
+        [
+            open.flags(Flags::IO_LINK).user_data(user_data(number, Operation::Open)),
+            if plan.direct { read } else { read.flags(Flags::IO_HARDLINK) },
+            more.user_data(user_data(number, Operation::More)),
+        ]
+    }
+
+    /// A read of what follows, into the buffer.
+    fn read_entry(&self, number: u16, memory: &mut Buffer, plan: &Plan) -> Entry {
+        let buffer = memory[self.part.clone()].as_mut_ptr();
+        let read = opcode::Read::new(Fixed(number.into()), buffer, plan.buffer_bytes as u32);
+        read.offset(AT_POSITION).build().user_data(user_data(number, Operation::Read))
+    }
+
+    fn complete(&mut self, operation: u64, result: i32) {
+        match operation {
+            operation if operation == Operation::Open as u64 => self.opened = result,
+            operation if operation == Operation::Read as u64 => self.read = result,
+            _ => self.more = result,
+        }
+        self.pending -= 1;
+    }
+
+    /// How many bytes the read has put into the buffer; `None` if it must be repeated.
+    fn read_bytes(&self) -> io::Result<Option<usize>> {
+        match usize::try_from(self.read) {
+            Ok(count) => Ok(Some(count)),
+            Err(_) if matches!(-self.read, libc::EINTR | libc::EAGAIN) => Ok(None),
+            Err(_) => Err(io::Error::from_raw_os_error(-self.read)),
+        }
+    }
+}
+
+impl Begun<'_> {
+    /// The next piece; an empty one is at the end.
+    pub(super) fn next_piece(&mut self) -> io::Result<&[u8]> {
+        let count = match self.next {
+            Next::None => 0,
+            Next::First => self.first_bytes()?,
+            Next::Further => self.further_bytes()?,
+        };
+        let part = self.files.slots[usize::from(self.slot)].part.clone();
+        Ok(&self.files.memory[part][..count])
+    }
+
+    /// How many bytes the linked operations have read.
+    fn first_bytes(&mut self) -> io::Result<usize> {
+        let Plan { buffer_bytes, direct, .. } = self.files.plan;
+        let slot = &self.files.slots[usize::from(self.slot)];
+        let count = slot.read_bytes()?;
+        if direct {
+            return self.unless_interrupted(count);
+        }
+        let count = count.unwrap_or(0);
+        self.next = if slot.more == 0 { Next::None } else { Next::Further };
+        if slot.more == 1 {
+            self.files.memory[slot.part.clone()].swap(count, buffer_bytes);
+            return Ok(count + 1);
+        }
+        if count == 0 && slot.more < 0 {
+            return self.further_bytes();
+        }
+        Ok(count)
+    }
+
+    /// Reads on.
+    fn further_bytes(&mut self) -> io::Result<usize> {
+        self.files.read_on(self.slot)?;
+        let count = self.files.slots[usize::from(self.slot)].read_bytes()?;
+        self.unless_interrupted(count)
+    }
+
+    /// What a read has read that begins at the file's position; reads again if it was interrupted.
+    /// Past the cache a read that is short of the buffer is the last.
+    fn unless_interrupted(&mut self, count: Option<usize>) -> io::Result<usize> {
+        let Plan { buffer_bytes, direct, .. } = self.files.plan;
+        let Some(count) = count else { return self.further_bytes() };
+        self.next = if direct && count < buffer_bytes { Next::None } else { Next::Further };
+        Ok(count)
+    }
+}
+
+/// A word that says which operation of which slot has completed.
+fn user_data(slot: u16, operation: Operation) -> u64 {
+    u64::from(slot) << 2 | operation as u64
+}
+
+fn no_table(cause: io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("io_uring: no table of files (Linux 5.19): {cause}"))
+}
+
+impl fmt::Debug for FilesInFlight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilesInFlight").field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+impl Drop for FilesInFlight {
+    /// Waits until the kernel no longer uses memory and paths, and closes the files, which would
+    /// stay open for a while after the ring.
+    fn drop(&mut self) {
+        while self.in_flight > 0 {
+            if self.wait().is_err() {
+                // What the kernel may still access must stay where it is.
+                mem::forget(mem::take(&mut self.slots));
+                mem::forget(mem::take(&mut self.memory));
+                return;
+            }
+        }
+        // It fails for no ring that has a table.
+        let _ = self.ring.submitter().unregister_files();
+    }
+}
