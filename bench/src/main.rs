@@ -15,6 +15,7 @@ mod fio;
 mod fleet;
 mod hyperfine;
 mod lab;
+mod late_tree;
 mod limited_link;
 mod options;
 mod outcomes;

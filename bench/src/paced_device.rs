@@ -1,5 +1,4 @@
-//! A block device of fixed speed: a loop device on a file whose reads are answered at a pace. Each
-//! read takes its turn, so that a reader with several in flight waits for all before it.
+//! A block device of a known pace: a loop device on a file whose reads are answered at it.
 //!
 //! Needs root. It is removed when dropped.
 
@@ -9,7 +8,6 @@ use anyhow::Context;
 use fuser::BackgroundSession;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 const NAME: &str = "content";
 
@@ -22,11 +20,11 @@ pub(crate) struct PacedDevice {
 }
 
 impl PacedDevice {
-    /// Shows a file's content, a read in each interval, through a mount in a folder beside others.
-    pub(crate) fn make(beside: &Path, content: &Path, interval: Duration) -> anyhow::Result<PacedDevice> {
+    /// Shows a file's content through a mount in a folder beside others.
+    pub(crate) fn make(beside: &Path, content: &Path, pace: Pace) -> anyhow::Result<PacedDevice> {
         let folder = beside.join("paced");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let session = paced_file::mount(content, &folder, NAME, Pace::Every(interval))?;
+        let session = paced_file::mount(content, &folder, NAME, pace)?;
         let mut made = PacedDevice { device: PathBuf::new(), folder, session: Some(session) };
         let words = ["--find", "--show", "--read-only", "--direct-io=on"];
         made.device = run("losetup", &words, &[&made.folder.join(NAME)])?.trim().into();

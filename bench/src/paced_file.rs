@@ -11,12 +11,13 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// When a read is answered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pace {
-    /// So long after it came.
+    /// So long after it came, however many others do.
     After(Duration),
     /// So long after the one before it, however many wait.
     Every(Duration),
@@ -55,20 +56,15 @@ pub(crate) fn mount(
 }
 
 impl PacedFile {
-    /// Waits until a read that came now may be answered.
-    fn wait(&self) {
-        match self.pace {
-            Pace::After(delay) => std::thread::sleep(delay),
-            Pace::Every(interval) => {
-                let mut answered = self.answered.lock().expect("nothing panics while it is locked");
-                let due = Instant::now().max(*answered + interval);
-                std::thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(SLEEP_SLACK));
-                while Instant::now() < due {
-                    std::hint::spin_loop();
-                }
-                *answered = due;
-            }
+    /// Waits for a read's turn, so long after the one before.
+    fn wait_for_turn(&self, interval: Duration) {
+        let mut answered = self.answered.lock().expect("nothing panics while it is locked");
+        let due = Instant::now().max(*answered + interval);
+        thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(SLEEP_SLACK));
+        while Instant::now() < due {
+            std::hint::spin_loop();
         }
+        *answered = due;
     }
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
@@ -122,10 +118,21 @@ impl Filesystem for PacedFile {
     ) {
         let mut bytes = vec![0; size as usize];
         let read = self.content.read_at(&mut bytes, offset);
-        self.wait();
-        match read {
+        let answer = move || match read {
             Ok(count) => reply.data(&bytes[..count]),
             Err(_) => reply.error(Errno::EIO),
+        };
+        match self.pace {
+            Pace::Every(interval) => {
+                self.wait_for_turn(interval);
+                answer();
+            }
+            Pace::After(delay) => {
+                thread::spawn(move || {
+                    thread::sleep(delay);
+                    answer();
+                });
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long each read of a slow file system waits: with the kernel's requests of 128 KiB, about as
 /// slow as a network.
-const SLOW: Pace = Pace::After(Duration::from_millis(2));
+const SLOW: Pace = Pace::Every(Duration::from_millis(2));
 
 /// What the file in a place is called.
 const NAME: &str = "lines.txt";

@@ -18,9 +18,8 @@ const LOOKED_AT: usize = 16;
 /// Threads where files come from a device, and no ring reads them.
 const WAITING_THREADS: usize = 64;
 
-/// Larger cached files are copied no faster through a ring, whose buffers leave the processor's
-/// cache.
-const SMALL_CACHED_BYTES: u64 = 64 << 10;
+/// Larger cached files are copied no faster through a ring, which reads them in several pieces.
+const SMALL_CACHED_BYTES: u64 = 16 << 10;
 
 /// Larger files keep a device busy by what the kernel reads ahead, if enough threads read them.
 const SMALL_COLD_BYTES: u64 = 1 << 20;

@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// More buffer than most files have bytes; larger files are read in several pieces.
-const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// The paths of many files.
 pub trait FilePaths: Sync {

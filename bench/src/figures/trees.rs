@@ -3,6 +3,7 @@
 //! told where it was made, and what memory the lab needs for a million files.
 
 use crate::fio;
+use crate::late_tree::LateTree;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -59,10 +60,19 @@ enum Many {
     Of { files: usize, bytes: usize },
 }
 
+/// Where a tree is read.
+#[derive(Debug, Clone, Copy)]
+enum TreePlace {
+    Disk,
+    /// On a device that answers late.
+    LateDevice,
+}
+
 /// What a reading is stopped by, on a tree that was made for it.
 struct Case {
     figure: &'static str,
     tree: Many,
+    place: TreePlace,
     state: CacheState,
     method: &'static str,
     /// Methods that show the limit, besides the controls.
@@ -74,14 +84,16 @@ const CASES: [Case; 3] = [
     Case {
         figure: "verdict: cached files of one line each",
         tree: Many::Of { files: 20_000, bytes: 40 },
+        place: TreePlace::Disk,
         state: CacheState::Warm,
         method: "rust/read/memchr@buffer=64KiB",
         beside: &[],
         right: &["metadata"],
     },
     Case {
-        figure: "verdict: cold files, one at a time",
-        tree: Many::Source,
+        figure: "verdict: cold files of a device that answers late, one at a time",
+        tree: Many::Of { files: 1_000, bytes: 4 << 10 },
+        place: TreePlace::LateDevice,
         state: CacheState::Cold,
         method: "rust/read/memchr@buffer=64KiB",
         beside: &["rust/files-io_uring/memchr", "rust/files-threads/memchr@threads=16"],
@@ -90,6 +102,7 @@ const CASES: [Case; 3] = [
     Case {
         figure: "verdict: cached large files, scanned slowly",
         tree: Many::Of { files: 200, bytes: 1 << 20 },
+        place: TreePlace::Disk,
         state: CacheState::Warm,
         method: "rust/read/scalar@buffer=64KiB",
         beside: &[],
@@ -242,7 +255,14 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
 
 /// How often what stops a reading is told.
 fn verdicts(programs: &Programs, case: &Case) -> anyhow::Result<Row> {
-    let folder = case.tree.make(programs)?;
+    let mut folder = case.tree.make(programs)?;
+    let late = match case.place {
+        TreePlace::Disk => None,
+        TreePlace::LateDevice => Some(LateTree::make(programs.folder(), &folder)?),
+    };
+    if let Some(late) = &late {
+        folder = late.folder().to_owned();
+    }
     let methods = [&[case.method], case.beside].concat();
     let words = with_methods(&methods, &["--runs", "7", "--fills", "7"]);
     let repeats = programs.repeats(VERDICTS);
