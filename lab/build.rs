@@ -81,7 +81,7 @@ fn crate_folder(contender: &str) -> Option<&'static str> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 17] = [
+const SHOWN: [&str; 19] = [
     "rust",
     "c",
     "cpp",
@@ -94,6 +94,8 @@ const SHOWN: [&str; 17] = [
     "swift",
     "rust-crates",
     "python-data",
+    "go-decoders",
+    "java-decoders",
     "rust-objects",
     "go-objects",
     "java-objects",

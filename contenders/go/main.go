@@ -1,5 +1,6 @@
-// The Go contender of readlab: reads files and URLs with Go's standard library. This file parses the command line
-// and starts one session (PROTOCOL.md); it does not read.
+// The Go contender of readlab: reads files and URLs with Go's standard library. With the tag decoders it is
+// go-decoders, which decodes files with modules. This file parses the command line and starts one session
+// (PROTOCOL.md); it does not read.
 package main
 
 import (
@@ -44,6 +45,6 @@ func converse(words []string) int {
 		}
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "usage: readlab-go hello | methods | read METHOD SCAN WORK TARGET [name=value ...]")
+	fmt.Fprintln(os.Stderr, "usage: readlab-"+contender+" hello | methods | read METHOD SCAN WORK TARGET [name=value ...]")
 	return exitUsage
 }

@@ -57,8 +57,8 @@ func (m method) unavailable() string {
 	return "it needs Go 1.24 or later; this contender was built by " + runtime.Version()
 }
 
-// All methods, in the order of the list.
-var methods = []method{
+// The methods of the standard library, in the order of the list.
+var ofStandardLibrary = []method{
 	{"bufio.Scanner", "Scan of a bufio.Scanner; Text makes a string of every line, Bytes does not", ofScans,
 		[]param{lineMax}, readByScanner, false, "", ""},
 	{"bufio.Reader.ReadSlice", "ReadSlice of a bufio.Reader: lines where they lie in its buffer", ofLines,

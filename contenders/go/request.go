@@ -11,20 +11,22 @@ import (
 
 // A request is the method, the target and every parameter in force. A path is any bytes. What is
 // read over the network has no path but an address and what the environment says about its server,
-// and the client of a session, if it is kept. Of a list, the paths in it are here too.
+// and the client of a session, if it is kept. Of a list, the paths in it are here too, of a zstd its
+// dictionary.
 type request struct {
-	method  method
-	scan    string
-	work    string
-	path    string
-	list    []string
-	places  places
-	part    part
-	params  map[string]int
-	address address
-	server  server
-	client  *client
-	start   time.Time
+	method     method
+	scan       string
+	work       string
+	path       string
+	list       []string
+	places     places
+	part       part
+	params     map[string]int
+	dictionary []byte
+	address    address
+	server     server
+	client     *client
+	start      time.Time
 }
 
 // parseRequest reads METHOD SCAN WORK TARGET [name=value ...] and checks it against the method.
@@ -62,6 +64,9 @@ func parseRequest(words []string) (request, error) {
 		r.list, err = parseList(r.path)
 	case "places":
 		r.places, err = parsePlaces(r.path)
+	}
+	if found.decodes == "zstd" {
+		r.dictionary, err = dictionaryOfEnvironment()
 	}
 	return r, r.named(err)
 }

@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"strings"
 )
 
 // The messages of the protocol, one line of flat JSON each.
 
 const (
-	protocol  = 1
-	contender = "go"
-	version   = "0.1.0"
+	protocol = 1
+	version  = "0.1.0"
 )
 
 func sayHello() {
@@ -22,7 +23,20 @@ func sayHello() {
 		Contender string `json:"contender"`
 		Version   string `json:"version"`
 		Runtime   string `json:"runtime"`
-	}{"hello", protocol, contender, version, runtime.Version() + ", " + runtime.GOARCH})
+	}{"hello", protocol, contender, version, strings.Join(receipt(), ", ")})
+}
+
+// receipt is the runtime and the modules that were built in.
+func receipt() []string {
+	words := []string{runtime.Version(), runtime.GOARCH}
+	built, known := debug.ReadBuildInfo()
+	if !known {
+		return words
+	}
+	for _, module := range built.Deps {
+		words = append(words, strings.TrimPrefix(module.Path, "github.com/")+" "+module.Version)
+	}
+	return words
 }
 
 func sayMethod(m method) {
@@ -44,9 +58,11 @@ func sayMethod(m method) {
 		Parts  bool                `json:"parts,omitempty"`
 		Reads  string              `json:"reads,omitempty"`
 		Decode []string            `json:"decodes,omitempty"`
+		Dict   bool                `json:"dictionary,omitempty"`
 		TLS    bool                `json:"tls,omitempty"`
 		Lack   string              `json:"unavailable,omitempty"`
-	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, decodes, m.reads == "url", m.unavailable()})
+	}{"method", m.name, m.scans, params, m.about, "through", m.parts, m.reads, decodes, m.decodes == "zstd",
+		m.reads == "url", m.unavailable()})
 }
 
 func sayReady(params map[string]int) {

@@ -10,7 +10,7 @@ if [ -z "$major" ] || [ "$major" -lt 17 ]; then
     echo "the Java contender needs JDK 17 or later, found: $version" >&2
     exit 1
 fi
-rm -rf build
+rm -f build/*.class
 javac -encoding UTF-8 -Xlint:all -Werror --release 17 -d build src/*.java
 if [ "$major" -ge 22 ]; then
     javac -encoding UTF-8 -Xlint:all -Werror --release 22 -cp build -d build src22/*.java

@@ -3,6 +3,7 @@
 
 use super::archives::{content, names, outcome};
 use super::{Home, trials};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -70,4 +71,30 @@ fn a_dictionary_that_is_another_or_missing_is_the_reason() {
     refused(&file, &["--dictionary", "none"], "none: no such file");
     refused(&file, &["--dictionary", named, "--http"], "--dictionary is for what is decoded");
     refused(&home.at("."), &["--dictionary", named], "--dictionary is for what is decoded");
+}
+
+#[test]
+fn a_run_is_resumed_with_its_dictionary_and_not_after_that_has_changed() {
+    let home = Home::new();
+    let [file, dictionary] = with_dictionary(&home);
+    let named = dictionary.to_str().unwrap();
+    let words = ["--dictionary", named, "--state", "warm", "--method", "rust/zstd/memchr", "--output", "run"];
+    let said = home.race(&file, &words);
+    assert_eq!(said.code, Some(0), "{said}");
+    let record = home.at("run/record.jsonl");
+    let whole = fs::read_to_string(&record).unwrap();
+    let is_early = |line: &&str| !line.contains(r#""line":"sample""#);
+    let cut: String = whole.lines().take_while(is_early).flat_map(|line| [line, "\n"]).collect();
+    fs::write(&record, &cut).unwrap();
+    let resume = || home.readlab(["race", "--resume", "run", "--no-progress"]);
+    let said = resume();
+    assert_eq!(said.code, Some(0), "{said}");
+    let resumed = fs::read_to_string(&record).unwrap();
+    assert!(resumed.starts_with(&cut) && resumed.contains(r#""line":"sample""#), "{resumed}");
+
+    fs::write(&record, &cut).unwrap();
+    fs::write(&dictionary, "a line of text, number 17\na line of text, number 2001\n").unwrap();
+    let said = resume();
+    assert!(said.refusal().contains("dictionary"), "{said}");
+    assert_eq!(fs::read_to_string(&record).unwrap(), cut, "nothing is changed");
 }

@@ -37,6 +37,8 @@ record Method(
     static final String LOOP = "loop";
     /** Copied into an array first, then a plain loop. */
     static final String BULK = "bulk";
+    /** The archive that may be compressed with a dictionary. */
+    static final String ZSTD = "zstd";
     /** The value of {@code reads} for a method that reads from a server. */
     static final String URL = "url";
     /** The value of {@code reads} for a method that opens a file. */
@@ -47,6 +49,14 @@ record Method(
     static final String PLACES = "places";
     /** One call for each byte. */
     static final String READ = "read";
+
+    /** The method of this name. */
+    static Method named(String name) throws Refusal {
+        return Methods.ALL.stream()
+                .filter(method -> method.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new Refusal("there is no method '" + name + "'"));
+    }
 
     /** A method that returns lines; for newlines it answers with lines, which prove them too. */
     static Method ofLines(String name, String about, Reading reading, Param... params) {
@@ -64,6 +74,11 @@ record Method(
     /** The same, for the content of an archive. */
     Method decoding(String archive) {
         return new Method(name, about, scans, List.of(archive), params, reads, parts, unavailable, reading);
+    }
+
+    /** Whether it decodes with a dictionary, too. */
+    boolean takesDictionary() {
+        return decodes.contains(ZSTD);
     }
 
     /** The same with other scans. */

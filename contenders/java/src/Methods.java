@@ -2,8 +2,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** All methods, in the order of the list. */
+/** All methods of the contender, in the order of the list; in another contender, its list replaces this one. */
 final class Methods {
+    /** The name of the contender. */
+    static final String CONTENDER = "java";
     static final List<Method> ALL = Stream.of(
                     LineMethods.ALL, StreamMethods.ALL, ChannelMethods.ALL, SegmentMethods.ALL, FolderMethods.ALL,
                     PlacesMethods.ALL, ArchiveMethods.ALL, HttpMethods.ALL)
@@ -11,11 +13,4 @@ final class Methods {
             .collect(Collectors.toUnmodifiableList());
 
     private Methods() {}
-
-    static Method named(String name) throws Refusal {
-        return ALL.stream()
-                .filter(method -> method.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new Refusal("there is no method '" + name + "'"));
-    }
 }

@@ -55,7 +55,7 @@ public final class Reader {
         Request request;
         Method method;
         try {
-            method = Methods.named(args[1]);
+            method = Method.named(args[1]);
             request = Request.parse(method, args);
         } catch (Refusal refusal) {
             say(out, Say.failed(refusal.getMessage()));

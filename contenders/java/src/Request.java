@@ -12,9 +12,11 @@ import java.util.TreeMap;
  * @param scan the way of visiting them
  * @param params every parameter in force
  * @param server how a server is asked; empty for methods that read files
+ * @param dictionary the bytes that the archive was compressed with; empty for methods that take none
  */
 record Request(
-        Target target, Part part, Work work, String scan, Map<String, Long> params, Optional<HttpSession> server) {
+        Target target, Part part, Work work, String scan, Map<String, Long> params, Optional<HttpSession> server,
+        Optional<byte[]> dictionary) {
     private static final int SCAN = 2;
     private static final int WORK = 3;
     private static final int TARGET = 4;
@@ -44,7 +46,8 @@ record Request(
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
         Target target = target(method, args);
-        return new Request(target, part, work, scan, params, server(method, target, params));
+        Optional<byte[]> dictionary = method.takesDictionary() ? Dictionary.read() : Optional.empty();
+        return new Request(target, part, work, scan, params, server(method, target, params), dictionary);
     }
 
     /** The target; of a list of places, the file that it names. */

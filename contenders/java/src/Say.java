@@ -6,13 +6,12 @@ import java.util.stream.Collectors;
 /** The messages of the protocol as lines of flat JSON, without their newline. */
 final class Say {
     private static final int PROTOCOL = 1;
-    private static final String CONTENDER = "java";
     private static final String VERSION = "0.1.0";
 
     private Say() {}
 
     static String hello() {
-        return message("hello", "\"protocol\":" + PROTOCOL, field("contender", CONTENDER),
+        return message("hello", "\"protocol\":" + PROTOCOL, field("contender", Methods.CONTENDER),
                 field("version", VERSION), field("runtime", Receipt.runtime()));
     }
 
@@ -23,12 +22,13 @@ final class Say {
                 .collect(Collectors.joining(",", "{", "}"));
         String params = method.params().stream().map(Say::param).collect(Collectors.joining(",", "[", "]"));
         String decodes = method.decodes().isEmpty() ? "" : ",\"decodes\":" + list(method.decodes());
+        String dictionary = method.takesDictionary() ? ",\"dictionary\":true" : "";
         String parts = method.parts() ? ",\"parts\":true" : "";
         String tls = method.readsUrls() ? ",\"tls\":true" : "";
         String unavailable = method.unavailable().map(why -> "," + field("unavailable", why)).orElse("");
         return message("method", field("method", method.name()), "\"scans\":" + scans, "\"params\":" + params,
                 field("about", method.about()), field("cache", "through"),
-                field("reads", method.reads()) + decodes + parts + tls + unavailable);
+                field("reads", method.reads()) + decodes + dictionary + parts + tls + unavailable);
     }
 
     static String ready(Map<String, Long> params) {

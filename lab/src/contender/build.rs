@@ -114,12 +114,17 @@ impl Workplace {
         self.sources.join("build")
     }
 
+    /// The note of a contender. Contenders of the same sources have one each.
+    fn note(&self, entry: &RosterEntry) -> PathBuf {
+        self.build().join(format!("{NOTE}-{}", entry.name))
+    }
+
     /// Whether what was built is there, by the compiler that is there now; so is what needs no
     /// building.
     #[must_use]
     pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
-            || fs::read(self.build().join(NOTE)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+            || fs::read(self.note(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
     /// The programs that build it, each with path, size and time of change; they are not started.
@@ -162,6 +167,14 @@ impl Workplace {
     fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
+        // If it fails now, what was built before does not count.
+        let note = self.note(entry);
+        match fs::remove_file(&note) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(BuildError::Io { path: note, cause });
+            }
+            _ => {}
+        }
         let log = File::create(&path).map_err(io)?;
         let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
@@ -183,7 +196,6 @@ impl Workplace {
                 }
             }
         }
-        let note = self.build().join(NOTE);
         fs::write(&note, self.compilers(entry)).map_err(|cause| BuildError::Io { path: note, cause })
     }
 }
@@ -339,6 +351,18 @@ mod tests {
         version("'built again'");
         entry.build_once(|| {}).unwrap();
         assert_eq!(built(), 2);
+    }
+
+    #[test]
+    fn contenders_of_the_same_sources_are_built_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let first =
+            entry(folder.path(), "build = [['sh', '-c', 'mkdir -p build; echo >>count']]\nrun = ['x']");
+        let second = RosterEntry { name: "y".to_owned(), ..first.clone() };
+        for entry in [&first, &second, &first, &second] {
+            entry.build_once(|| {}).unwrap();
+        }
+        assert_eq!(fs::read_to_string(folder.path().join("count")).unwrap().lines().count(), 2);
     }
 
     #[test]

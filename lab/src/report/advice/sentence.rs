@@ -99,7 +99,7 @@ fn spelled(measured: &MeasuredTrial) -> String {
 fn setting(name: &str, value: u64, measured: &MeasuredTrial) -> Option<String> {
     let one = Params([(name.to_owned(), value)].into_iter().collect()).to_string();
     let (short, spelled) = one.split_once('=')?;
-    let switch = value <= 1 && !["depth", "threads", "buffers", "readers"].contains(&short);
+    let switch = value <= 1 && !["depth", "threads", "buffers", "readers", "concurrency"].contains(&short);
     match short {
         "buffer" if measured.param("buffers") > 1 => {
             Some(format!("{} × {} buffers", measured.param("buffers"), size(spelled)))
