@@ -9,8 +9,8 @@
 //! | partly cached | both at once |
 //! | anything else: other file systems, pipes, files of the kernel | copied |
 //!
-//! [`Files`] reads many files, each once, by as many threads, or with as many files in flight, as suit
-//! where they are.
+//! [`Files`] reads many files, each once, by as many threads, or with as many files in flight, as
+//! suit where they are.
 //!
 //! On other systems than Linux files are copied, or mapped where that is allowed (not on Windows).
 //! If the kernel refuses a call, read(2) is used, which works everywhere. macOS is compiled, and

@@ -24,11 +24,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::{fmt, mem};
 
-/// Opening, the first read, the look for more.
-const OPERATIONS: u32 = 3;
-
-/// The offset by which a read takes the file's position, and moves it.
-const AT_POSITION: u64 = u64::MAX;
+/// Opening, the first read.
+const OPERATIONS: u32 = 2;
 
 /// The largest file that a ring reads at once. Four times as much takes longer: the buffers of all
 /// files in flight leave the processor's cache.
@@ -36,9 +33,6 @@ pub(super) const SMALL_BYTES: usize = 16 << 10;
 
 /// How files of a few pages are read.
 pub(super) const SMALL_FILES: Plan = Plan { buffer_bytes: SMALL_BYTES, depth: 64, direct: false };
-
-/// From one buffer to the next: a page, of which one byte is used.
-const BEHIND_BYTES: usize = 4 << 10;
 
 /// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
@@ -65,14 +59,13 @@ pub struct FilesInFlight {
 
 /// One file in flight.
 struct Slot {
-    /// Its part of the memory: a buffer, and one byte behind it for the look for more.
+    /// Its part of the memory.
     part: Range<usize>,
     path: CString,
     index: usize,
     /// The results of its operations.
     opened: i32,
     read: i32,
-    more: i32,
     /// Operations that have not completed.
     pending: u32,
 }
@@ -82,21 +75,16 @@ struct Slot {
 enum Operation {
     Open = 0,
     Read = 1,
-    More = 2,
 }
 
 /// A file in flight, of which the first piece was read.
 pub(super) struct Begun<'f> {
     files: &'f mut FilesInFlight,
     slot: u16,
-    next: Next,
-}
-
-/// What a piece is that was not yet visited.
-enum Next {
-    First,
-    Further,
-    None,
+    /// The offset of the next piece.
+    at: u64,
+    /// Whether the last piece was visited.
+    is_at_end: bool,
 }
 
 impl FilesInFlight {
@@ -110,9 +98,8 @@ impl FilesInFlight {
         let entries = u32::from(depth) * OPERATIONS;
         let ring = IoUring::new(entries.next_power_of_two())?;
         ring.submitter().register_files_sparse(depth.into()).map_err(no_table)?;
-        let part_bytes = plan.buffer_bytes + BEHIND_BYTES;
-        let slots = (0..usize::from(depth)).map(|number| Slot::new(number * part_bytes, plan)).collect();
-        let memory = Buffer::new(part_bytes * usize::from(depth))?;
+        let slots = (0..usize::from(depth)).map(|number| Slot::new(number, plan)).collect();
+        let memory = Buffer::new(plan.buffer_bytes * usize::from(depth))?;
         Ok(FilesInFlight { ring, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
     }
 
@@ -160,7 +147,7 @@ impl FilesInFlight {
         file.path = CString::new(path.as_os_str().as_bytes())?;
         file.index = index;
         let entries = file.first_entries(slot, &mut self.memory, &self.plan);
-        self.push(slot, if self.plan.direct { &entries[..2] } else { &entries })
+        self.push(slot, &entries)
     }
 
     /// Queues operations of a slot of which none is pending.
@@ -197,9 +184,9 @@ impl FilesInFlight {
 
     fn take_completions(&mut self) {
         for completion in self.ring.completion() {
-            let number = (completion.user_data() >> 2) as u16;
+            let number = (completion.user_data() >> 1) as u16;
             let slot = &mut self.slots[usize::from(number)];
-            slot.complete(completion.user_data() & 3, completion.result());
+            slot.complete(completion.user_data() & 1, completion.result());
             if slot.pending == 0 {
                 self.complete.push(number);
                 self.in_flight -= 1;
@@ -213,12 +200,12 @@ impl FilesInFlight {
         if opened < 0 {
             return Err(io::Error::from_raw_os_error(-opened).into());
         }
-        Ok(Begun { files: self, slot, next: Next::First })
+        Ok(Begun { files: self, slot, at: 0, is_at_end: false })
     }
 
-    /// Reads on in a slot, whose result it waits for while others complete.
-    fn read_on(&mut self, slot: u16) -> io::Result<()> {
-        let entry = self.slots[usize::from(slot)].read_entry(slot, &mut self.memory, &self.plan);
+    /// Reads at an offset in a slot, whose result it waits for while others complete.
+    fn read_on(&mut self, slot: u16, at: u64) -> io::Result<()> {
+        let entry = self.slots[usize::from(slot)].read_entry(slot, at, &mut self.memory, &self.plan);
         self.push(slot, &[entry])?;
         while self.slots[usize::from(slot)].pending > 0 {
             self.wait()?;
@@ -229,40 +216,35 @@ impl FilesInFlight {
 }
 
 impl Slot {
-    fn new(start: usize, plan: &Plan) -> Slot {
-        let part = start..start + plan.buffer_bytes + 1;
-        Slot { part, path: CString::default(), index: 0, opened: 0, read: 0, more: 0, pending: 0 }
+    fn new(number: usize, plan: &Plan) -> Slot {
+        let part = number * plan.buffer_bytes..(number + 1) * plan.buffer_bytes;
+        Slot { part, path: CString::default(), index: 0, opened: 0, read: 0, pending: 0 }
     }
 
-    /// The linked operations that begin a file. The read ends short at the end of a file, which
-    /// breaks a plain link: the look for more hangs on a hard one.
+    /// The linked operations that begin a file.
     fn first_entries(&self, number: u16, memory: &mut Buffer, plan: &Plan) -> [Entry; OPERATIONS as usize] {
         let place = DestinationSlot::try_from_slot_target(number.into()).expect("a number of 16 bits is one");
         let flags = libc::O_RDONLY | if plan.direct { libc::O_DIRECT } else { 0 };
         let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), self.path.as_ptr());
         let open = open.file_index(Some(place)).flags(flags).build();
-        let behind = memory[self.part.clone()][plan.buffer_bytes..].as_mut_ptr();
-        let more = opcode::Read::new(Fixed(number.into()), behind, 1).offset(AT_POSITION).build();
-        let read = self.read_entry(number, memory, plan);
         [
             open.flags(Flags::IO_LINK).user_data(user_data(number, Operation::Open)),
-            if plan.direct { read } else { read.flags(Flags::IO_HARDLINK) },
-            more.user_data(user_data(number, Operation::More)),
+            self.read_entry(number, 0, memory, plan),
         ]
     }
 
-    /// A read of what follows, into the buffer.
-    fn read_entry(&self, number: u16, memory: &mut Buffer, plan: &Plan) -> Entry {
+    /// A read at an offset, into the buffer. It names the offset: where reads complete later, a
+    /// ring does not move the file's position.
+    fn read_entry(&self, number: u16, at: u64, memory: &mut Buffer, plan: &Plan) -> Entry {
         let buffer = memory[self.part.clone()].as_mut_ptr();
         let read = opcode::Read::new(Fixed(number.into()), buffer, plan.buffer_bytes as u32);
-        read.offset(AT_POSITION).build().user_data(user_data(number, Operation::Read))
+        read.offset(at).build().user_data(user_data(number, Operation::Read))
     }
 
     fn complete(&mut self, operation: u64, result: i32) {
         match operation {
             operation if operation == Operation::Open as u64 => self.opened = result,
-            operation if operation == Operation::Read as u64 => self.read = result,
-            _ => self.more = result,
+            _ => self.read = result,
         }
         self.pending -= 1;
     }
@@ -278,57 +260,34 @@ impl Slot {
 }
 
 impl Begun<'_> {
-    /// The next piece; an empty one is at the end.
+    /// The next piece; an empty one is at the end. A short read may be followed by more, as in
+    /// files of the kernel; past the cache it is the last.
     pub(super) fn next_piece(&mut self) -> io::Result<&[u8]> {
-        let count = match self.next {
-            Next::None => 0,
-            Next::First => self.first_bytes()?,
-            Next::Further => self.further_bytes()?,
-        };
+        let count = if self.is_at_end { 0 } else { self.read_bytes()? };
+        let Plan { buffer_bytes, direct, .. } = self.files.plan;
+        self.is_at_end = count == 0 || direct && count < buffer_bytes;
+        self.at += count as u64;
         let part = self.files.slots[usize::from(self.slot)].part.clone();
         Ok(&self.files.memory[part][..count])
     }
 
-    /// How many bytes the linked operations have read.
-    fn first_bytes(&mut self) -> io::Result<usize> {
-        let Plan { buffer_bytes, direct, .. } = self.files.plan;
-        let slot = &self.files.slots[usize::from(self.slot)];
-        let count = slot.read_bytes()?;
-        if direct {
-            return self.unless_interrupted(count);
+    /// How many bytes were read at the offset: by the linked operations at the file's begin, which
+    /// are read again there if they were interrupted.
+    fn read_bytes(&mut self) -> io::Result<usize> {
+        let mut is_read = self.at == 0;
+        loop {
+            if is_read && let Some(count) = self.files.slots[usize::from(self.slot)].read_bytes()? {
+                return Ok(count);
+            }
+            self.files.read_on(self.slot, self.at)?;
+            is_read = true;
         }
-        let count = count.unwrap_or(0);
-        self.next = if slot.more == 0 { Next::None } else { Next::Further };
-        if slot.more == 1 {
-            self.files.memory[slot.part.clone()].swap(count, buffer_bytes);
-            return Ok(count + 1);
-        }
-        if count == 0 && slot.more < 0 {
-            return self.further_bytes();
-        }
-        Ok(count)
-    }
-
-    /// Reads on.
-    fn further_bytes(&mut self) -> io::Result<usize> {
-        self.files.read_on(self.slot)?;
-        let count = self.files.slots[usize::from(self.slot)].read_bytes()?;
-        self.unless_interrupted(count)
-    }
-
-    /// What a read has read that begins at the file's position; reads again if it was interrupted.
-    /// Past the cache a read that is short of the buffer is the last.
-    fn unless_interrupted(&mut self, count: Option<usize>) -> io::Result<usize> {
-        let Plan { buffer_bytes, direct, .. } = self.files.plan;
-        let Some(count) = count else { return self.further_bytes() };
-        self.next = if direct && count < buffer_bytes { Next::None } else { Next::Further };
-        Ok(count)
     }
 }
 
 /// A word that says which operation of which slot has completed.
 fn user_data(slot: u16, operation: Operation) -> u64 {
-    u64::from(slot) << 2 | operation as u64
+    u64::from(slot) << 1 | operation as u64
 }
 
 fn no_table(cause: io::Error) -> io::Error {

@@ -1,5 +1,5 @@
-//! The method `files-io_uring`: opening and reading of each file of a list are linked in a ring, with
-//! many files in flight on one thread. `readlab_auto::files::in_flight` does the reads.
+//! The method `files-io_uring`: opening and reading of each file of a list are linked in a ring,
+//! with many files in flight on one thread. `readlab_auto::files::in_flight` does the reads.
 
 use super::of_list::{ListReader, Listed, OfList};
 use super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
