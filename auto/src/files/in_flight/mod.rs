@@ -63,9 +63,16 @@ struct Slot {
     part: Range<usize>,
     path: CString,
     index: usize,
-    /// The results of its operations.
-    opened: i32,
-    read: i32,
+    /// The error of opening, or 0.
+    open_error: i32,
+    /// The error of reading, or 0.
+    read_error: i32,
+    /// The offset in the file of what its part begins with.
+    at: u64,
+    /// How many bytes of the file are in its part.
+    filled: usize,
+    /// Whether the file ends behind them.
+    is_at_end: bool,
     /// Operations that have not completed.
     pending: u32,
 }
@@ -81,10 +88,8 @@ enum Operation {
 pub(super) struct Begun<'f> {
     files: &'f mut FilesInFlight,
     slot: u16,
-    /// The offset of the next piece.
-    at: u64,
-    /// Whether the last piece was visited.
-    is_at_end: bool,
+    /// Whether its part holds a piece that was not yet visited.
+    is_filled: bool,
 }
 
 impl FilesInFlight {
@@ -118,10 +123,14 @@ impl FilesInFlight {
             self.start_next(slot, paths, numbers)?;
         }
         while let Some(slot) = self.wait_for_one()? {
-            let index = self.slots[usize::from(slot)].index;
+            let Slot { index, open_error, .. } = self.slots[usize::from(slot)];
             let path = paths.path(index);
+            if open_error != 0 {
+                let cause = io::Error::from_raw_os_error(open_error);
+                return Err(FileError::new(path, cause.into()));
+            }
             let mut read = || {
-                let pieces = Pieces::InFlight(self.begun(slot)?);
+                let pieces = Pieces::InFlight(Begun { files: &mut self, slot, is_filled: true });
                 visit(&mut OneOfFiles::new(index, path, pieces))
             };
             read().map_err(|cause| FileError::new(path, cause))?;
@@ -146,7 +155,8 @@ impl FilesInFlight {
         let file = &mut self.slots[usize::from(slot)];
         file.path = CString::new(path.as_os_str().as_bytes())?;
         file.index = index;
-        let entries = file.first_entries(slot, &mut self.memory, &self.plan);
+        file.begin(0);
+        let entries = [file.open_entry(slot, &self.plan), file.read_entry(slot, &mut self.memory)];
         self.push(slot, &entries)
     }
 
@@ -175,39 +185,38 @@ impl FilesInFlight {
     fn wait(&mut self) -> io::Result<()> {
         match self.ring.submit_and_wait(1) {
             Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
-            _ => {
-                self.take_completions();
-                Ok(())
-            }
+            _ => self.take_completions(),
         }
     }
 
-    fn take_completions(&mut self) {
+    fn take_completions(&mut self) -> io::Result<()> {
+        let mut unfilled = Vec::new();
         for completion in self.ring.completion() {
             let number = (completion.user_data() >> 1) as u16;
             let slot = &mut self.slots[usize::from(number)];
-            slot.complete(completion.user_data() & 1, completion.result());
-            if slot.pending == 0 {
-                self.complete.push(number);
-                self.in_flight -= 1;
+            slot.take(completion.user_data() & 1, completion.result(), self.plan.direct);
+            if slot.pending > 0 {
+                continue;
             }
+            self.in_flight -= 1;
+            let list = if slot.is_complete() { &mut self.complete } else { &mut unfilled };
+            list.push(number);
         }
+        unfilled.into_iter().try_for_each(|slot| self.read(slot))
     }
 
-    /// The file of a complete slot, if it could be opened.
-    fn begun(&mut self, slot: u16) -> Result<Begun<'_>, ReadError> {
-        let opened = self.slots[usize::from(slot)].opened;
-        if opened < 0 {
-            return Err(io::Error::from_raw_os_error(-opened).into());
-        }
-        Ok(Begun { files: self, slot, at: 0, is_at_end: false })
+    /// Reads in a slot what its part of the memory still has room for.
+    fn read(&mut self, slot: u16) -> io::Result<()> {
+        let entry = self.slots[usize::from(slot)].read_entry(slot, &mut self.memory);
+        self.push(slot, &[entry])
     }
 
-    /// Reads at an offset in a slot, whose result it waits for while others complete.
-    fn read_on(&mut self, slot: u16, at: u64) -> io::Result<()> {
-        let entry = self.slots[usize::from(slot)].read_entry(slot, at, &mut self.memory, &self.plan);
-        self.push(slot, &[entry])?;
-        while self.slots[usize::from(slot)].pending > 0 {
+    /// Fills a slot with the next piece of its file, for which it waits while others complete.
+    fn fill(&mut self, slot: u16) -> io::Result<()> {
+        let file = &mut self.slots[usize::from(slot)];
+        file.begin(file.at + file.filled as u64);
+        self.read(slot)?;
+        while !self.complete.contains(&slot) {
             self.wait()?;
         }
         self.complete.retain(|other| *other != slot);
@@ -218,70 +227,72 @@ impl FilesInFlight {
 impl Slot {
     fn new(number: usize, plan: &Plan) -> Slot {
         let part = number * plan.buffer_bytes..(number + 1) * plan.buffer_bytes;
-        Slot { part, path: CString::default(), index: 0, opened: 0, read: 0, pending: 0 }
+        let path = CString::default();
+        let (index, at, filled, pending) = (0, 0, 0, 0);
+        Slot { part, path, index, open_error: 0, read_error: 0, at, filled, is_at_end: false, pending }
     }
 
-    /// The linked operations that begin a file.
-    fn first_entries(&self, number: u16, memory: &mut Buffer, plan: &Plan) -> [Entry; OPERATIONS as usize] {
+    /// Its part begins with what the file has at this offset, and has nothing of it yet.
+    fn begin(&mut self, at: u64) {
+        (self.read_error, self.at, self.filled, self.is_at_end) = (0, at, 0, false);
+    }
+
+    fn open_entry(&self, number: u16, plan: &Plan) -> Entry {
         let place = DestinationSlot::try_from_slot_target(number.into()).expect("a number of 16 bits is one");
         let flags = libc::O_RDONLY | if plan.direct { libc::O_DIRECT } else { 0 };
         let open = opcode::OpenAt::new(Fd(libc::AT_FDCWD), self.path.as_ptr());
         let open = open.file_index(Some(place)).flags(flags).build();
-        [
-            open.flags(Flags::IO_LINK).user_data(user_data(number, Operation::Open)),
-            self.read_entry(number, 0, memory, plan),
-        ]
+        open.flags(Flags::IO_LINK).user_data(user_data(number, Operation::Open))
     }
 
-    /// A read at an offset, into the buffer. It names the offset: where reads complete later, a
-    /// ring does not move the file's position.
-    fn read_entry(&self, number: u16, at: u64, memory: &mut Buffer, plan: &Plan) -> Entry {
-        let buffer = memory[self.part.clone()].as_mut_ptr();
-        let read = opcode::Read::new(Fixed(number.into()), buffer, plan.buffer_bytes as u32);
+    /// A read of what its part still has room for. It names the offset: where reads complete later,
+    /// a ring does not move the file's position.
+    fn read_entry(&self, number: u16, memory: &mut Buffer) -> Entry {
+        let room = &mut memory[self.part.clone()][self.filled..];
+        let read = opcode::Read::new(Fixed(number.into()), room.as_mut_ptr(), room.len() as u32);
+        let at = self.at + self.filled as u64;
         read.offset(at).build().user_data(user_data(number, Operation::Read))
     }
 
-    fn complete(&mut self, operation: u64, result: i32) {
-        match operation {
-            operation if operation == Operation::Open as u64 => self.opened = result,
-            _ => self.read = result,
-        }
+    /// Takes the result of an operation. A read of no bytes is at the end of the file; past the
+    /// cache so is a short one. Elsewhere more may follow a short one, as in files of the kernel.
+    fn take(&mut self, operation: u64, result: i32, direct: bool) {
         self.pending -= 1;
+        if operation == Operation::Open as u64 {
+            self.open_error = -result.min(0);
+            return;
+        }
+        match usize::try_from(result) {
+            Ok(count) => {
+                self.filled += count;
+                self.is_at_end = count == 0 || direct && self.filled < self.part.len();
+            }
+            Err(_) if matches!(-result, libc::EINTR | libc::EAGAIN) => {}
+            // The read of a file that could not be opened is cancelled.
+            Err(_) => self.read_error = -result,
+        }
     }
 
-    /// How many bytes the read has put into the buffer; `None` if it must be repeated.
-    fn read_bytes(&self) -> io::Result<Option<usize>> {
-        match usize::try_from(self.read) {
-            Ok(count) => Ok(Some(count)),
-            Err(_) if matches!(-self.read, libc::EINTR | libc::EAGAIN) => Ok(None),
-            Err(_) => Err(io::Error::from_raw_os_error(-self.read)),
-        }
+    /// Whether nothing more is to be read into its part.
+    fn is_complete(&self) -> bool {
+        self.read_error != 0 || self.is_at_end || self.filled == self.part.len()
     }
 }
 
 impl Begun<'_> {
-    /// The next piece; an empty one is at the end. A short read may be followed by more, as in
-    /// files of the kernel; past the cache it is the last.
+    /// The next piece; an empty one is at the end.
     pub(super) fn next_piece(&mut self) -> io::Result<&[u8]> {
-        let count = if self.is_at_end { 0 } else { self.read_bytes()? };
-        let Plan { buffer_bytes, direct, .. } = self.files.plan;
-        self.is_at_end = count == 0 || direct && count < buffer_bytes;
-        self.at += count as u64;
-        let part = self.files.slots[usize::from(self.slot)].part.clone();
-        Ok(&self.files.memory[part][..count])
-    }
-
-    /// How many bytes were read at the offset: by the linked operations at the file's begin, which
-    /// are read again there if they were interrupted.
-    fn read_bytes(&mut self) -> io::Result<usize> {
-        let mut is_read = self.at == 0;
-        loop {
-            if is_read && let Some(count) = self.files.slots[usize::from(self.slot)].read_bytes()? {
-                return Ok(count);
-            }
-            self.files.read_on(self.slot, self.at)?;
-            is_read = true;
+        let number = usize::from(self.slot);
+        if !self.is_filled && !self.files.slots[number].is_at_end {
+            self.files.fill(self.slot)?;
+            self.is_filled = true;
         }
+        let slot = &self.files.slots[number];
+        if slot.read_error != 0 {
+            return Err(io::Error::from_raw_os_error(slot.read_error));
+        }
+        let count = if mem::take(&mut self.is_filled) { slot.filled } else { 0 };
+        Ok(&self.files.memory[slot.part.clone()][..count])
     }
 }
 
