@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the contender java-decoders and tests it against the protocol; needs a JDK and Maven.
-# Formats that no program here writes are skipped.
+# Builds the contender java-decoders and tests what it decodes; needs a JDK and Maven. Its session is
+# that of the contender java, which is tested against the protocol.
 set -eu
 if ! javac --release 17 -version >/dev/null 2>&1 || ! mvn -v >/dev/null 2>&1; then
     echo "SKIPPED: the tests of java-decoders: no JDK 17 or later, or no Maven, on the PATH" >&2
@@ -17,5 +17,3 @@ javac -encoding UTF-8 -Xlint:all -Werror -implicit:class \
     -cp "$build/classes:$classes:$build/lib/*" -sourcepath test -d "$classes" decoders/test/*.java
 java -XX:TieredStopAtLevel=1 -Djava.library.path="$build/native" \
     -cp "$build/classes:$classes:$build/lib/*" DecodersTest "$build" $snippets
-LC_ALL=C.UTF-8 ../conformance.sh java -XX:TieredStopAtLevel=1 -XX:-UsePerfData \
-    -Djava.library.path="$build/native" -cp "$build/classes:$build/lib/*" Reader
