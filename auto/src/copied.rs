@@ -98,7 +98,10 @@ pub(crate) fn read_at(source: &Source, at: u64, buffer: &mut [u8]) -> Result<usi
 }
 
 /// Repeats a read at an offset until no signal interrupts it.
-fn uninterrupted(at: u64, mut read: impl FnMut() -> io::Result<usize>) -> Result<usize, ReadError> {
+pub(crate) fn uninterrupted(
+    at: u64,
+    mut read: impl FnMut() -> io::Result<usize>,
+) -> Result<usize, ReadError> {
     loop {
         match read() {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}

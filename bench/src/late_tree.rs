@@ -3,7 +3,7 @@
 
 use crate::paced_device::PacedDevice;
 use crate::paced_file::Pace;
-use crate::places::run;
+use crate::places::{run, unmount};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,12 +42,12 @@ impl LateTree {
 
 impl Drop for LateTree {
     fn drop(&mut self) {
-        let unmounted = if self.is_mounted { run("umount", &[], &[&self.folder]).map(drop) } else { Ok(()) };
+        let unmounted = match self.is_mounted {
+            true => unmount(&self.folder),
+            false => fs::remove_dir(&self.folder).map_err(anyhow::Error::from),
+        };
         self.device = None;
-        let gone = unmounted.and_then(|()| {
-            fs::remove_file(&self.image)?;
-            Ok(fs::remove_dir(&self.folder)?)
-        });
+        let gone = unmounted.and_then(|()| Ok(fs::remove_file(&self.image)?));
         if let Err(error) = gone {
             eprintln!("{}: left behind: {error:#}", self.folder.display());
         }

@@ -159,7 +159,7 @@ impl Drop for Made {
     }
 }
 
-fn unmount(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn unmount(folder: &Path) -> anyhow::Result<()> {
     run("umount", &[], &[folder])?;
     Ok(fs::remove_dir(folder)?)
 }

@@ -13,20 +13,20 @@ mod one;
 
 use crate::ReadError;
 use crate::buffer::Buffer;
+use crate::copied::COPY_BYTES;
 use crate::crew::crew;
 use choice::Way;
 pub use error::FileError;
+#[cfg(target_os = "linux")]
+use in_flight::FilesInFlight;
+use one::Content;
 pub use one::OneOfFiles;
-use one::Pieces;
 use std::fs::File;
 #[cfg(target_os = "linux")]
 use std::iter;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// More buffer than most files have bytes; larger files are read in several pieces.
-const BUFFER_BYTES: usize = 64 << 10;
 
 /// The paths of many files.
 pub trait FilePaths: Sync {
@@ -117,18 +117,19 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
         turn: &Turn,
         visit: &mut dyn FnMut(&mut OneOfFiles<'_>) -> Result<(), ReadError>,
     ) -> Result<(), FileError> {
-        #[cfg(target_os = "linux")]
-        if let Way::Rings(_) = way
-            && let Ok(files) = in_flight::FilesInFlight::prepare(&in_flight::SMALL_FILES, turn.count)
-        {
-            return files.run(self.paths, &mut iter::from_fn(|| turn.take()), visit);
+        if let Way::Rings(_) = way {
+            #[cfg(target_os = "linux")]
+            if let Ok(ring) = in_flight::ring(in_flight::SMALL_FILES.depth) {
+                let files = FilesInFlight::prepare(ring, &in_flight::SMALL_FILES, turn.count)?;
+                return files.run(self.paths, &mut iter::from_fn(|| turn.take()), visit);
+            }
         }
-        let mut buffer = Buffer::new(BUFFER_BYTES)?;
+        let mut buffer = Buffer::new(COPY_BYTES)?;
         while let Some(index) = turn.take() {
             let path = self.paths.path(index);
             let mut read = || {
-                let pieces = Pieces::Copied { file: File::open(path)?, buffer: &mut buffer };
-                visit(&mut OneOfFiles::new(index, path, pieces))
+                let content = Content::Copied { file: File::open(path)?, buffer: &mut buffer };
+                visit(&mut OneOfFiles::new(index, path, content))
             };
             read().map_err(|cause| FileError::new(path, cause))?;
         }
@@ -164,7 +165,7 @@ mod tests {
     fn files(folder: &Path) -> Vec<PathBuf> {
         let path = |index: usize| {
             let path = folder.join(index.to_string());
-            let bytes = if index == 7 { 3 * BUFFER_BYTES + 1 } else { index };
+            let bytes = if index == 7 { 3 * COPY_BYTES + 1 } else { index };
             fs::write(&path, vec![b'x'; bytes]).unwrap();
             path
         };

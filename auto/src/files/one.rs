@@ -3,19 +3,20 @@
 #[cfg(target_os = "linux")]
 use super::in_flight::Begun;
 use crate::ReadError;
+use crate::copied::uninterrupted;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// One of many files, which is open.
 pub struct OneOfFiles<'a> {
     index: usize,
     path: &'a Path,
-    pieces: Pieces<'a>,
+    content: Content<'a>,
 }
 
 /// Where the bytes of a file come from, piece by piece.
-pub(super) enum Pieces<'a> {
+pub(super) enum Content<'a> {
     /// Calls of read(2).
     Copied { file: File, buffer: &'a mut [u8] },
     /// A ring, which has read the first piece.
@@ -24,8 +25,8 @@ pub(super) enum Pieces<'a> {
 }
 
 impl<'a> OneOfFiles<'a> {
-    pub(super) fn new(index: usize, path: &'a Path, pieces: Pieces<'a>) -> OneOfFiles<'a> {
-        OneOfFiles { index, path, pieces }
+    pub(super) fn new(index: usize, path: &'a Path, content: Content<'a>) -> OneOfFiles<'a> {
+        OneOfFiles { index, path, content }
     }
 
     /// Its number among the files, from 0.
@@ -47,7 +48,7 @@ impl<'a> OneOfFiles<'a> {
     pub fn for_each(&mut self, mut visit: impl FnMut(u64, &[u8])) -> Result<(), ReadError> {
         let mut at = 0;
         loop {
-            let piece = self.pieces.next_piece().map_err(|cause| ReadError::at(at, cause))?;
+            let piece = self.content.next_piece(at)?;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -57,26 +58,16 @@ impl<'a> OneOfFiles<'a> {
     }
 }
 
-impl Pieces<'_> {
-    /// The next piece; an empty one is at the end.
-    fn next_piece(&mut self) -> io::Result<&[u8]> {
+impl Content<'_> {
+    /// The next piece, which begins at this offset; an empty one is at the end.
+    fn next_piece(&mut self, at: u64) -> Result<&[u8], ReadError> {
         match self {
-            Pieces::Copied { file, buffer } => {
-                let count = read_some(file, buffer)?;
+            Content::Copied { file, buffer } => {
+                let count = uninterrupted(at, || file.read(buffer))?;
                 Ok(&buffer[..count])
             }
             #[cfg(target_os = "linux")]
-            Pieces::InFlight(begun) => begun.next_piece(),
-        }
-    }
-}
-
-/// Reads once, unless a signal interrupts.
-fn read_some(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match file.read(buffer) {
-            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-            read => return read,
+            Content::InFlight(begun) => begun.next_piece().map_err(|cause| ReadError::at(at, cause)),
         }
     }
 }

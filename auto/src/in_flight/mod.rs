@@ -230,6 +230,6 @@ impl Drop for InFlight<'_> {
 
 /// Whether a call failed for a temporary reason: a signal, or a resource that the kernel lacks at
 /// the moment.
-fn is_passing(code: Option<i32>) -> bool {
+pub(crate) fn is_passing(code: Option<i32>) -> bool {
     matches!(code, Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
 }

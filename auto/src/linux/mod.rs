@@ -68,8 +68,7 @@ pub(crate) fn rings() -> bool {
 /// Whether the kernel allows an io_uring that has a table of files (Linux 5.19); determined once.
 pub(crate) fn rings_of_files() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
-    let try_one = || IoUring::new(1)?.submitter().register_files_sparse(1);
-    *RINGS.get_or_init(|| try_one().is_ok())
+    *RINGS.get_or_init(|| crate::files::in_flight::ring(1).is_ok())
 }
 
 /// Whether a file can be opened without waiting: the kernel has all names of its path at hand. It

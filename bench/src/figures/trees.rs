@@ -255,20 +255,18 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
 
 /// How often what stops a reading is told.
 fn verdicts(programs: &Programs, case: &Case) -> anyhow::Result<Row> {
-    let mut folder = case.tree.make(programs)?;
+    let made = case.tree.make(programs)?;
     let late = match case.place {
         TreePlace::Disk => None,
-        TreePlace::LateDevice => Some(LateTree::make(programs.folder(), &folder)?),
+        TreePlace::LateDevice => Some(LateTree::make(programs.folder(), &made)?),
     };
-    if let Some(late) = &late {
-        folder = late.folder().to_owned();
-    }
+    let folder = late.as_ref().map_or(&*made, LateTree::folder);
     let methods = [&[case.method], case.beside].concat();
     let words = with_methods(&methods, &["--runs", "7", "--fills", "7"]);
     let repeats = programs.repeats(VERDICTS);
     let mut told = Vec::new();
     for _ in 0..repeats {
-        let record = race(programs, &folder, case.state, &words)?;
+        let record = race(programs, folder, case.state, &words)?;
         let it = trial(&record, |id| id == case.method)?;
         let judged = verdict::judge(&record, &verdict::limits(&record), it).context("no verdict")?;
         told.push(judged.stops_at());

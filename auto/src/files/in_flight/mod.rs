@@ -10,15 +10,16 @@
 #[cfg(test)]
 mod tests;
 
-use super::one::{OneOfFiles, Pieces};
+use super::one::{Content, OneOfFiles};
 use super::{FileError, FilePaths};
 use crate::ReadError;
 use crate::buffer::Buffer;
+use crate::in_flight::is_passing;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{DestinationSlot, Fd, Fixed};
 use io_uring::{IoUring, opcode};
 use std::ffi::CString;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -93,18 +94,15 @@ pub(super) struct Begun<'f> {
 }
 
 impl FilesInFlight {
-    /// Makes a ring and the buffers, no more than there are files.
+    /// Allocates the buffers, no more than there are files, for a ring that [`ring`] made for the
+    /// plan's depth.
     ///
     /// # Errors
-    /// If the kernel allows no ring, or none with a table of files (before Linux 5.19), or there is
-    /// no memory.
-    pub fn prepare(plan: &Plan, files: usize) -> io::Result<FilesInFlight> {
-        let depth = plan.depth.min(u16::try_from(files).unwrap_or(u16::MAX)).max(1);
-        let entries = u32::from(depth) * OPERATIONS;
-        let ring = IoUring::new(entries.next_power_of_two())?;
-        ring.submitter().register_files_sparse(depth.into()).map_err(no_table)?;
-        let slots = (0..usize::from(depth)).map(|number| Slot::new(number, plan)).collect();
-        let memory = Buffer::new(plan.buffer_bytes * usize::from(depth))?;
+    /// If there is no memory.
+    pub fn prepare(ring: IoUring, plan: &Plan, files: usize) -> io::Result<FilesInFlight> {
+        let depth = usize::from(plan.depth).min(files).max(1);
+        let slots = (0..depth).map(|number| Slot::new(number, plan)).collect();
+        let memory = Buffer::new(plan.buffer_bytes * depth)?;
         Ok(FilesInFlight { ring, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
     }
 
@@ -130,8 +128,8 @@ impl FilesInFlight {
                 return Err(FileError::new(path, cause.into()));
             }
             let mut read = || {
-                let pieces = Pieces::InFlight(Begun { files: &mut self, slot, is_filled: true });
-                visit(&mut OneOfFiles::new(index, path, pieces))
+                let content = Content::InFlight(Begun { files: &mut self, slot, is_filled: true });
+                visit(&mut OneOfFiles::new(index, path, content))
             };
             read().map_err(|cause| FileError::new(path, cause))?;
             self.start_next(slot, paths, numbers)?;
@@ -184,7 +182,7 @@ impl FilesInFlight {
     /// Waits until an operation has completed.
     fn wait(&mut self) -> io::Result<()> {
         match self.ring.submit_and_wait(1) {
-            Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
+            Err(error) if !is_passing(error.raw_os_error()) => Err(error),
             _ => self.take_completions(),
         }
     }
@@ -194,7 +192,10 @@ impl FilesInFlight {
         for completion in self.ring.completion() {
             let number = (completion.user_data() >> 1) as u16;
             let slot = &mut self.slots[usize::from(number)];
-            slot.take(completion.user_data() & 1, completion.result(), self.plan.direct);
+            match completion.user_data() & 1 == Operation::Open as u64 {
+                true => slot.take_opening(completion.result()),
+                false => slot.take_read(completion.result(), self.plan.direct),
+            }
             if slot.pending > 0 {
                 continue;
             }
@@ -254,20 +255,21 @@ impl Slot {
         read.offset(at).build().user_data(user_data(number, Operation::Read))
     }
 
-    /// Takes the result of an operation. A read of no bytes is at the end of the file; past the
-    /// cache so is a short one. Elsewhere more may follow a short one, as in files of the kernel.
-    fn take(&mut self, operation: u64, result: i32, direct: bool) {
+    fn take_opening(&mut self, result: i32) {
         self.pending -= 1;
-        if operation == Operation::Open as u64 {
-            self.open_error = -result.min(0);
-            return;
-        }
+        self.open_error = -result.min(0);
+    }
+
+    /// Takes the result of a read. One of no bytes is at the end of the file; past the
+    /// cache so is a short one. Elsewhere more may follow a short one, as in files of the kernel.
+    fn take_read(&mut self, result: i32, direct: bool) {
+        self.pending -= 1;
         match usize::try_from(result) {
             Ok(count) => {
                 self.filled += count;
                 self.is_at_end = count == 0 || direct && self.filled < self.part.len();
             }
-            Err(_) if matches!(-result, libc::EINTR | libc::EAGAIN) => {}
+            Err(_) if is_passing(Some(-result)) => {}
             // The read of a file that could not be opened is cancelled.
             Err(_) => self.read_error = -result,
         }
@@ -296,13 +298,22 @@ impl Begun<'_> {
     }
 }
 
+/// Makes a ring with a table for so many open files.
+///
+/// # Errors
+/// If the kernel allows no ring, or none with such a table (before Linux 5.19).
+pub fn ring(depth: u16) -> io::Result<IoUring> {
+    let ring = IoUring::new((u32::from(depth.max(1)) * OPERATIONS).next_power_of_two())?;
+    let no_table = |cause: io::Error| {
+        io::Error::new(cause.kind(), format!("io_uring: no table of files (Linux 5.19): {cause}"))
+    };
+    ring.submitter().register_files_sparse(depth.max(1).into()).map_err(no_table)?;
+    Ok(ring)
+}
+
 /// A word that says which operation of which slot has completed.
 fn user_data(slot: u16, operation: Operation) -> u64 {
     u64::from(slot) << 1 | operation as u64
-}
-
-fn no_table(cause: io::Error) -> io::Error {
-    io::Error::new(cause.kind(), format!("io_uring: no table of files (Linux 5.19): {cause}"))
 }
 
 impl fmt::Debug for FilesInFlight {

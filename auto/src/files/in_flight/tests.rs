@@ -2,14 +2,16 @@
 
 use super::*;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 
 const BUFFER_BYTES: usize = 1000;
 
 /// A ring, unless the kernel allows none.
-fn ring(depth: u16, files: usize) -> Option<FilesInFlight> {
-    let prepared = FilesInFlight::prepare(&Plan { buffer_bytes: BUFFER_BYTES, depth, direct: false }, files);
+fn in_ring(depth: u16, files: usize) -> Option<FilesInFlight> {
+    let plan = Plan { buffer_bytes: BUFFER_BYTES, depth, direct: false };
+    let prepared = ring(depth).and_then(|ring| FilesInFlight::prepare(ring, &plan, files));
     prepared.inspect_err(|cause| eprintln!("SKIPPED: files in flight: {cause}")).ok()
 }
 
@@ -43,7 +45,7 @@ fn every_byte_of_every_file_is_visited_in_order_at_every_depth() {
     let folder = tempfile::tempdir().unwrap();
     let paths = files(folder.path());
     for depth in [1, 2, 5, 64] {
-        let Some(ring) = ring(depth, paths.len()) else { return };
+        let Some(ring) = in_ring(depth, paths.len()) else { return };
         let mut seen = vec![0; paths.len()];
         let mut visit = |file: &mut OneOfFiles<'_>| {
             assert_eq!(file.path(), paths[file.index()]);
@@ -62,7 +64,7 @@ fn every_byte_of_every_file_is_visited_in_order_at_every_depth() {
 fn a_file_whose_reads_end_short_of_its_end_is_read_to_its_end() {
     // Files of the kernel have a size of 0, and give as many whole lines as fit.
     let paths = ["/proc/self/limits", "/proc/kallsyms", "/proc/filesystems"];
-    let Some(ring) = ring(2, paths.len()) else { return };
+    let Some(ring) = in_ring(2, paths.len()) else { return };
     let mut visit = |file: &mut OneOfFiles<'_>| {
         let before = fs::read(file.path())?;
         let read = bytes_of(file)?;
@@ -79,7 +81,7 @@ fn a_file_whose_reads_end_short_of_its_end_is_read_to_its_end() {
 fn a_file_that_is_not_visited_to_its_end_leaves_nothing_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let paths = files(folder.path());
-    let Some(ring) = ring(1, paths.len()) else { return };
+    let Some(ring) = in_ring(1, paths.len()) else { return };
     let mut visit = |file: &mut OneOfFiles<'_>| {
         if file.index() % 2 == 1 {
             assert_eq!(bytes_of(file)?, fs::read(file.path()).unwrap());
@@ -100,7 +102,7 @@ fn the_file_that_cannot_be_opened_or_read_is_named() {
         (PathBuf::from("a\0b"), ErrorKind::InvalidInput),
     ] {
         paths[7] = wrong;
-        let Some(ring) = ring(4, paths.len()) else { return };
+        let Some(ring) = in_ring(4, paths.len()) else { return };
         let run = ring.run(&paths[..], &mut (0..paths.len()), &mut |file| match kind {
             ErrorKind::NotFound => Ok(()),
             _ => bytes_of(file).map(drop),
@@ -121,7 +123,7 @@ fn after_an_error_or_a_panic_of_a_visit_no_file_is_left_open() {
         return eprintln!("SKIPPED: whether files are left open: this file system gives no leases");
     }
     for panics in [false, true] {
-        let Some(ring) = ring(4, paths.len()) else { return };
+        let Some(ring) = in_ring(4, paths.len()) else { return };
         let mut started = 0;
         let mut visit = |file: &mut OneOfFiles<'_>| match file.index() {
             6 if panics => panic!("a visit panics"),

@@ -1,8 +1,7 @@
 //! The method `files-auto`: the crate readlab-auto reads the files of a list as it thinks best.
 
-use super::of_list::{ListReader, Listed, OfList};
+use super::of_list::{ListReader, Listed, OfList, add_file};
 use super::{Fault, Feeding, Method};
-use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::{Answer, FilesAnswer};
@@ -44,12 +43,7 @@ impl ListReader for Chosen {
             Some(threads) => files.threads(threads),
             None => files,
         };
-        let parts = files.each(FilesAnswer::default, |all, file| {
-            let mut consumer = Consumer::new(visit);
-            file.for_each(|_offset, bytes| consumer.feed(bytes))?;
-            all.add(consumer.finish());
-            Ok(())
-        })?;
+        let parts = files.each(FilesAnswer::default, |all, file| add_file(all, file, visit))?;
         Ok(FilesAnswer::of_parts(parts))
     }
 }

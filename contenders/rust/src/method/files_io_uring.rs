@@ -1,13 +1,13 @@
 //! The method `files-io_uring`: opening and reading of each file of a list are linked in a ring,
 //! with many files in flight on one thread. `readlab_auto::files::in_flight` does the reads.
 
-use super::of_list::{ListReader, Listed, OfList};
-use super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
-use crate::consumer::Consumer;
+use super::io_uring::refusal;
+use super::of_list::{ListReader, Listed, OfList, add_file};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::work::{Answer, FilesAnswer};
-use readlab_auto::files::in_flight::{FilesInFlight, Plan};
+use readlab_auto::files::in_flight::{self, FilesInFlight, Plan};
 use readlab_protocol::{Cache, FileList, Reads};
 
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 512, 1 << 24);
@@ -31,7 +31,7 @@ pub(super) const FILES_IO_URING: Method = Method {
         let plan = Plan { buffer_bytes: settings.size(&BUFFER), depth, direct: settings.is_on(&DIRECT) };
         Ok(Box::new(OfList::new(InRing { plan })))
     },
-    available: ring_of_blocks::available,
+    available: || in_flight::ring(1).map(drop).map_err(|cause| refusal(&cause)),
 };
 
 struct InRing {
@@ -40,15 +40,10 @@ struct InRing {
 
 impl ListReader for InRing {
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
-        let files = FilesInFlight::prepare(&self.plan, list.len())
-            .map_err(|cause| Fault::Unavailable(ring_of_blocks::refusal(&cause)))?;
+        let ring = in_flight::ring(self.plan.depth).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+        let files = FilesInFlight::prepare(ring, &self.plan, list.len())?;
         let mut all = FilesAnswer::default();
-        files.run(&Listed(list), &mut (0..list.len()), &mut |file| {
-            let mut consumer = Consumer::new(visit);
-            file.for_each(|_offset, bytes| consumer.feed(bytes))?;
-            all.add(consumer.finish());
-            Ok(())
-        })?;
+        files.run(&Listed(list), &mut (0..list.len()), &mut |file| add_file(&mut all, file, visit))?;
         Ok(all.finish())
     }
 }

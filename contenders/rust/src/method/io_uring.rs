@@ -110,7 +110,9 @@ pub(super) fn refusal(cause: &io::Error) -> String {
             "switched off on this machine (kernel.io_uring_disabled or a system call filter)"
         }
         Some(libc::ENOMEM) => "not enough memory that may be locked (ulimit -l)",
-        _ => "the kernel makes no ring",
+        Some(_) => "the kernel makes no ring",
+        // It has words of its own.
+        None => return cause.to_string(),
     };
     format!("io_uring: {why}: {cause}")
 }

@@ -2,10 +2,11 @@
 //! of its files are added up.
 
 use super::{Fault, Reader};
+use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::Answer;
-use readlab_auto::FilePaths;
+use crate::work::{Answer, FilesAnswer};
+use readlab_auto::{FilePaths, OneOfFiles, ReadError};
 use readlab_protocol::FileList;
 use std::path::Path;
 
@@ -26,6 +27,18 @@ impl FilePaths for Listed<'_> {
     fn path(&self, index: usize) -> &Path {
         self.0.path(index)
     }
+}
+
+/// Adds the answer about one file that the crate has opened.
+pub(super) fn add_file(
+    all: &mut FilesAnswer,
+    file: &mut OneOfFiles<'_>,
+    visit: Visit,
+) -> Result<(), ReadError> {
+    let mut consumer = Consumer::new(visit);
+    file.for_each(|_offset, bytes| consumer.feed(bytes))?;
+    all.add(consumer.finish());
+    Ok(())
 }
 
 /// It as a reader of the target that is the list.
