@@ -45,18 +45,25 @@ pub(crate) fn contenders() -> &'static Path {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder");
         fs::create_dir_all(&home).unwrap();
         let mut command = Command::new(READLAB);
-        command.arg("build").args(LANGUAGES).env("HOME", &home).env_remove("XDG_CACHE_HOME");
+        command.arg("build").args(LANGUAGES).envs(homes_of_compilers());
+        command.env("HOME", &home).env_remove("XDG_CACHE_HOME");
         let said = Said::of(&mut command);
         eprintln!("contenders of other languages: {said}");
         home.join(".cache/readlab/contenders")
     })
 }
 
-/// Where cargo and rustup have their files: with another home they would find none.
-fn homes_of_cargo() -> Vec<(&'static str, PathBuf)> {
+/// Where compilers have their files: with another home cargo would find none, and Go would compile
+/// its library again.
+fn homes_of_compilers() -> Vec<(&'static str, PathBuf)> {
     let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
-    vec![home("CARGO_HOME", ".cargo"), home("RUSTUP_HOME", ".rustup")]
+    vec![
+        home("CARGO_HOME", ".cargo"),
+        home("RUSTUP_HOME", ".rustup"),
+        home("GOCACHE", ".cache/go-build"),
+        home("GOMODCACHE", "go/pkg/mod"),
+    ]
 }
 
 /// The files in a folder, without the mark of a folder that readlab made; none if there is no
@@ -105,7 +112,7 @@ impl Home {
             ("TMPDIR", self.temporary()),
             ("COLUMNS", "100".into()),
         ];
-        own.into_iter().chain(homes_of_cargo()).collect()
+        own.into_iter().chain(homes_of_compilers()).collect()
     }
 
     /// Readlab with these words, or another program that starts it.

@@ -10,6 +10,7 @@ mod races;
 mod resume;
 mod scaling;
 
+use super::home::contenders;
 use super::{Home, READLAB, Said};
 use readlab::record::Record;
 use std::ffi::{OsStr, OsString};
@@ -57,8 +58,15 @@ fn path_of(home: &Home, add_compiler: impl FnOnce(&Path)) -> OsString {
     if !bin.exists() {
         fs::create_dir(&bin).unwrap();
         add_compiler(&bin);
-        // The agent is that of this home's launcher.
-        fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
+        // The agent is that of this home's launcher, what else is built is that of all.
+        let own = home.at(".cache/readlab/contenders");
+        fs::remove_file(&own).unwrap();
+        fs::create_dir(&own).unwrap();
+        for built in fs::read_dir(contenders()).unwrap().map(|entry| entry.unwrap()) {
+            if !built.file_name().to_string_lossy().starts_with("fleet-agent-") {
+                std::os::unix::fs::symlink(built.path(), own.join(built.file_name())).unwrap();
+            }
+        }
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path))).unwrap()
