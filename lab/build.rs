@@ -81,7 +81,7 @@ fn crate_folder(contender: &str) -> Option<&'static str> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 19] = [
+const SHOWN: [&str; 20] = [
     "rust",
     "c",
     "cpp",
@@ -96,6 +96,7 @@ const SHOWN: [&str; 19] = [
     "python-data",
     "go-decoders",
     "java-decoders",
+    "kotlin",
     "rust-objects",
     "go-objects",
     "java-objects",

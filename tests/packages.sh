@@ -30,6 +30,7 @@ want jq jq
 want setpriv util-linux
 want c++ g++
 want javac default-jdk-headless
+want mvn maven
 want go golang-go
 want python3 python3
 want node nodejs

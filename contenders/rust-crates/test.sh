@@ -11,7 +11,7 @@ if ! cargo fetch --quiet --locked --target "$(rustc --version --verbose | sed -n
     exit 0
 fi
 cargo fmt --check
-KEEP_TARGET=1 ./build.sh
+KEEP_TARGET=build/target ./build.sh
 . ./liburing.sh
 CARGO_TARGET_DIR=build/target cargo test --quiet --release --locked
 # Where a file system in memory is the folder of temporary files, no direct read can be tested.

@@ -7,6 +7,6 @@ if ! command -v cargo >/dev/null 2>&1; then
 fi
 cd "$(dirname "$0")"
 cargo fmt --check
-KEEP_TARGET=1 ./build.sh
+KEEP_TARGET=build/target ./build.sh
 CARGO_TARGET_DIR=build/target cargo test --quiet --release --locked
 [ -z "${WITH_SERVERS-}" ] || ../objects.sh build/readlab-rust-objects

@@ -54,15 +54,17 @@ pub(crate) fn contenders() -> &'static Path {
 }
 
 /// Where compilers have their files: with another home cargo would find none, and Go would compile
-/// its library again.
+/// its library again. The crates of a contender are compiled once for it and for its own tests.
 fn homes_of_compilers() -> Vec<(&'static str, PathBuf)> {
     let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../contenders/rust-objects/build/target");
     vec![
         home("CARGO_HOME", ".cargo"),
         home("RUSTUP_HOME", ".rustup"),
         home("GOCACHE", ".cache/go-build"),
         home("GOMODCACHE", "go/pkg/mod"),
+        ("KEEP_TARGET", crates.into()),
     ]
 }
 
