@@ -258,8 +258,13 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
     if trial.trial.state == CacheState::Warm {
         return Verdict::Latency;
     }
+    let is_of_many = target.is_some_and(|target| target.tree.is_some() || target.places.is_some());
+    let shallow = is_of_many.then(|| busier(record, trial)).flatten();
+    let shallow = shallow.map(|remedy| Verdict::Device { pace: Pace::Shallow { remedy } });
     if facts.cold_above.is_some() {
-        return Verdict::Unknown { why: "it waits for what lies below its file system".to_owned() };
+        // More in flight helps from wherever the bytes come.
+        let why = "it waits for what lies below its file system".to_owned();
+        return shallow.unwrap_or(Verdict::Unknown { why });
     }
     let Some(device_bytes) = facts.device_bytes else {
         return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
@@ -267,10 +272,8 @@ fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict 
     if device_bytes == 0.0 {
         return Verdict::Latency;
     }
-    if target.is_some_and(|target| target.tree.is_some() || target.places.is_some())
-        && let Some(remedy) = busier(record, trial)
-    {
-        return Verdict::Device { pace: Pace::Shallow { remedy } };
+    if let Some(shallow) = shallow {
+        return shallow;
     }
     let encoded = facts.encoded_share >= DOMINANT;
     match facts.limit(LimitKind::Device) {

@@ -81,6 +81,17 @@ fn cold_above_a_cache_is_held_against_no_device() {
 }
 
 #[test]
+fn of_many_files_too_few_in_flight_are_told_also_above_a_cache() {
+    let mut record = machine();
+    record.targets[0].tree = Some(TreeFacts { files: 20_000, ..TreeFacts::default() });
+    above_a_cache(&mut record);
+    let alone = cold(&mut record, "rust/read/avx512", cpu(3000, 40, 80));
+    assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
+    cold(&mut record, "rust/files-threads/avx512", cpu(1000, 40, 80));
+    assert_eq!(verdict_on(&record, alone).stops_at(), "shallow depth");
+}
+
+#[test]
 fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
     let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
     let meters = MeterValues { device_bytes: Some(200_000_000), ..cpu(1000, 60, 200) };
