@@ -3,13 +3,8 @@
 # src22 and replace their stand-ins if the compiler is new enough.
 set -eu
 cd "$(dirname "$0")"
-version=$(javac -version 2>&1)
-major=${version#javac }
-major=${major%%[!0-9]*}
-if [ -z "$major" ] || [ "$major" -lt 17 ]; then
-    echo "the Java contender needs JDK 17 or later, found: $version" >&2
-    exit 1
-fi
+who="the Java contender"
+. ./jdk.sh
 rm -f build/*.class
 javac -encoding UTF-8 -Xlint:all -Werror --release 17 -d build src/*.java
 if [ "$major" -ge 22 ]; then

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -20,8 +19,8 @@ public final class ConformanceTest {
     private ConformanceTest() {}
 
     public static void main(String[] args) throws Exception {
-        Path folder = Files.createTempDirectory("readlab-java-test");
-        try (Server server = new Server()) {
+        try (TestFolder made = TestFolder.make(); Server server = new Server()) {
+            Path folder = made.path();
             GridTest.test(folder, server);
             misuse(folder);
             silentUntilDone();
@@ -29,8 +28,6 @@ public final class ConformanceTest {
             CountsTest.test(folder);
             HttpTest.test(folder, server, Path.of(args[0]));
             ProcessTest.test(folder, Path.of(args[0]));
-        } finally {
-            delete(folder);
         }
         System.exit(Check.finish());
     }
@@ -80,13 +77,5 @@ public final class ConformanceTest {
     private static void refused(String reason, String... words) {
         Talk talk = Talk.of("go 0 1\n", Stream.concat(Stream.of("read"), Stream.of(words)).toArray(String[]::new));
         Check.that(talk.failedWith(reason) && talk.shape().equals("hello failed"), reason, talk);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
-        }
     }
 }

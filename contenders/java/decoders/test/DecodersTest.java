@@ -1,17 +1,13 @@
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Tests what the contender java-decoders decodes: {@code DecodersTest BUILD SNIPPETS}. */
 public final class DecodersTest {
     private DecodersTest() {}
 
     public static void main(String[] args) throws Exception {
-        Path folder = Files.createTempDirectory("readlab-java-test");
-        try {
+        try (TestFolder made = TestFolder.make()) {
+            Path folder = made.path();
             list();
             List<Format> formats = Format.written();
             for (Format format : formats) {
@@ -24,8 +20,6 @@ public final class DecodersTest {
             if (formats.contains(Format.ZSTD)) {
                 DictionaryTest.test(folder, program);
             }
-        } finally {
-            delete(folder);
         }
         System.exit(Check.finish());
     }
@@ -50,14 +44,6 @@ public final class DecodersTest {
             Check.that(!line.contains("\"unavailable\""), format + " is available", line);
             boolean dictionary = line.contains("\"dictionary\":true");
             Check.that(dictionary == (format == Format.ZSTD), format + ": dictionary", line);
-        }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
         }
     }
 }

@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -15,14 +14,12 @@ public final class KotlinTest {
     private KotlinTest() {}
 
     public static void main(String[] args) throws Exception {
-        Path folder = Files.createTempDirectory("readlab-kotlin-test");
-        try (Server server = new Server()) {
+        try (TestFolder made = TestFolder.make(); Server server = new Server()) {
+            Path folder = made.path();
             hello();
             GridTest.test(folder, server);
             refused(folder);
             snippets(folder, Path.of(args[0]));
-        } finally {
-            delete(folder);
         }
         System.exit(Check.finish());
     }
@@ -80,14 +77,6 @@ public final class KotlinTest {
             return (long) function.invoke(null, file);
         } catch (InvocationTargetException failure) {
             throw new IOException(name + ": its snippet", failure.getCause());
-        }
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
         }
     }
 }
