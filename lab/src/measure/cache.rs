@@ -35,6 +35,9 @@ pub const FILL: &str = "evicted, then read once from start to end with read(2) i
 pub const FILL_OVER: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
                              with read(2) into one buffer of 128 KiB, no advice given, by a file description of its own";
 
+/// The fill in words where a part of what it filled was evicted since.
+pub const FILL_OF_MISSING: &str = "as before, but only the files of which pages were evicted since then: each evicted as a whole, then read";
+
 /// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or
 /// being read ahead are skipped by the kernel, and let go a little later.
 const TRIES: u32 = 7;
@@ -96,6 +99,14 @@ pub trait TargetCache: std::fmt::Debug {
     /// # Errors
     /// As for [`TargetCache::fill`], but nothing is evicted.
     fn fill_evicted(&self) -> Result<Filled, CacheError>;
+
+    /// The standard fill again of those files alone that lost pages since the last one: each of
+    /// them is evicted as a whole, and the others keep the folios that they have. `None` of a
+    /// single file, which is made warm anew.
+    ///
+    /// # Errors
+    /// As for [`TargetCache::fill`].
+    fn fill_missing(&self) -> Option<Result<Filled, CacheError>>;
 }
 
 /// The page cache of one file.
@@ -118,8 +129,12 @@ impl PageCache {
     /// # Errors
     /// If it cannot be opened, or if its state cannot be found out here.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
-        let residency = Residency::open(path)?;
-        Ok(PageCache { residency, eviction, below: Vec::new() })
+        Ok(PageCache::of(Residency::open(path)?, eviction))
+    }
+
+    /// That of an open file.
+    pub(super) fn of(residency: Residency, eviction: Eviction) -> PageCache {
+        PageCache { residency, eviction, below: Vec::new() }
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
@@ -309,5 +324,9 @@ impl TargetCache for PageCache {
 
     fn fill_evicted(&self) -> Result<Filled, CacheError> {
         self.fill_in(&Memory::read())
+    }
+
+    fn fill_missing(&self) -> Option<Result<Filled, CacheError>> {
+        None
     }
 }

@@ -29,7 +29,8 @@ pub trait Sampler {
     /// If the contender failed or answered wrongly, or the run must end.
     fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd>;
 
-    /// Evicts the files of the plan and fills them the standard way.
+    /// Evicts the files of the plan and fills them the standard way; with the number of the last
+    /// fill, only what was evicted since then.
     ///
     /// # Errors
     /// If the file cannot be made warm, or the run must end.

@@ -74,6 +74,15 @@ pub enum CacheControl {
     Web,
 }
 
+/// What is found of a target after a turn.
+#[derive(Debug)]
+pub struct Look {
+    /// How much of it is resident, or why that is not known.
+    pub resident: Result<ResidencyProof, String>,
+    /// How it changed since its right answer was found.
+    pub change: Option<String>,
+}
+
 /// Why nothing can be measured on a target.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheControlError {
@@ -152,6 +161,17 @@ impl MeasuredTarget<'_> {
     pub fn resident(&self) -> Result<ResidencyProof, String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
         cache.resident().map_err(|error| error.to_string())
+    }
+
+    /// What is resident now and how it changed: of many files by one visit to each.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        match &self.cache_control {
+            CacheControl::Tree { cache, .. } => cache.look(),
+            CacheControl::File { .. } | CacheControl::Web => {
+                Look { change: self.change(), resident: self.resident() }
+            }
+        }
     }
 
     /// The layer below its file system, if that has a counter of its own.

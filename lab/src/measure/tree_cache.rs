@@ -7,11 +7,14 @@
 //! lookups that may not leave memory.
 
 use super::cache::{CacheError, Eviction, Filled, PageCache, TargetCache};
-use super::residency::{Means, Residency, ResidencyProof};
+use super::residency::{CountedDevice, Means, Residency, ResidencyProof};
+use super::target::Look;
 use crate::linux::names;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
-use crate::target::tree::{Tree, processors, visit};
+use crate::target::TargetError;
+use crate::target::identity::Identity;
+use crate::target::tree::{ChangedFile, Tree, processors, visit};
 use crate::units::Nanos;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +29,25 @@ const FILLING_THREADS: usize = 16;
 /// How often files are filled again that lost pages while others were filled.
 const REFILLS_MAX: usize = 3;
 
+/// What is resident of no file.
+const NOTHING: ResidencyProof =
+    ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
+
+/// What a visit to some files saw.
+struct Seen {
+    proof: ResidencyProof,
+    changed: Option<ChangedFile>,
+}
+
+/// Which files are filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Every one; they are evicted.
+    All,
+    /// Those that are not in memory as a whole, which are evicted first.
+    Missing,
+}
+
 /// The page cache of the files of a tree.
 #[derive(Debug)]
 pub struct TreeCache {
@@ -34,6 +56,8 @@ pub struct TreeCache {
     below: Vec<PathBuf>,
     /// Whether names and inodes are made cold, too.
     eviction: Eviction,
+    /// The device of the first file, if cachestat(2) counts there: most often that of all.
+    device: Option<CountedDevice>,
 }
 
 impl TreeCache {
@@ -42,9 +66,11 @@ impl TreeCache {
     /// # Errors
     /// If the first cannot be opened, or if its state cannot be found out here.
     pub fn of(tree: &Arc<Tree>, below: &[PathBuf], eviction: Eviction) -> Result<TreeCache, CacheError> {
-        let cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction };
+        let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
         if let Some(first) = tree.paths()?.next() {
-            PageCache::open(&first?, Eviction::OfFile)?;
+            let path = first?;
+            let device = Residency::open(&path)?.counted_device();
+            cache.device = device.map_err(|cause| CacheError::Io { path, call: "fstat", cause })?;
         }
         Ok(cache)
     }
@@ -54,6 +80,40 @@ impl TreeCache {
         &self.tree
     }
 
+    /// One of the files.
+    fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
+        Ok(PageCache::of(Residency::open_once(path, self.device)?, Eviction::OfFile))
+    }
+
+    /// What is resident and which file or folder changed, by one visit to each file.
+    pub(super) fn look(&self) -> Look {
+        match self.look_at_each() {
+            Ok(Seen { proof, changed: Some(ChangedFile { why, .. }) }) => {
+                Look { resident: Ok(proof), change: Some(why) }
+            }
+            Ok(Seen { proof, changed: None }) => {
+                Look { resident: Ok(proof), change: told(self.tree.change_of_folders()) }
+            }
+            // A file that cannot be opened may be gone.
+            Err(error) => Look { resident: Err(error.to_string()), change: told(self.tree.change()) },
+        }
+    }
+
+    fn look_at_each(&self) -> Result<Seen, CacheError> {
+        let each = |number: usize, path: &Path| {
+            let residency = Residency::open_once(path, self.device)?;
+            let status = residency.status().map_err(|cause| CacheError::Io {
+                path: path.to_owned(),
+                call: "fstat",
+                cause,
+            })?;
+            let changed = self.tree.change_of(number, path, &Identity::from(status));
+            Ok::<_, CacheError>(Seen { proof: residency.share()?, changed })
+        };
+        let found = visit(self.tree.paths()?, processors(), each, Seen::and)?;
+        Ok(found.unwrap_or(Seen { proof: NOTHING, changed: None }))
+    }
+
     /// What of all files is resident, if `each` did what it does to every one of them.
     fn after_each(
         &self,
@@ -61,21 +121,54 @@ impl TreeCache {
         each: impl Fn(&Path) -> Result<ResidencyProof, CacheError> + Sync,
     ) -> Result<ResidencyProof, CacheError> {
         let found = visit(self.tree.paths()?, threads, |_, path| each(path), |all, one| all.and(&one))?;
-        let nothing =
-            ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
-        Ok(found.unwrap_or(nothing))
+        Ok(found.unwrap_or(NOTHING))
     }
 
-    /// Fills the files that are not in memory as a whole.
-    fn fill_missing(&self, memory: &Memory) -> Result<ResidencyProof, CacheError> {
-        self.after_each(FILLING_THREADS, |path| match Residency::open(path)?.share()? {
-            whole if whole.is_warm() => Ok(whole),
-            _ => Ok(PageCache::open(path, Eviction::OfFile)?.fill_in(memory)?.proof),
-        })
+    /// Fills each file that `which` names, and those again that lost pages while others were
+    /// filled, as some kernels evict pages whenever they like.
+    fn fill_each(&self, which: Which) -> Result<Filled, CacheError> {
+        let memory = Memory::read();
+        let begun = Instant::now();
+        self.fill_once(which, &memory)?;
+        let wall_ns = Nanos::from(begun.elapsed()).0;
+        let mut proof = self.resident()?;
+        for _ in 0..REFILLS_MAX {
+            if proof.is_warm() {
+                return Ok(Filled { wall_ns, proof });
+            }
+            self.fill_once(Which::Missing, &memory)?;
+            proof = self.resident()?;
+        }
+        if proof.is_warm() {
+            return Ok(Filled { wall_ns, proof });
+        }
+        let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
+        let size_bytes = proof.file_pages * crate::linux::memory::page_bytes();
+        Err(CacheError::NotFilled { path, size_bytes, proof, memory })
+    }
+
+    fn fill_once(&self, which: Which, memory: &Memory) -> Result<(), CacheError> {
+        let fill = |path: &Path| {
+            let cache = self.open(path)?;
+            if which == Which::Missing {
+                let found = cache.resident()?;
+                if found.is_warm() {
+                    return Ok(found);
+                }
+                // Pages that another program keeps in memory stay, and the rest is filled around
+                // them.
+                match cache.evict() {
+                    Ok(_) | Err(CacheError::RamBacked { .. } | CacheError::Remains { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(cache.fill_in(memory)?.proof)
+        };
+        self.after_each(FILLING_THREADS, fill).map(drop)
     }
 
     fn evict_pages(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(processors(), |path| PageCache::open(path, Eviction::OfFile)?.evict())
+        self.after_each(processors(), |path| self.open(path)?.evict())
     }
 
     /// Makes the names and inodes of all files cold, and proves it by some of them.
@@ -92,9 +185,21 @@ impl TreeCache {
     }
 }
 
+impl Seen {
+    fn and(self, other: Seen) -> Seen {
+        let changed = ChangedFile::first(self.changed, other.changed);
+        Seen { proof: self.proof.and(&other.proof), changed }
+    }
+}
+
+/// A change; that it cannot be found out is one too.
+fn told(change: Result<Option<String>, TargetError>) -> Option<String> {
+    change.unwrap_or_else(|error| Some(error.to_string()))
+}
+
 impl TargetCache for TreeCache {
     fn resident(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(processors(), |path| Ok(Residency::open(path)?.share()?))
+        self.after_each(processors(), |path| self.open(path)?.resident())
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
@@ -114,28 +219,12 @@ impl TargetCache for TreeCache {
         self.fill_evicted()
     }
 
-    /// Each file by the standard fill. Some kernels evict pages whenever they like: files that lost
-    /// some while others were filled are filled again.
     fn fill_evicted(&self) -> Result<Filled, CacheError> {
-        let memory = Memory::read();
-        let begun = Instant::now();
-        let fill = |path: &Path| Ok(PageCache::open(path, Eviction::OfFile)?.fill_in(&memory)?.proof);
-        self.after_each(FILLING_THREADS, fill)?;
-        let wall_ns = Nanos::from(begun.elapsed()).0;
-        let mut proof = self.resident()?;
-        for _ in 0..REFILLS_MAX {
-            if proof.is_warm() {
-                break;
-            }
-            self.fill_missing(&memory)?;
-            proof = self.resident()?;
-        }
-        if !proof.is_warm() {
-            let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
-            let size_bytes = proof.file_pages * crate::linux::memory::page_bytes();
-            return Err(CacheError::NotFilled { path, size_bytes, proof, memory });
-        }
-        Ok(Filled { wall_ns, proof })
+        self.fill_each(Which::All)
+    }
+
+    fn fill_missing(&self) -> Option<Result<Filled, CacheError>> {
+        Some(self.fill_each(Which::Missing))
     }
 }
 
@@ -146,22 +235,58 @@ mod tests {
     use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
     use std::fs;
 
-    #[test]
-    fn what_is_missing_is_filled_and_the_rest_left_alone() {
-        // Beside this program, for in memory nothing can be evicted.
+    /// Three files of 50,000 bytes and an empty one, beside this program, for in memory nothing can
+    /// be evicted.
+    fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
         for name in ["a", "b", "c", "empty"] {
             let content = if name == "empty" { String::new() } else { name.repeat(50_000) };
             fs::write(folder.path().join(name), content).unwrap();
         }
-        let source = ListSource::Folder(folder.path().to_owned());
+        folder
+    }
+
+    fn cache_of(folder: &Path) -> TreeCache {
+        let source = ListSource::Folder(folder.to_owned());
         let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
-        let cache = TreeCache::of(target.tree().unwrap(), &[], Eviction::OfFile).unwrap();
+        TreeCache::of(target.tree().unwrap(), &[], Eviction::OfFile).unwrap()
+    }
+
+    #[test]
+    fn one_look_sees_what_is_resident_and_what_changed() {
+        let folder = folder();
+        let cache = cache_of(folder.path());
+        cache.fill().unwrap();
+        cache.open(&folder.path().join("b")).unwrap().evict().unwrap();
+        let seen = cache.look();
+        let proof = seen.resident.unwrap();
+        assert_eq!((proof.resident, proof.pages, seen.change), (26, 39, None));
+        fs::write(folder.path().join("c"), "c".repeat(50_000)).unwrap();
+        fs::write(folder.path().join("b"), "b").unwrap();
+        let change = cache.look().change.unwrap();
+        assert!(change.contains("/b is not what it was"), "the first by name: {change}");
+
+        let cache = cache_of(folder.path());
+        fs::write(folder.path().join("new"), "").unwrap();
+        let change = cache.look().change.unwrap();
+        assert!(change.contains("files were added, removed or renamed"), "{change}");
+        fs::remove_file(folder.path().join("a")).unwrap();
+        let Look { resident, change } = cache.look();
+        assert!(resident.unwrap_err().contains("/a: open: No such file"));
+        assert!(change.as_ref().is_some_and(|change| change.contains("/a: No such file")), "{change:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_filled_and_the_rest_left_alone() {
+        let folder = folder();
+        let cache = cache_of(folder.path());
         assert!(cache.fill().unwrap().proof.is_warm());
         PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
         let lost = cache.resident().unwrap();
         assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
-        assert!(cache.fill_missing(&Memory::read()).unwrap().is_warm());
+        let filled = cache.fill_missing().expect("these are several files").unwrap();
+        assert!(filled.proof.is_warm());
+        assert_eq!(filled.proof.pages, 39, "all are proven");
         assert!(cache.resident().unwrap().is_warm());
     }
 }

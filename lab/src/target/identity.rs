@@ -96,7 +96,12 @@ impl Identity {
 
 impl From<&Metadata> for Identity {
     fn from(meta: &Metadata) -> Identity {
-        let status = FileStatus::from(meta);
+        Identity::from(FileStatus::from(meta))
+    }
+}
+
+impl From<FileStatus> for Identity {
+    fn from(status: FileStatus) -> Identity {
         Identity {
             dev: status.device.0,
             ino: status.inode,

@@ -8,6 +8,7 @@
 //!
 //! [`super::cache`] makes the cache warm or cold.
 
+use crate::linux::file_status::{DeviceNumber, FileKind, FileStatus};
 use crate::linux::memory::page_bytes;
 use crate::linux::page_cache;
 use crate::target::filesystem::{Backing, Filesystem};
@@ -71,10 +72,20 @@ pub enum ResidencyError {
     },
 }
 
+/// The file system of a device on which cachestat(2) counts the pages of a file: of others there
+/// it need not be found out again.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedDevice {
+    device: DeviceNumber,
+    filesystem: Filesystem,
+}
+
 /// A file whose pages in the page cache can be counted, any number of times.
 #[derive(Debug)]
 pub struct Residency {
     path: PathBuf,
+    /// What it was when it was opened, of one that is looked at once and not examined again.
+    opened: Option<FileStatus>,
     /// A description of its own: the probe switches its readahead off.
     file: File,
     /// `None` for all of it.
@@ -175,6 +186,41 @@ impl Residency {
         Residency::with(path, file, filesystem, means)
     }
 
+    /// The same of one of many files, of which each is looked at once: on a device that is known
+    /// it takes the fewest calls.
+    ///
+    /// # Errors
+    /// As for [`Residency::open`].
+    pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
+        let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
+        let io = |call, cause| ResidencyError::Io { path: path.to_owned(), call, cause };
+        let file = File::open(path).map_err(|cause| io("open", cause))?;
+        let opened = FileStatus::of(&file).map_err(|cause| io("fstat", cause))?;
+        if opened.device != device || opened.kind != FileKind::Regular {
+            return Residency::open(path);
+        }
+        let of_device = Residency::with(path, file, filesystem, Means::Cachestat)?;
+        Ok(Residency { opened: Some(opened), ..of_device })
+    }
+
+    /// What is known of its device then; `None` if its pages are not counted by cachestat(2).
+    ///
+    /// # Errors
+    /// If it cannot be examined.
+    pub fn counted_device(&self) -> io::Result<Option<CountedDevice>> {
+        let device = self.status()?.device;
+        let filesystem = self.filesystem;
+        Ok((self.means == Means::Cachestat).then_some(CountedDevice { device, filesystem }))
+    }
+
+    /// Its status: that at opening, of one that is looked at once.
+    ///
+    /// # Errors
+    /// If it cannot be examined.
+    pub fn status(&self) -> io::Result<FileStatus> {
+        self.opened.map_or_else(|| FileStatus::of(&self.file), Ok)
+    }
+
     /// The right to write does not count here: mincore(2) asks about the file underneath.
     fn open_stacked(path: &Path, file: File, filesystem: Filesystem) -> Result<Residency, ResidencyError> {
         if page_cache::mincore_is_true_below(&file) {
@@ -200,7 +246,7 @@ impl Residency {
                 cause,
             })?;
         }
-        Ok(Residency { path: path.to_owned(), file, part: None, filesystem, means })
+        Ok(Residency { path: path.to_owned(), opened: None, file, part: None, filesystem, means })
     }
 
     /// The same for a part of the file, which begins at a page.
@@ -244,7 +290,7 @@ impl Residency {
     /// # Errors
     /// If it cannot be examined.
     pub fn range(&self) -> io::Result<Range<u64>> {
-        let size_bytes = size_of(&self.file)?;
+        let size_bytes = self.opened.map_or_else(|| size_of(&self.file), |opened| Ok(opened.size_bytes))?;
         let range = self.part.map_or(0..size_bytes, Part::range);
         Ok(range.start.min(size_bytes)..range.end.min(size_bytes))
     }
@@ -267,9 +313,7 @@ impl Residency {
             Means::Cachestat => {
                 let counted =
                     page_cache::count(&self.file, &range).map_err(|cause| io("cachestat", cause))?;
-                let Some(counted) = counted else {
-                    return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
-                };
+                let Some(counted) = counted else { return self.share_by_other_means() };
                 // The file may have grown since its size was read: a share above 1 means nothing.
                 let resident = counted.resident.min(file_pages);
                 Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
@@ -281,6 +325,16 @@ impl Residency {
             }
             Means::Probe => self.probe(range.start, file_pages),
         }
+    }
+
+    /// Where cachestat(2) counts for others on this device, but not for this file: some kernels count
+    /// only for those who may write it.
+    fn share_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
+        let again = Residency::open(&self.path)?.of_part(self.part);
+        if again.means == Means::Cachestat {
+            return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
+        }
+        again.share()
     }
 
     /// Checks pages spread evenly for whether they can be read without waiting.

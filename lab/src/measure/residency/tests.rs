@@ -42,6 +42,25 @@ fn all_means_agree_on_a_cold_and_on_a_warm_file() {
 }
 
 #[test]
+fn one_of_many_files_is_counted_as_one_alone_is() {
+    let Some(file) = cold_file(20) else { return };
+    std::fs::read(file.path()).unwrap();
+    let alone = Residency::open(file.path()).unwrap();
+    let known = alone.counted_device().unwrap();
+    let once = Residency::open_once(file.path(), known).unwrap();
+    assert_eq!(
+        once.means() == Means::Cachestat,
+        once.opened.is_some(),
+        "where cachestat counts, by fewer calls"
+    );
+    assert_eq!(once.share().unwrap(), alone.share().unwrap());
+    let elsewhere = Path::new("/proc/self/status");
+    let other = Residency::open_once(elsewhere, known).unwrap();
+    assert_eq!(other.opened, None, "another device is examined");
+    assert_eq!(other.filesystem().backing, Backing::Kernel);
+}
+
+#[test]
 fn of_a_part_only_its_own_pages_are_counted() {
     let Some(file) = cold_file(300) else { return };
     let reader = File::open(file.path()).unwrap();

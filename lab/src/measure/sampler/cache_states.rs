@@ -7,7 +7,7 @@ use super::holder_search::{HolderSearch, KnownHolders, is_kept};
 use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
-use crate::measure::cache::{CacheError, FILL, FILL_OVER, Filled, TargetCache};
+use crate::measure::cache::{CacheError, FILL, FILL_OF_MISSING, FILL_OVER, Filled, TargetCache};
 use crate::measure::holders::{Hold, Processes};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
@@ -27,6 +27,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 #[derive(Default)]
 pub(super) struct CacheStates {
     holders: KnownHolders,
+    /// The number of the last fill that was complete.
+    filled: Option<u32>,
 }
 
 impl CacheStates {
@@ -92,8 +94,8 @@ impl CacheStates {
         }
     }
 
-    /// Fills every file of the plan; the fill of the first file. The fills of the others become
-    /// notes.
+    /// Fills every file of the plan, or what was evicted since the last fill if this one has its
+    /// number; the fill of the first file. The fills of the others become notes.
     pub(super) fn fill_all(
         &mut self,
         fill: u32,
@@ -101,12 +103,21 @@ impl CacheStates {
         pool: &mut SessionPool,
         notes: &mut Notes,
     ) -> Result<Fill, TrialEnd> {
+        let is_again = self.filled.take() == Some(fill);
         let mut fills = Vec::new();
         for target in trials.files().map(|file| file.index) {
-            let (filled, how) = self.fill_one(target, trials, pool, notes)?;
+            let missing = is_again.then(|| trials.page_cache(target).fill_missing()).flatten();
+            let (filled, how) = match missing {
+                Some(Ok(filled)) => (filled, FILL_OF_MISSING),
+                Some(Err(CacheError::NotFilled { .. })) | None => {
+                    self.fill_one(target, trials, pool, notes)?
+                }
+                Some(Err(error)) => return Err(error.into()),
+            };
             let resident_after = filled.proof.share();
             fills.push(Fill { fill, target, how: how.to_owned(), wall_ns: filled.wall_ns, resident_after });
         }
+        self.filled = Some(fill);
         let first = fills.remove(0);
         fills.into_iter().for_each(|fill| notes.add(Line::Fill(fill)));
         Ok(first)
@@ -197,6 +208,7 @@ impl CacheStates {
 mod tests {
     use super::super::testing::Fixture;
     use super::*;
+    use crate::measure::cache::{Eviction, PageCache};
     use crate::measure::round::testing::{COLD, WARM};
 
     #[test]
@@ -207,6 +219,26 @@ mod tests {
         let fill = CacheStates::default().fill_all(3, &trials, &mut pool, &mut notes).unwrap();
         assert_eq!((fill.fill, fill.target, fill.resident_after), (3, 0, Some(1.0)));
         assert!(notes.take_lines().is_empty(), "one file has one fill");
+    }
+
+    #[test]
+    fn the_fill_of_the_last_number_fills_only_what_was_evicted_since() {
+        let fixture = Fixture::with_files(3, &[b'a'; 9000]);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
+        let mut states = CacheStates::default();
+        let mut fill = |number| states.fill_all(number, &trials, &mut pool, &mut notes).unwrap();
+        assert_eq!(fill(0).how, FILL);
+        let second = PageCache::open(&fixture.path().join("1"), Eviction::OfFile).unwrap();
+        second.evict().unwrap();
+        let again = fill(0);
+        assert_eq!((again.fill, again.how.as_str(), again.resident_after), (0, FILL_OF_MISSING, Some(1.0)));
+        assert!(second.resident().unwrap().is_warm());
+        assert_eq!(fill(1).how, FILL, "another number is another fill");
+        let fixture = Fixture::with_file(&[b'a'; 9000]);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let mut fill = |number| states.fill_all(number, &trials, &mut pool, &mut notes).unwrap();
+        assert_eq!([fill(2).how, fill(2).how], [FILL; 2], "a single file is filled as a whole");
     }
 
     #[test]

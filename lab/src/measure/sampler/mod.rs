@@ -31,7 +31,7 @@ mod warm_up;
 use super::interface::{SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
-use super::target::{MeasuredTarget, SweepTarget};
+use super::target::{Look, MeasuredTarget, SweepTarget};
 use super::warm_up_file::WarmUpFile;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
@@ -156,9 +156,10 @@ impl<'a> ProcessSampler<'a> {
         self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
         let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
         let below_before = self.trials.next_layer_bytes(trial.index);
-        let turns = self.metered_turns(trial, request)?;
+        let turns = self.metered_turns(trial, request);
         let below = self.trials.below_since(trial.index, below_before);
-        let after = self.resident_after(trial);
+        let after = self.look_after(trial, turns.is_ok())?;
+        let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
         self.proven_samples(trial, slot, turns, Around { before, after, below })
     }
@@ -168,12 +169,14 @@ impl<'a> ProcessSampler<'a> {
         self.states.prepare(trial, &self.trials, &mut self.pool, &mut self.notes)
     }
 
-    /// What is resident after a turn.
-    fn resident_after(&mut self, trial: &Trial) -> Option<ResidencyProof> {
-        if self.trials.leaves_cache_alone(trial) {
-            return None;
+    /// What is resident after a turn; the run ends if the target has changed.
+    fn look_after(&mut self, trial: &Trial, is_taken: bool) -> Result<Option<ResidencyProof>, SampleError> {
+        if !is_taken || self.trials.leaves_cache_alone(trial) {
+            return self.trials.check_unchanged_after(trial.index, is_taken).map(|()| None);
         }
-        self.notes.value("resident_after", self.trials.target_of(trial.index).resident())
+        let Look { resident, change } = self.trials.target_of(trial.index).look();
+        self.trials.check_change(trial.index, change)?;
+        Ok(self.notes.value("resident_after", resident))
     }
 
     /// Compares every answer of a turn with the right one, and what a command printed with what it
@@ -251,7 +254,9 @@ impl<'a> ProcessSampler<'a> {
     /// Readings whose times count for the warm-up alone; their answers are compared.
     fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
         before_reading(trial, &self.trials)?;
-        let turns = self.metered_turns(trial, TurnRequest { lead: 0, count })?;
+        let turns = self.metered_turns(trial, TurnRequest { lead: 0, count });
+        self.trials.check_unchanged_after(trial.index, turns.is_ok())?;
+        let turns = turns?;
         turns.iter().try_for_each(|turn| self.compare(trial, &turn.answer))?;
         let first = turns.iter().take(1).flat_map(|turn| &turn.answer.samples);
         Ok(first.map(|sample| sample.wall_ns).collect())

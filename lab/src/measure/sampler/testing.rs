@@ -10,11 +10,13 @@ use crate::measure::plan::Plan;
 use crate::measure::round::testing::{plan, runs};
 use crate::measure::target::{CacheControl, MeasuredTarget};
 use crate::target::source::{ServerOptions, Source};
+use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
 use crate::target::web::Remote;
 use crate::target::{Place, Target, TargetFacts};
 use crate::trial::{Answer, CacheState};
 use readlab_protocol::SampleLine;
-use std::io::Write;
+use std::fs;
+use std::path::Path;
 
 /// Time of the plainest reading of the target.
 const PLAINEST_NS: u64 = 1_000_000;
@@ -24,7 +26,8 @@ pub(super) struct Fixture {
     target: Target,
     truth: Truth,
     contenders: Contenders,
-    file: Option<tempfile::NamedTempFile>,
+    /// Removed with it.
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Fixture {
@@ -32,19 +35,40 @@ impl Fixture {
     pub(super) fn of_size(size_bytes: u64) -> Fixture {
         let source = Source::Url("http://localhost/f".parse().unwrap());
         let remote = Remote::new(source, &ServerOptions::default());
-        Fixture::new(Place::Web(Box::new(remote)), size_bytes, None)
+        Fixture::new(Place::Web(Box::new(remote)), size_bytes)
     }
 
     /// A file with this content.
     pub(super) fn with_file(content: &[u8]) -> Fixture {
-        // In memory there is no page cache to fill, and a temporary folder may be there.
-        let program = std::env::current_exe().unwrap();
-        let mut file = tempfile::NamedTempFile::new_in(program.parent().unwrap()).unwrap();
-        file.write_all(content).unwrap();
-        Fixture::new(Place::File(file.path().to_owned()), content.len() as u64, Some(file))
+        let folder = Fixture::folder();
+        let path = folder.path().join("file");
+        fs::write(&path, content).unwrap();
+        Fixture { folder: Some(folder), ..Fixture::new(Place::File(path), content.len() as u64) }
     }
 
-    fn new(place: Place, size_bytes: u64, file: Option<tempfile::NamedTempFile>) -> Fixture {
+    /// So many files of this content, of which each has its number for a name.
+    pub(super) fn with_files(count: usize, content: &[u8]) -> Fixture {
+        let folder = Fixture::folder();
+        (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
+        let source = ListSource::Folder(folder.path().to_owned());
+        let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+        let all = Fixture::new(target.place, (count * content.len()) as u64);
+        Fixture { folder: Some(folder), ..all }
+    }
+
+    /// Where files are on a device: in memory there is no page cache to fill, and a temporary
+    /// folder may be there.
+    fn folder() -> tempfile::TempDir {
+        let program = std::env::current_exe().unwrap();
+        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+    }
+
+    /// The folder of its file or files.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.as_ref().expect("it has files").path()
+    }
+
+    fn new(place: Place, size_bytes: u64) -> Fixture {
         let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
         let answer =
             Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
@@ -57,13 +81,13 @@ impl Fixture {
             wall_ns: PLAINEST_NS,
         };
         let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
-        Fixture { target, truth, contenders: Contenders::default(), file }
+        Fixture { target, truth, contenders: Contenders::default(), folder: None }
     }
 
     /// Trials that read the target.
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
         let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
-        let cache_control = match &self.file {
+        let cache_control = match &self.folder {
             Some(_) => CacheControl::of(&self.target, Eviction::OfFile).unwrap(),
             None => CacheControl::Web,
         };

@@ -20,8 +20,7 @@ pub(super) struct Around {
 }
 
 impl ProcessSampler<'_> {
-    /// One turn of every reader between meters, after which the conduct of each and the target are
-    /// checked.
+    /// One turn of every reader between meters, after which the conduct of each is checked.
     pub(super) fn metered_turns(
         &mut self,
         trial: &Trial,
@@ -33,9 +32,6 @@ impl ProcessSampler<'_> {
         let turns = pooled.metered_turn(request, time_limit, wait);
         for (reader, turn) in pooled.readers().iter().zip(turns.iter().flatten()) {
             conduct::check(&reader.session, trial.index, turn, &mut self.notes)?;
-        }
-        if turns.is_ok() || self.trials.target_of(trial.index).target.file().is_some() {
-            self.trials.check_unchanged(trial.index)?;
         }
         Ok(turns?)
     }

@@ -310,10 +310,20 @@ impl<'a> Trials<'a> {
         reads_nothing && self.target_of(trial.index).target.tree().is_some()
     }
 
-    /// Ends the run if the target of a trial has changed: no number about it can be compared with
-    /// another.
-    pub(super) fn check_unchanged(&self, trial: usize) -> Result<(), SampleError> {
-        let Some(change) = self.target_of(trial).change() else { return Ok(()) };
+    /// Ends the run if the target of a trial has changed after a turn: no number about it can be
+    /// compared with another. A turn that failed may have failed because its file changed.
+    pub(super) fn check_unchanged_after(&self, trial: usize, is_taken: bool) -> Result<(), SampleError> {
+        let target = self.target_of(trial);
+        if is_taken || target.target.file().is_some() {
+            self.check_change(trial, target.change())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Ends the run if there is a change of the target of a trial.
+    pub(super) fn check_change(&self, trial: usize, change: Option<String>) -> Result<(), SampleError> {
+        let Some(change) = change else { return Ok(()) };
         let reason = format!("{} {change} while it was raced", self.facts(trial).path);
         let refused = Outcome::Refused { reason };
         Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())

@@ -17,7 +17,7 @@ use super::filesystem::Filesystem;
 use super::identity::Identity;
 use super::layers::{self, Chain};
 use super::source::ReadRequest;
-use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, refusal};
+use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, refusal, shown};
 use crate::folder::scratch::Scratch;
 use crate::linux::file_status::{FileKind, FileStatus};
 use crate::linux::open_file;
@@ -58,6 +58,15 @@ pub struct Tree {
     identities: Vec<u64>,
     /// The same of each folder.
     folders: Vec<u64>,
+}
+
+/// A file of a tree that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Its number in the list.
+    pub number: usize,
+    /// How it changed, with its path.
+    pub why: String,
 }
 
 /// Two are the same if they are in the same folder of readlab's.
@@ -239,25 +248,43 @@ impl Tree {
     /// If the list can no longer be read.
     pub fn change(&self) -> Result<Option<String>, TargetError> {
         let change = |number: usize, path: &Path| {
-            let why = match Identity::of_path(path) {
-                Ok(now) if self.identities.get(number) == Some(&digest_of(&now)) => None,
-                Ok(_) => Some(format!("changed: {} is not what it was", super::shown(path))),
-                Err(cause) => Some(format!("changed: {}: {cause}", super::shown(path))),
+            let change = match Identity::of_path(path) {
+                Ok(now) => self.change_of(number, path, &now),
+                Err(cause) => Some(ChangedFile { number, why: format!("changed: {}: {cause}", shown(path)) }),
             };
-            Ok::<_, TargetError>(why.map(|why| (number, why)))
+            Ok::<_, TargetError>(change)
         };
-        let first = |one: Option<_>, other| one.into_iter().chain(other).min();
-        if let Some((_, why)) = visit(self.paths()?, processors(), change, first)?.flatten() {
-            return Ok(Some(why));
-        }
+        let changed = visit(self.paths()?, processors(), change, ChangedFile::first)?.flatten();
+        changed.map_or_else(|| self.change_of_folders(), |changed| Ok(Some(changed.why)))
+    }
+
+    /// How a file changed, by its number in the list and what it is now.
+    pub fn change_of(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
+        let is_same = self.identities.get(number) == Some(&digest_of(now));
+        (!is_same)
+            .then(|| ChangedFile { number, why: format!("changed: {} is not what it was", shown(path)) })
+    }
+
+    /// How a folder changed since the tree was examined: the first that did, by name.
+    ///
+    /// # Errors
+    /// If the list of them can no longer be read.
+    pub fn change_of_folders(&self) -> Result<Option<String>, TargetError> {
         for (path, before) in self.folder_paths()?.zip(&self.folders) {
             let path = path?;
             if digest_of_folder(&path).ok() != Some(*before) {
-                let name = super::shown(&path);
+                let name = shown(&path);
                 return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
             }
         }
         Ok(None)
+    }
+}
+
+impl ChangedFile {
+    /// The first of two in the list.
+    pub fn first(one: Option<ChangedFile>, other: Option<ChangedFile>) -> Option<ChangedFile> {
+        one.into_iter().chain(other).min_by_key(|changed| changed.number)
     }
 }
 
