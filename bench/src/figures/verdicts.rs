@@ -4,6 +4,7 @@
 //! limits), and the verdict that is right. Several verdicts may be right where the machine decides
 //! which of two near limits comes first.
 
+use crate::busy_loops::BusyLoops;
 use crate::control_group::{Group, Limit};
 use crate::places::Place;
 use crate::programs::{Programs, Race};
@@ -37,20 +38,33 @@ enum FilePlace {
     Elsewhere(Place, Bytes),
 }
 
+/// What else goes on while a case is raced.
+#[derive(Clone, Copy)]
+enum Beside {
+    /// Nothing.
+    Nothing,
+    /// So many busy loops for each processor.
+    BusyLoops(usize),
+    /// A quota of processor time.
+    Quota { percent: u32 },
+}
+
 struct Case {
     name: &'static str,
     ground: FilePlace,
     state: CacheState,
+    beside: Beside,
     trials: &'static [&'static str],
     /// The correct verdicts.
     right: &'static [&'static str],
 }
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 16] = [
     Case {
         name: "a throttled device",
         ground: FilePlace::Throttled(30_000_000),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &["rust/read@buffer=128KiB", "rust/device"],
         right: &["device"],
     },
@@ -58,6 +72,7 @@ const CASES: [Case; 14] = [
         name: "a cold file, much in flight",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &[
             "rust/io_uring@buffer=1MiB,depth=8,direct=1",
             "rust/device",
@@ -69,6 +84,7 @@ const CASES: [Case; 14] = [
         name: "small blocks, one in flight",
         ground: FilePlace::Disk(SMALL),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &["rust/direct@buffer=8KiB", "rust/direct@buffer=1MiB", "rust/device"],
         right: &["small blocks"],
     },
@@ -76,6 +92,7 @@ const CASES: [Case; 14] = [
         name: "large blocks, one in flight",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &[
             "rust/io_uring@buffer=128KiB,depth=1,direct=1",
             "rust/io_uring@buffer=128KiB,depth=16,direct=1",
@@ -87,6 +104,7 @@ const CASES: [Case; 14] = [
         name: "a slow scan of a mapped file",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/mmap/scalar", "rust/mmap", "rust/resident", "rust/copy"],
         right: &["processing"],
     },
@@ -94,6 +112,7 @@ const CASES: [Case; 14] = [
         name: "a string made of every line",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/lines", "rust/resident", "rust/copy"],
         right: &["processing"],
     },
@@ -101,6 +120,7 @@ const CASES: [Case; 14] = [
         name: "a cached file copied",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
         right: &["copy"],
     },
@@ -108,6 +128,7 @@ const CASES: [Case; 14] = [
         name: "a cached file mapped and counted by all processors",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/mmap@threads=all", "rust/resident@threads=all", "rust/resident", "rust/copy"],
         right: &["memory"],
     },
@@ -115,6 +136,7 @@ const CASES: [Case; 14] = [
         name: "a mapping of small pages",
         ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/mmap", "rust/resident", "rust/copy", "rust/faults"],
         right: &["faults", "mixed"],
     },
@@ -122,6 +144,7 @@ const CASES: [Case; 14] = [
         name: "a compressed file, cold",
         ground: FilePlace::Elsewhere(Place::Compressed, FILE),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &["rust/read@buffer=128KiB"],
         // No reading past the cache shows the limit of the device: then the correct verdict is
         // unknown.
@@ -131,6 +154,7 @@ const CASES: [Case; 14] = [
         name: "a program that sleeps",
         ground: FilePlace::Disk(SMALL),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["command/sleep 0.2; wc -l {}", "rust/resident", "rust/copy"],
         right: &["latency"],
     },
@@ -138,6 +162,7 @@ const CASES: [Case; 14] = [
         name: "a slow file system in user space",
         ground: FilePlace::Elsewhere(Place::Slow, SMALL),
         state: CacheState::Cold,
+        beside: Beside::Nothing,
         trials: &["rust/read@buffer=128KiB"],
         // It waits for what lies below the file system, which may have a cache of its own.
         right: &["unknown"],
@@ -146,13 +171,31 @@ const CASES: [Case; 14] = [
         name: "threads under one lock",
         ground: FilePlace::Disk(FILE),
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["locked/read@threads=2", "locked/read@threads=1", "rust/resident", "rust/copy"],
         right: &["lock"],
+    },
+    Case {
+        name: "a cached file beside busy loops",
+        ground: FilePlace::Disk(FILE),
+        state: CacheState::Warm,
+        beside: Beside::BusyLoops(3),
+        trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
+        right: &["scheduler"],
+    },
+    Case {
+        name: "a cached file under a quota of a quarter of a processor",
+        ground: FilePlace::Disk(FILE),
+        state: CacheState::Warm,
+        beside: Beside::Quota { percent: 25 },
+        trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
+        right: &["scheduler"],
     },
     Case {
         name: "a zip",
         ground: FilePlace::Zipped,
         state: CacheState::Warm,
+        beside: Beside::Nothing,
         trials: &["rust/zip", "rust/decoder", "rust/resident", "rust/copy"],
         right: &["decoding"],
     },
@@ -194,6 +237,14 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
         let options = ["--runs", "7", "--fills", "7", "--roster", &roster];
         let state = Some(case.state);
         programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
+    };
+    let _others = match case.beside {
+        Beside::Nothing | Beside::Quota { .. } => None,
+        Beside::BusyLoops(each) => Some(BusyLoops::start(each)?),
+    };
+    let _quota = match case.beside {
+        Beside::Nothing | Beside::BusyLoops(_) => None,
+        Beside::Quota { percent } => Some(Group::entered(Limit::ProcessorTime { percent }, "quota")?),
     };
     let record = match case.ground {
         FilePlace::Disk(size) => race(&programs.lines(size)?)?,

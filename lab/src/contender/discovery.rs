@@ -9,9 +9,12 @@ use super::roster::{Roster, RosterEntry};
 use super::session::{Session, SessionError};
 use crate::linux::program::CommandLine;
 use crate::record::Receipt;
+use crate::target::tree::processors;
 use crate::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// Contenders that answered, with their receipts, and the reasons of those that did not.
 #[derive(Debug, Default)]
@@ -36,22 +39,16 @@ pub enum Participation {
 pub enum DiscoveryStep<'a> {
     /// The contender of this name is built.
     Building(&'a str),
-    /// A contender is asked for its methods.
-    Querying {
-        /// Its name.
-        name: &'a str,
-        /// Which one it is, from 1.
-        number: usize,
-        /// How many there are.
-        of: usize,
-    },
+    /// So many contenders are asked for their methods.
+    Querying(usize),
 }
 
 impl Contenders {
     /// Queries the contenders of the roster that `is_selected` accepts. Builds nothing.
     pub fn discover(roster: &Roster, is_selected: impl Fn(&str) -> bool) -> Contenders {
+        let selected: Vec<_> = roster.entries.iter().filter(|entry| is_selected(&entry.name)).collect();
         let mut found = Contenders::default();
-        roster.entries.iter().filter(|entry| is_selected(&entry.name)).for_each(|entry| found.query(entry));
+        found.query(&selected);
         found
     }
 
@@ -63,24 +60,36 @@ impl Contenders {
     ) -> Contenders {
         let mut found = Contenders::default();
         let entries = roster.entries.iter().map(|entry| (entry, participation(entry)));
-        let selected: Vec<_> = entries.filter(|(_, how)| *how != Participation::LeftOut).collect();
-        for (number, (entry, how)) in (1..).zip(&selected) {
-            let name = entry.name.as_str();
-            about_to(DiscoveryStep::Querying { name, number, of: selected.len() });
+        let mut ready = Vec::new();
+        for (entry, how) in entries.filter(|(_, how)| *how != Participation::LeftOut) {
             let built = match how {
-                Participation::Built => entry.build_once(|| about_to(DiscoveryStep::Building(name))),
+                Participation::Built => entry.build_once(|| about_to(DiscoveryStep::Building(&entry.name))),
                 Participation::AsBuilt | Participation::LeftOut => Ok(()),
             };
             match built {
-                Ok(()) => found.query(entry),
+                Ok(()) => ready.push(entry),
                 Err(error) => found.mark_unavailable(entry, error.to_string()),
             }
         }
+        about_to(DiscoveryStep::Querying(ready.len()));
+        found.query(&ready);
         found
     }
 
-    fn query(&mut self, entry: &RosterEntry) {
-        match entry.query() {
+    /// Queries as many at once as there are processors: some runtimes take tenths of a second to
+    /// start.
+    fn query(&mut self, entries: &[&RosterEntry]) {
+        for some in entries.chunks(processors()) {
+            let answers: Vec<_> = thread::scope(|scope| {
+                let asked: Vec<_> = some.iter().map(|entry| scope.spawn(|| entry.query())).collect();
+                asked.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            });
+            some.iter().zip(answers).for_each(|(entry, answer)| self.take(entry, answer));
+        }
+    }
+
+    fn take(&mut self, entry: &RosterEntry, answer: Result<Contender, SessionError>) {
+        match answer {
             Ok(contender) => self.contenders.push(contender),
             Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
                 self.mark_unavailable(entry, error.to_string())

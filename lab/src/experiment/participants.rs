@@ -55,8 +55,8 @@ pub(super) fn build_and_discover(
             }
             live.activity(&format!("building the contender {name}"));
         }
-        DiscoveryStep::Querying { name, number, of } => {
-            live.activity(&format!("asking contender {number} of {of} for its methods: {name}"));
+        DiscoveryStep::Querying(contenders) => {
+            live.activity(&format!("asking {contenders} contenders for their methods"));
         }
     };
     Contenders::build_and_discover(roster, participation, show)

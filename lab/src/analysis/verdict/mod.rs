@@ -3,7 +3,7 @@
 //!
 //! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
 //! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
-//! decides nothing. Its rate is laid beside the limits. What decides is always one of these
+//! decides only where it is most of the time. Its rate is laid beside the limits. What decides is always one of these
 //! numbers, against the thresholds below; where a number is missing the verdict is
 //! [`Verdict::Unknown`] with the reason, never a guess.
 
@@ -69,6 +69,14 @@ pub enum Verdict {
     Lock {
         /// The same with one thread, which does not wait.
         alone: Remedy,
+    },
+    /// The scheduler, which gives its processors to others, or none beyond a quota.
+    Scheduler {
+        /// The share of its time for which it waits for a processor.
+        share: f64,
+        /// How many a control group grants, where that is fewer than there are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quota: Option<f64>,
     },
     /// The processors of this machine, over a server that could give more.
     Processors {
@@ -200,6 +208,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     };
     if let Some(verdict) = over_server(record, trial, parts) {
         return verdict;
+    }
+    if parts.queued >= DOMINANT {
+        return Verdict::Scheduler { share: parts.queued, quota: record.header.machine.quota() };
     }
     if let Some(alone) = threads::alone(record, trial, parts) {
         return Verdict::Lock { alone };

@@ -43,6 +43,15 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             "stopped by its threads, which wait for each other; {name} waits for nothing and is {faster:.1} times as fast{}",
             times(facts)
         ),
+        Verdict::Scheduler { share, quota } => format!(
+            "stopped by waiting for a processor, {} of its time: {}{}",
+            percent(*share),
+            quota.map_or_else(
+                || "others use them".to_owned(),
+                |quota| format!("others use them, or it has used its quota of {quota:.2}")
+            ),
+            times(facts)
+        ),
         Verdict::Processors { share, quota } => format!(
             "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
             percent(*share),
@@ -201,6 +210,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Processing { lift: None } => "processing".to_owned(),
         Verdict::Latency => "latency".to_owned(),
         Verdict::Lock { .. } => "lock".to_owned(),
+        Verdict::Scheduler { share, .. } => format!("scheduler {}", percent(*share)),
         Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {
             format!("first byte {}", percent(*share))

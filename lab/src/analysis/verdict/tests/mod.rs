@@ -217,14 +217,35 @@ fn where_nothing_decides_the_shares_are_shown() {
     assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
-#[test]
-fn a_busy_machine_is_no_latency() {
+/// A machine on which the controls that only work take so many times as long, as they get a
+/// processor for a part of the time only.
+fn busy_machine(times: u64) -> Record {
     let mut record = machine();
-    // The controls that only work get a processor for half of their time, like every other process.
     for it in record.trials.iter_mut().filter(|it| it.trial.is_control()) {
-        let slower = |sample: Sample| Sample { wall_ns: 2 * sample.wall_ns, ..sample };
+        let slower = |sample: Sample| Sample { wall_ns: times * sample.wall_ns, ..sample };
         it.samples = it.samples.iter().map(slower).collect();
     }
+    record
+}
+
+#[test]
+fn who_waits_for_a_processor_most_of_the_time_is_stopped_by_the_scheduler() {
+    let mut record = busy_machine(4);
+    let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 240, 5));
+    let judged = verdict_on(&record, scan);
+    assert!(matches!(judged.verdict, Verdict::Scheduler { quota: None, .. }), "{judged:?}");
+    assert!(judged.stops_at().starts_with("scheduler 7"), "{}", judged.stops_at());
+    assert!(judged.sentence.contains("others use them;"), "{}", judged.sentence);
+    record.header.machine.cpu_quota = Some(0.25);
+    let judged = verdict_on(&record, scan);
+    assert!(matches!(judged.verdict, Verdict::Scheduler { quota: Some(_), .. }), "{judged:?}");
+    assert!(judged.sentence.contains("quota of 0.25"), "{}", judged.sentence);
+}
+
+#[test]
+fn a_busy_machine_is_no_latency() {
+    // A processor for half of the time, like every other process.
+    let mut record = busy_machine(2);
     let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
     let judged = verdict_on(&record, scan);
     assert_eq!(judged.verdict, Verdict::Processing { lift: None }, "{judged:?}");
