@@ -4,11 +4,11 @@
 use anyhow::Context;
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
-    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, Request,
+    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, Request,
 };
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
@@ -33,8 +33,8 @@ const TTL: Duration = Duration::from_secs(3600);
 
 struct PacedFile {
     name: String,
-    content: File,
-    size_bytes: u64,
+    /// In memory, so that no disk has a part in the pace.
+    content: Vec<u8>,
     pace: Pace,
     /// When the last read was answered.
     answered: Mutex<Instant>,
@@ -47,9 +47,8 @@ pub(crate) fn mount(
     name: &str,
     pace: Pace,
 ) -> anyhow::Result<BackgroundSession> {
-    let content = File::open(content).with_context(|| content.display().to_string())?;
-    let (size_bytes, answered) = (content.metadata()?.len(), Mutex::new(Instant::now()));
-    let file = PacedFile { name: name.to_owned(), content, size_bytes, pace, answered };
+    let content = fs::read(content).with_context(|| content.display().to_string())?;
+    let file = PacedFile { name: name.to_owned(), content, pace, answered: Mutex::new(Instant::now()) };
     let mut config = Config::default();
     config.mount_options = vec![MountOption::RO, MountOption::FSName("readlab-paced".to_owned())];
     fuser::spawn_mount(file, folder, &config).with_context(|| folder.display().to_string())
@@ -69,7 +68,7 @@ impl PacedFile {
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let (kind, perm, size) = match inode {
-            FILE => (FileType::RegularFile, 0o444, self.size_bytes),
+            FILE => (FileType::RegularFile, 0o444, self.content.len() as u64),
             _ => (FileType::Directory, 0o555, 0),
         };
         FileAttr {
@@ -93,6 +92,16 @@ impl PacedFile {
 }
 
 impl Filesystem for PacedFile {
+    /// A loop device on the file waits for each of its reads in turn unless the kernel may have
+    /// several in flight.
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        if let Pace::After(_) = self.pace {
+            let unsupported = |flags| io::Error::other(format!("this kernel has no {flags:?}"));
+            config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(unsupported)?;
+        }
+        Ok(())
+    }
+
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == OsStr::new(&self.name) {
             reply.entry(&TTL, &self.attributes(FILE), Generation(0));
@@ -116,21 +125,18 @@ impl Filesystem for PacedFile {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let mut bytes = vec![0; size as usize];
-        let read = self.content.read_at(&mut bytes, offset);
-        let answer = move || match read {
-            Ok(count) => reply.data(&bytes[..count]),
-            Err(_) => reply.error(Errno::EIO),
-        };
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.content.len());
+        let bytes = &self.content[from..from.saturating_add(size as usize).min(self.content.len())];
         match self.pace {
             Pace::Every(interval) => {
                 self.wait_for_turn(interval);
-                answer();
+                reply.data(bytes);
             }
             Pace::After(delay) => {
+                let bytes = bytes.to_vec();
                 thread::spawn(move || {
                     thread::sleep(delay);
-                    answer();
+                    reply.data(&bytes);
                 });
             }
         }

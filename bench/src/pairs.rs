@@ -7,6 +7,7 @@
 
 use readlab::analysis::stats::{self, Confidence, Interval, Observation};
 use readlab::record::TrialRecord;
+use std::collections::BTreeMap;
 
 /// How many times as long the first of each pair took as the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +37,21 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 /// The median time of a trial's readings.
 pub(crate) fn wall_ns(trial: &TrialRecord) -> f64 {
     median(&floats(trial.samples.iter().map(|sample| sample.wall_ns)))
+}
+
+/// The median times of two trials in each round that has both.
+pub(crate) fn in_rounds(one: &TrialRecord, other: &TrialRecord) -> Vec<(f64, f64)> {
+    let by_round = |trial: &TrialRecord| {
+        let mut walls: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        trial.samples.iter().for_each(|sample| walls.entry(sample.round).or_default().push(sample.wall_ns));
+        walls
+    };
+    let others = by_round(other);
+    let both = by_round(one).into_iter().filter_map(|(round, walls)| {
+        let of_other = others.get(&round)?;
+        Some((median(&floats(walls)), median(&floats(of_other.iter().copied()))))
+    });
+    both.collect()
 }
 
 /// Nanoseconds as numbers to calculate with.

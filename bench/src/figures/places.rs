@@ -28,6 +28,8 @@ use std::time::Duration;
 pub(super) const ABOUT: &str = "places: random reads of 4 KiB beside fio (reads/s, p50, p99), and verdicts";
 
 const FILE: Bytes = Bytes(1_000_000_000);
+/// What the device of fixed speed holds, in memory.
+const SMALL: Bytes = Bytes(256 << 20);
 const PAIRS: usize = 9;
 const VERDICTS: usize = 10;
 const RATE_TOLERANCE: f64 = 0.03;
@@ -238,7 +240,8 @@ impl Ground {
             }
             Speed::Fixed => {
                 let interval = Duration::from_secs(1) / u32::try_from(READS_PER_S)?;
-                let device = PacedDevice::make(programs.folder(), &file, Pace::Every(interval))?;
+                let content = programs.lines(SMALL)?;
+                let device = PacedDevice::make(programs.folder(), &content, Pace::Every(interval))?;
                 ground.target = device.path().to_owned();
                 ground._device = Some(device);
             }

@@ -24,6 +24,10 @@ pub(super) const ABOUT: &str = "trees: the default race of 20,000 files, files-a
 
 const PAIRS: usize = 7;
 const VERDICTS: usize = 10;
+/// Rounds in which `files-auto` is compared with others: what a guest gets of its processors changes
+/// by half within a minute.
+const COLD_ROUNDS: &str = "7";
+const WARM_ROUNDS: &str = "20";
 const ONE_BY_ONE: &str = "rust/read@buffer=4KiB";
 const AUTO: &str = "rust/files-auto/memchr";
 /// What may be better than it.
@@ -193,22 +197,23 @@ fn default_race(programs: &Programs) -> anyhow::Result<Row> {
     Ok(Row::judged(figure, "at most 60 s", seconds, seconds <= 60.0, Nanos::from(took).to_string()))
 }
 
-/// The best other method's time over that of `files-auto`, in the same races.
+/// The best other method's time over that of `files-auto`, in the same rounds.
 fn auto(programs: &Programs, figure: &str, tree: Many, state: CacheState) -> anyhow::Result<Row> {
     let folder = tree.make(programs)?;
     let methods = [&[AUTO], &OTHERS[..]].concat();
-    let words = with_methods(&methods, &["--runs", "5", "--fills", "5"]);
+    let rounds = if state == CacheState::Cold { COLD_ROUNDS } else { WARM_ROUNDS };
+    let words = with_methods(&methods, &["--runs", rounds, "--fills", "5"]);
     // By the other's name, as only the end shows which one is the best: the fastest of each single
     // race would be the luckiest of several.
     let mut found: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for _ in 0..programs.repeats(PAIRS) {
         let record = race(programs, &folder, state, &words)?;
-        let of_auto = pairs::wall_ns(trial(&record, |id| id.starts_with("rust/files-auto"))?);
+        let of_auto = trial(&record, |id| id.starts_with("rust/files-auto"))?;
         let others = record.trials.iter().filter(|it| {
             it.is_measured() && !it.trial.is_control() && !it.trial.id.to_string().contains("files-auto")
         });
         for other in others {
-            found.entry(other.trial.id.to_string()).or_default().push((pairs::wall_ns(other), of_auto));
+            found.entry(other.trial.id.to_string()).or_default().extend(pairs::in_rounds(other, of_auto));
         }
     }
     let ratios = found.iter().map(|(name, pairs)| (name, pairs::ratio(pairs)));
@@ -269,7 +274,7 @@ fn verdicts(programs: &Programs, case: &Case) -> anyhow::Result<Row> {
         let record = race(programs, folder, case.state, &words)?;
         let it = trial(&record, |id| id == case.method)?;
         let judged = verdict::judge(&record, &verdict::limits(&record), it).context("no verdict")?;
-        told.push(judged.stops_at());
+        told.push(format!("{}: {}", judged.stops_at(), judged.sentence));
     }
     let is_right = |told: &&String| case.right.iter().any(|right| told.starts_with(right));
     let right = told.iter().filter(is_right).count();
