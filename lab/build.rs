@@ -81,7 +81,7 @@ fn crate_folder(contender: &str) -> Option<&'static str> {
 }
 
 /// The contenders that have pieces of code to show.
-const SHOWN: [&str; 20] = [
+const SHOWN: [&str; 21] = [
     "rust",
     "c",
     "cpp",
@@ -97,6 +97,7 @@ const SHOWN: [&str; 20] = [
     "go-decoders",
     "java-decoders",
     "kotlin",
+    "dotnet",
     "rust-objects",
     "go-objects",
     "java-objects",

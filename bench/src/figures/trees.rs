@@ -24,8 +24,8 @@ pub(super) const ABOUT: &str = "trees: the default race of 20,000 files, files-a
 
 const PAIRS: usize = 7;
 const VERDICTS: usize = 10;
-/// Rounds in which `files-auto` is compared with others: what a guest gets of its processors changes
-/// by half within a minute.
+/// Rounds in which `files-auto` is compared with others: what a guest gets of its processors
+/// changes by half within a minute.
 const COLD_ROUNDS: &str = "7";
 const WARM_ROUNDS: &str = "20";
 const ONE_BY_ONE: &str = "rust/read@buffer=4KiB";

@@ -124,7 +124,7 @@ mod tests {
         for (contender, name, language, text) in CARRIED {
             let head = head(text);
             assert!(head.code.len() > 80 && head.code.ends_with('\n'), "{contender}/{name}");
-            let languages = ["rs", "c", "cpp", "go", "java", "js", "kt", "mjs", "py", "swift"];
+            let languages = ["rs", "c", "cpp", "cs", "go", "java", "js", "kt", "mjs", "py", "swift"];
             assert!(languages.contains(language), "{contender}/{name}");
             let code = filled(head.code, &Params::default());
             assert!(!code.contains("// = ") && !code.contains("# = "), "{contender}/{name}");

@@ -3,9 +3,9 @@
 //!
 //! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
 //! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
-//! decides only where it is most of the time. Its rate is laid beside the limits. What decides is always one of these
-//! numbers, against the thresholds below; where a number is missing the verdict is
-//! [`Verdict::Unknown`] with the reason, never a guess.
+//! decides only where it is most of the time. Its rate is laid beside the limits. What decides is
+//! always one of these numbers, against the thresholds below; where a number is missing the verdict
+//! is [`Verdict::Unknown`] with the reason, never a guess.
 
 mod cpu_time;
 mod device_bytes;

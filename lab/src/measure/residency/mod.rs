@@ -327,8 +327,8 @@ impl Residency {
         }
     }
 
-    /// Where cachestat(2) counts for others on this device, but not for this file: some kernels count
-    /// only for those who may write it.
+    /// Where cachestat(2) counts for others on this device, but not for this file: some kernels
+    /// count only for those who may write it.
     fn share_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
         let again = Residency::open(&self.path)?.of_part(self.part);
         if again.means == Means::Cachestat {

@@ -1,0 +1,11 @@
+/// <summary>Tests the contender from inside its process, where a session is short.</summary>
+internal static class InsideTest
+{
+    private static int Main()
+    {
+        GridTest.Run();
+        DecoderEndTest.Run();
+        CountsTest.Run();
+        return Check.Finish();
+    }
+}
