@@ -33,7 +33,7 @@ fn cold_is_cold_and_warm_is_warm() {
     for _ in 0..3 {
         assert_eq!(cache.evict().unwrap().share(), Some(0.0));
         assert_eq!(cache.resident().unwrap().share(), Some(0.0));
-        let filled = cache.fill().unwrap();
+        let filled = cache.refill().unwrap();
         assert!(filled.wall_ns > 0);
         assert_eq!(filled.proof.share(), Some(1.0));
         assert_eq!(cache.resident().unwrap().share(), Some(1.0));
@@ -61,7 +61,7 @@ fn a_dirty_file_is_written_back_and_becomes_cold() {
 fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
-    cache.fill().unwrap();
+    cache.refill().unwrap();
     let file = File::open(&path).unwrap();
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
@@ -93,7 +93,7 @@ fn a_file_in_memory_cannot_be_cold_but_is_warm() {
     let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
     let error = cache.evict().unwrap_err();
     assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
-    assert_eq!(cache.fill().unwrap().proof.share(), Some(1.0));
+    assert_eq!(cache.refill().unwrap().proof.share(), Some(1.0));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
     let Some((_folder, path)) = disk_file() else { return };
     File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
-    let error = cache.fill().unwrap_err();
+    let error = cache.refill().unwrap_err();
     assert!(matches!(error, CacheError::TooLarge { size_bytes: 0x400_0000_0000, .. }), "{error}");
     assert!(error.to_string().contains("4.00 TiB"), "{error}");
 }
@@ -134,7 +134,7 @@ fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     let cold = as_nobody(|| cache.evict().unwrap());
     assert_eq!((cold.means, cold.share(), cold.is_estimate()), (Means::Probe, Some(0.0), true));
     assert_eq!(owner.resident().unwrap().resident, 0, "probing left pages behind");
-    let filled = as_nobody(|| cache.fill().unwrap());
+    let filled = as_nobody(|| cache.refill().unwrap());
     assert_eq!((filled.proof.means, filled.proof.share()), (Means::Probe, Some(1.0)));
     assert!(filled.proof.how().contains("estimate"));
     assert_eq!(owner.resident().unwrap().share(), Some(1.0));

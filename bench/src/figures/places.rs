@@ -237,7 +237,7 @@ fn beside_fio(programs: &Programs, case: &Case) -> anyhow::Result<Vec<Row>> {
 
 impl Ground {
     fn at(programs: &Programs, speed: Speed) -> anyhow::Result<Ground> {
-        let file = programs.lines(FILE)?;
+        let file = programs.lines(if speed == Speed::Fixed { SMALL } else { FILE })?;
         let mut ground = Ground { target: file.clone(), _group: None, _device: None };
         match speed {
             Speed::AsItIs => {}
@@ -246,8 +246,7 @@ impl Ground {
             }
             Speed::Fixed => {
                 let interval = Duration::from_secs(1) / u32::try_from(READS_PER_S)?;
-                let content = programs.lines(SMALL)?;
-                let device = PacedDevice::make(programs.folder(), &content, Pace::Every(interval))?;
+                let device = PacedDevice::make(programs.folder(), &file, Pace::Every(interval))?;
                 ground.target = device.path().to_owned();
                 ground._device = Some(device);
             }

@@ -15,6 +15,7 @@ use readlab::record::Record;
 use readlab::trial::CacheState;
 use readlab::units::Bytes;
 use readlab_protocol::Archive;
+use std::any::Any;
 use std::path::Path;
 
 pub(super) const ABOUT: &str = "verdicts: right on cases made for the purpose, at least nine of ten";
@@ -47,6 +48,19 @@ enum Beside {
     BusyLoops(usize),
     /// A quota of processor time.
     Quota { percent: u32 },
+}
+
+impl Beside {
+    /// Goes on until the value is dropped.
+    fn begin(self) -> anyhow::Result<Option<Box<dyn Any>>> {
+        Ok(match self {
+            Beside::Nothing => None,
+            Beside::BusyLoops(each) => Some(Box::new(BusyLoops::start(each)?)),
+            Beside::Quota { percent } => {
+                Some(Box::new(Group::entered(Limit::ProcessorTime { percent }, "quota")?))
+            }
+        })
+    }
 }
 
 struct Case {
@@ -238,14 +252,7 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
         let state = Some(case.state);
         programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
     };
-    let _others = match case.beside {
-        Beside::Nothing | Beside::Quota { .. } => None,
-        Beside::BusyLoops(each) => Some(BusyLoops::start(each)?),
-    };
-    let _quota = match case.beside {
-        Beside::Nothing | Beside::BusyLoops(_) => None,
-        Beside::Quota { percent } => Some(Group::entered(Limit::ProcessorTime { percent }, "quota")?),
-    };
+    let _beside = case.beside.begin()?;
     let record = match case.ground {
         FilePlace::Disk(size) => race(&programs.lines(size)?)?,
         FilePlace::Zipped => race(&programs.packed_lines(SMALL, Archive::Zip)?)?,

@@ -88,7 +88,7 @@ impl Bench {
         let cache = |path: &Path| PageCache::open(path, Eviction::OfFile);
         let bench =
             Bench { session, file: cache(file)?, other: cache(other)?, other_path: other.to_owned(), cold };
-        bench.file.fill()?;
+        bench.file.refill()?;
         Ok(bench)
     }
 

@@ -86,27 +86,20 @@ pub trait TargetCache: std::fmt::Debug {
     /// stay.
     fn evict(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes it warm by the standard fill ([`FILL`]), and proves it.
+    /// Makes it warm by the standard fill ([`FILL`]) after it was evicted, and proves it; or where
+    /// pages cannot be evicted: pages that stayed keep the folios in which they were first read.
     ///
     /// # Errors
-    /// Those of [`TargetCache::evict`]; [`CacheError::TooLarge`] and [`CacheError::NotFilled`]
-    /// where it does not fit the memory. What lives in memory is warm as it is, and is only read.
-    fn fill(&self) -> Result<Filled, CacheError>;
-
-    /// Makes it warm after it was evicted, or where pages cannot be evicted: pages that stayed keep
-    /// the folios in which they were first read.
-    ///
-    /// # Errors
-    /// As for [`TargetCache::fill`], but nothing is evicted.
+    /// [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where it does not fit the memory.
     fn fill_evicted(&self) -> Result<Filled, CacheError>;
 
-    /// The standard fill again of those files alone that lost pages since the last one: each of
-    /// them is evicted as a whole, and the others keep the folios that they have. `None` of a
-    /// single file, which is made warm anew.
+    /// Makes it warm again where pages were evicted since the last fill: evicted as a whole and
+    /// filled the standard way; of many files those alone that lost pages, and the others keep the
+    /// folios that they have. What lives in memory is warm as it is, and is only read.
     ///
     /// # Errors
-    /// As for [`TargetCache::fill`].
-    fn fill_missing(&self) -> Option<Result<Filled, CacheError>>;
+    /// Those of [`TargetCache::evict`] and of [`TargetCache::fill_evicted`].
+    fn refill(&self) -> Result<Filled, CacheError>;
 }
 
 /// The page cache of one file.
@@ -312,7 +305,7 @@ impl TargetCache for PageCache {
         Ok(proof)
     }
 
-    fn fill(&self) -> Result<Filled, CacheError> {
+    fn refill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
         self.fitting(&memory)?;
         match self.evict_own(0) {
@@ -324,9 +317,5 @@ impl TargetCache for PageCache {
 
     fn fill_evicted(&self) -> Result<Filled, CacheError> {
         self.fill_in(&Memory::read())
-    }
-
-    fn fill_missing(&self) -> Option<Result<Filled, CacheError>> {
-        None
     }
 }

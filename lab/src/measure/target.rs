@@ -9,7 +9,6 @@ use super::residency::ResidencyProof;
 use super::tree_cache::TreeCache;
 use crate::corpus::oracle::Truth;
 use crate::target::identity::Identity;
-use crate::target::tree::Tree;
 use crate::target::web::CACHE_UNKNOWN;
 use crate::target::{Place, Target, shown};
 use std::collections::BTreeSet;
@@ -215,9 +214,8 @@ impl MeasuredTarget<'_> {
     /// change too.
     #[must_use]
     pub fn change(&self) -> Option<String> {
-        let of_tree = |tree: &Tree| tree.change().unwrap_or_else(|error| Some(error.to_string()));
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
-            return of_tree(tree);
+            return tree.change();
         }
         match (&self.cache_control, &self.target.place) {
             (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
@@ -227,7 +225,7 @@ impl MeasuredTarget<'_> {
                 change_of_file(identity, blocks.file())
             }
             (_, Place::Web(remote)) => remote.change(),
-            (_, Place::Tree(tree)) => of_tree(tree),
+            (_, Place::Tree(tree)) => tree.change(),
             _ => None,
         }
     }

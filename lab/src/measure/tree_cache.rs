@@ -12,7 +12,6 @@ use super::target::Look;
 use crate::linux::names;
 use crate::linux::page_cache;
 use crate::machine::memory::Memory;
-use crate::target::TargetError;
 use crate::target::identity::Identity;
 use crate::target::tree::{ChangedFile, Tree, processors, visit};
 use crate::units::Nanos;
@@ -88,14 +87,12 @@ impl TreeCache {
     /// What is resident and which file or folder changed, by one visit to each file.
     pub(super) fn look(&self) -> Look {
         match self.look_at_each() {
-            Ok(Seen { proof, changed: Some(ChangedFile { why, .. }) }) => {
-                Look { resident: Ok(proof), change: Some(why) }
-            }
-            Ok(Seen { proof, changed: None }) => {
-                Look { resident: Ok(proof), change: told(self.tree.change_of_folders()) }
+            Ok(Seen { proof, changed }) => {
+                let of_file = changed.map(|changed| changed.why);
+                Look { resident: Ok(proof), change: of_file.or_else(|| self.tree.change_of_folders()) }
             }
             // A file that cannot be opened may be gone.
-            Err(error) => Look { resident: Err(error.to_string()), change: told(self.tree.change()) },
+            Err(error) => Look { resident: Err(error.to_string()), change: self.tree.change() },
         }
     }
 
@@ -132,12 +129,11 @@ impl TreeCache {
         self.fill_once(which, &memory)?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
         let mut proof = self.resident()?;
-        for _ in 0..REFILLS_MAX {
-            if proof.is_warm() {
-                return Ok(Filled { wall_ns, proof });
-            }
+        let mut refills = 0;
+        while !proof.is_warm() && refills < REFILLS_MAX {
             self.fill_once(Which::Missing, &memory)?;
             proof = self.resident()?;
+            refills += 1;
         }
         if proof.is_warm() {
             return Ok(Filled { wall_ns, proof });
@@ -192,11 +188,6 @@ impl Seen {
     }
 }
 
-/// A change; that it cannot be found out is one too.
-fn told(change: Result<Option<String>, TargetError>) -> Option<String> {
-    change.unwrap_or_else(|error| Some(error.to_string()))
-}
-
 impl TargetCache for TreeCache {
     fn resident(&self) -> Result<ResidencyProof, CacheError> {
         self.after_each(processors(), |path| self.open(path)?.resident())
@@ -211,20 +202,12 @@ impl TargetCache for TreeCache {
         Ok(proof)
     }
 
-    fn fill(&self) -> Result<Filled, CacheError> {
-        match self.evict_pages() {
-            Ok(_) | Err(CacheError::RamBacked { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        self.fill_evicted()
-    }
-
     fn fill_evicted(&self) -> Result<Filled, CacheError> {
         self.fill_each(Which::All)
     }
 
-    fn fill_missing(&self) -> Option<Result<Filled, CacheError>> {
-        Some(self.fill_each(Which::Missing))
+    fn refill(&self) -> Result<Filled, CacheError> {
+        self.fill_each(Which::Missing)
     }
 }
 
@@ -256,7 +239,7 @@ mod tests {
     fn one_look_sees_what_is_resident_and_what_changed() {
         let folder = folder();
         let cache = cache_of(folder.path());
-        cache.fill().unwrap();
+        cache.refill().unwrap();
         cache.open(&folder.path().join("b")).unwrap().evict().unwrap();
         let seen = cache.look();
         let proof = seen.resident.unwrap();
@@ -280,11 +263,11 @@ mod tests {
     fn what_is_missing_is_filled_and_the_rest_left_alone() {
         let folder = folder();
         let cache = cache_of(folder.path());
-        assert!(cache.fill().unwrap().proof.is_warm());
+        assert!(cache.refill().unwrap().proof.is_warm());
         PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
         let lost = cache.resident().unwrap();
         assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
-        let filled = cache.fill_missing().expect("these are several files").unwrap();
+        let filled = cache.refill().unwrap();
         assert!(filled.proof.is_warm());
         assert_eq!(filled.proof.pages, 39, "all are proven");
         assert!(cache.resident().unwrap().is_warm());

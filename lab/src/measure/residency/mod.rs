@@ -169,8 +169,12 @@ impl Residency {
     /// # Errors
     /// If the file cannot be opened, or if none of the means works on it.
     pub fn open(path: &Path) -> Result<Residency, ResidencyError> {
+        Residency::of(path, opened(path)?)
+    }
+
+    /// The same of a file that is open.
+    fn of(path: &Path, file: File) -> Result<Residency, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: path.to_owned(), call, cause };
-        let file = File::open(path).map_err(|cause| io("open", cause))?;
         let filesystem = Filesystem::of(&file).map_err(|cause| io("fstatfs", cause))?;
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file, filesystem);
@@ -193,14 +197,17 @@ impl Residency {
     /// As for [`Residency::open`].
     pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
         let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
-        let io = |call, cause| ResidencyError::Io { path: path.to_owned(), call, cause };
-        let file = File::open(path).map_err(|cause| io("open", cause))?;
-        let opened = FileStatus::of(&file).map_err(|cause| io("fstat", cause))?;
-        if opened.device != device || opened.kind != FileKind::Regular {
-            return Residency::open(path);
+        let file = opened(path)?;
+        let status = FileStatus::of(&file).map_err(|cause| ResidencyError::Io {
+            path: path.to_owned(),
+            call: "fstat",
+            cause,
+        })?;
+        if status.device != device || status.kind != FileKind::Regular {
+            return Residency::of(path, file);
         }
         let of_device = Residency::with(path, file, filesystem, Means::Cachestat)?;
-        Ok(Residency { opened: Some(opened), ..of_device })
+        Ok(Residency { opened: Some(status), ..of_device })
     }
 
     /// What is known of its device then; `None` if its pages are not counted by cachestat(2).
@@ -359,6 +366,10 @@ impl Residency {
     fn unknown(&self, reason: &'static str) -> ResidencyError {
         ResidencyError::Unknown { path: self.path.clone(), reason }
     }
+}
+
+fn opened(path: &Path) -> Result<File, ResidencyError> {
+    File::open(path).map_err(|cause| ResidencyError::Io { path: path.to_owned(), call: "open", cause })
 }
 
 /// Page number of probe `nth` of `probes`, so that the first is the first page and the last the

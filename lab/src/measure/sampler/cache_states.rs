@@ -11,6 +11,7 @@ use crate::measure::cache::{CacheError, FILL, FILL_OF_MISSING, FILL_OVER, Filled
 use crate::measure::holders::{Hold, Processes};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
+use crate::measure::target::CacheControl;
 use crate::record::{Fill, Line, Outcome, Trial};
 use crate::trial::CacheState;
 use std::time::Duration;
@@ -106,8 +107,9 @@ impl CacheStates {
         let is_again = self.filled.take() == Some(fill);
         let mut fills = Vec::new();
         for target in trials.files().map(|file| file.index) {
-            let missing = is_again.then(|| trials.page_cache(target).fill_missing()).flatten();
-            let (filled, how) = match missing {
+            let is_of_many = matches!(trials.target(target).cache_control, CacheControl::Tree { .. });
+            let refilled = (is_again && is_of_many).then(|| trials.page_cache(target).refill());
+            let (filled, how) = match refilled {
                 Some(Ok(filled)) => (filled, FILL_OF_MISSING),
                 Some(Err(CacheError::NotFilled { .. })) | None => {
                     self.fill_one(target, trials, pool, notes)?
@@ -150,11 +152,11 @@ impl CacheStates {
         }
     }
 
-    /// Fills what is missing of one file, again if pages are evicted meanwhile.
+    /// Makes a target warm again, once more if pages are evicted meanwhile.
     pub(super) fn refill(cache: &dyn TargetCache) -> Result<(), CacheError> {
         let mut tries = 1;
         loop {
-            match cache.fill() {
+            match cache.refill() {
                 Err(CacheError::NotFilled { .. }) if tries < FILL_TRIES => tries += 1,
                 filled => return filled.map(drop),
             }

@@ -243,10 +243,14 @@ impl Tree {
     }
 
     /// How a file or a folder changed since the tree was examined: the first that did, by name.
-    ///
-    /// # Errors
-    /// If the list can no longer be read.
-    pub fn change(&self) -> Result<Option<String>, TargetError> {
+    /// That the list can no longer be read is a change too.
+    pub fn change(&self) -> Option<String> {
+        self.change_of_files()
+            .unwrap_or_else(|error| Some(error.to_string()))
+            .or_else(|| self.change_of_folders())
+    }
+
+    fn change_of_files(&self) -> Result<Option<String>, TargetError> {
         let change = |number: usize, path: &Path| {
             let change = match Identity::of_path(path) {
                 Ok(now) => self.change_of(number, path, &now),
@@ -255,7 +259,7 @@ impl Tree {
             Ok::<_, TargetError>(change)
         };
         let changed = visit(self.paths()?, processors(), change, ChangedFile::first)?.flatten();
-        changed.map_or_else(|| self.change_of_folders(), |changed| Ok(Some(changed.why)))
+        Ok(changed.map(|changed| changed.why))
     }
 
     /// How a file changed, by its number in the list and what it is now.
@@ -265,11 +269,13 @@ impl Tree {
             .then(|| ChangedFile { number, why: format!("changed: {} is not what it was", shown(path)) })
     }
 
-    /// How a folder changed since the tree was examined: the first that did, by name.
-    ///
-    /// # Errors
-    /// If the list of them can no longer be read.
-    pub fn change_of_folders(&self) -> Result<Option<String>, TargetError> {
+    /// How a folder changed since the tree was examined: the first that did, by name. That the list
+    /// of them can no longer be read is a change too.
+    pub fn change_of_folders(&self) -> Option<String> {
+        self.changed_folder().unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    fn changed_folder(&self) -> Result<Option<String>, TargetError> {
         for (path, before) in self.folder_paths()?.zip(&self.folders) {
             let path = path?;
             if digest_of_folder(&path).ok() != Some(*before) {
