@@ -38,12 +38,11 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 test: needs ## format, lints, all tests, documents; installs their requirements if it may, INSTALL=no installs nothing
 	$(MAKE) --keep-going --jobs=1 format lints tests features docs contenders
 
-# Installs the programs that tests need and this machine lacks, and compilers of Swift and C#. Without them, the tests
-# that need them say so.
+# Installs the programs that tests need and this machine lacks, and a compiler of Swift. Without them, the tests that
+# need them say so.
 needs:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
-	[ "$(INSTALL)" = no ] || contenders/dotnet/toolchain.sh || [ $$? = 3 ]
 
 format:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
@@ -67,7 +66,7 @@ docs:
 # Each test checks one contender in another language against the protocol; it says so if its compiler or runtime is
 # missing. Those that take longest come first: the last one would run alone.
 CONTENDER_TESTS := $(wildcard contenders/*/test.sh)
-LONGEST := $(filter %/dotnet/test.sh %/java/test.sh %/python-data/test.sh %/python/test.sh,$(CONTENDER_TESTS))
+LONGEST := $(filter %/java/test.sh %/python-data/test.sh %/python/test.sh,$(CONTENDER_TESTS))
 contenders:
 	$(MAKE) --keep-going --jobs=2 --output-sync=target $(LONGEST) $(filter-out $(LONGEST),$(CONTENDER_TESTS))
 
@@ -136,8 +135,8 @@ pictures: build ## draw the README's pictures again from a race on this machine;
 gallery: build ## make the pages of docs/gallery again from runs on this machine; fifteen minutes
 	docs/pictures.sh gallery
 
-toolchains: ## install the compilers that contenders in other languages need and this machine lacks
-	@code=0; for contender in swift dotnet; do contenders/$$contender/toolchain.sh || code=$$?; done; exit $$code
+toolchains: ## install a Swift compiler, on Debian: 3 GB of disk
+	contenders/swift/toolchain.sh
 
 clean: ## remove build results; 'readlab corpus clean' removes test files from the user's cache folder
 	rm -rf contenders/*/build

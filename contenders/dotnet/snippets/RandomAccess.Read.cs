@@ -1,4 +1,3 @@
-// needs: .NET 6
 using System;
 using System.IO;
 using Microsoft.Win32.SafeHandles;

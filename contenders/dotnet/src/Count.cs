@@ -1,10 +1,10 @@
 /// <summary>
 /// A count of the runtime during the readings of a turn: its name with the unit, the value, and the
-/// way of counting; without a value, why there is none.
+/// way of counting.
 /// </summary>
 internal sealed class Count
 {
-    internal Count(string of, long? value, string how)
+    internal Count(string of, long value, string how)
     {
         Of = of;
         Value = value;
@@ -13,7 +13,7 @@ internal sealed class Count
 
     internal string Of { get; }
 
-    internal long? Value { get; }
+    internal long Value { get; }
 
     internal string How { get; }
 }

@@ -3,8 +3,8 @@ using System.IO.Compression;
 
 /// <summary>
 /// The methods that decode a compressed file, as bytes: from a FileStream into one array. The
-/// decoders of .NET take other bytes after the end for the end, and older ones also take a cut for
-/// it; <see cref="DecoderEnd"/> notices both.
+/// decoders of .NET take other bytes after the end for the end, and a cut too unless they validate
+/// strictly; <see cref="DecoderEnd"/> notices both.
 /// </summary>
 internal static class DecoderMethods
 {

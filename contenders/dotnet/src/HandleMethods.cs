@@ -1,10 +1,9 @@
 using System;
 using System.IO;
-using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 /// <summary>
-/// The method of a file's handle without a stream: File.OpenHandle and RandomAccess, which came
-/// with .NET 6. Built for an older one it is unavailable.
+/// The method of a file's handle without a stream: File.OpenHandle and RandomAccess.
 /// </summary>
 internal static class HandleMethods
 {
@@ -13,15 +12,12 @@ internal static class HandleMethods
     internal static readonly Method[] All =
     {
         Method.OfBytes("RandomAccess.Read", "RandomAccess.Read of a handle by File.OpenHandle into one array", Read)
-            .With(Buffer).ReadingParts().Unless(() => Lack),
+            .With(Buffer).ReadingParts(),
     };
-
-#if NET6_0_OR_GREATER
-    private static string? Lack => null;
 
     private static void Read(string path, Request request, Tally tally)
     {
-        using Microsoft.Win32.SafeHandles.SafeFileHandle file = File.OpenHandle(path);
+        using SafeFileHandle file = File.OpenHandle(path);
         byte[] buffer = new byte[request.Value(Buffer)];
         long at = request.Part.Start;
         long left = request.Part.Length;
@@ -37,9 +33,4 @@ internal static class HandleMethods
             left -= length;
         }
     }
-#else
-    private static string Lack => $"it came with .NET 6; this is {RuntimeInformation.FrameworkDescription}";
-
-    private static void Read(string path, Request request, Tally tally) => throw new NotSupportedException(Lack);
-#endif
 }

@@ -10,28 +10,20 @@ internal sealed class RuntimeCounts
     private const long NanosPerTick = 100;
 
     private readonly int collections = GC.CollectionCount(0);
-    private readonly long? pauseNanos = PauseNanos();
+    private readonly long pauseNanos = PauseNanos();
     private readonly long allocatedBytes = GC.GetTotalAllocatedBytes(true);
 
     /// <summary>The counts since this object was made.</summary>
     internal List<Count> End()
     {
         long allocated = GC.GetTotalAllocatedBytes(true) - allocatedBytes;
-        string pauses = (pauseNanos == null ? ".NET 7 and later have " : "") + "GC.GetTotalPauseDuration";
         return new List<Count>
         {
             new Count("allocated_bytes", allocated, "GC.GetTotalAllocatedBytes, of all threads"),
             new Count("gc_collections", GC.CollectionCount(0) - collections, "GC.CollectionCount of all generations"),
-            new Count("gc_ns", PauseNanos() - pauseNanos, pauses),
+            new Count("gc_ns", PauseNanos() - pauseNanos, "GC.GetTotalPauseDuration"),
         };
     }
 
-    private static long? PauseNanos()
-    {
-#if NET7_0_OR_GREATER
-        return GC.GetTotalPauseDuration().Ticks * NanosPerTick;
-#else
-        return null;
-#endif
-    }
+    private static long PauseNanos() => GC.GetTotalPauseDuration().Ticks * NanosPerTick;
 }

@@ -53,9 +53,7 @@ internal static class Say
             Number("cpu_system_ns", sample.ProcessorTime.SystemNanos), Numbers(sample.Answer.Numbers));
 
     internal static string Count(Count count) =>
-        count.Value == null
-            ? Message("count", Field("of", count.Of), Field("how", count.How))
-            : Message("count", Field("of", count.Of), Number("value", count.Value.Value), Field("how", count.How));
+        Message("count", Field("of", count.Of), Number("value", count.Value), Field("how", count.How));
 
     internal static string Done(long count) => Message("done", Number("count", count));
 
