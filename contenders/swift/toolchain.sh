@@ -103,9 +103,9 @@ archive=$(mirror "${VERSION_CODENAME:-$suite}" | head -n 1)
 mkdir -p "$toolchains"
 free_kib=$(df -Pk "$toolchains" | awk 'NR == 2 { print $4 }')
 [ "$free_kib" -ge "$needed_kib" ] || cannot "$toolchains has $free_kib KiB free and $needed_kib are needed"
+echo "swift: making $folder: 580 MB to download, up to 2.7 GB on disk" >&2
 if ! command -v debootstrap >/dev/null 2>&1; then
     { apt-get update && apt-get install -y --no-install-recommends debootstrap; } >"$folder.log" 2>&1 ||
         cannot "debootstrap is not there and cannot be installed: $(tail -n 1 "$folder.log")"
 fi
-echo "swift: making $folder: about 450 MB are downloaded, 3 GB stay on disk" >&2
 exec unshare --mount --propagation private "$0" --in-namespace "$archive"
