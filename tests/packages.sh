@@ -1,20 +1,21 @@
 #!/bin/sh
-# Checks for the programs that tests start beside readlab, and prints in one line what is missing.
+# Checks for the programs that tests start beside readlab, and prints in one line what is missing: `packages.sh ring1`
+# for those of `make test`, `packages.sh` for those of all tests.
 #
 # As root on Debian and similar systems, missing packages are installed, after a line that says which and how large they
-# are; elsewhere, and with INSTALL=no in the environment, nothing is changed. Always ends with 0: a test whose program is
-# missing is skipped with a message.
+# are; elsewhere, and with INSTALL=no in the environment, nothing is changed. Ends with 0 in all cases: a test whose
+# program is missing is skipped with a message.
 set -eu
 
+case $#,${1-} in
+0, | 1,ring1) ring=${1-all} ;;
+*) echo "usage: $0 [ring1]" >&2; exit 2 ;;
+esac
 missing=
 want() {
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
 }
 
-want chromium chromium
-want fio fio
-want mkfs.btrfs btrfs-progs
-want mkfs.xfs xfsprogs
 want unzip unzip
 want gzip gzip
 want zstd zstd
@@ -22,25 +23,32 @@ want lz4 lz4
 want xz xz-utils
 want bzip2 bzip2
 want brotli brotli
-want pigz pigz
 want curl curl
 want openssl openssl
-[ -x /usr/sbin/nginx ] || want nginx nginx-light
-want jq jq
 want setpriv util-linux
-want c++ g++
-want javac default-jdk-headless
-want mvn maven
-want go golang-go
+# Beside Rust and C, the first ring tests contenders of an interpreter and of a runtime that compiles while it runs.
 want python3 python3
 want node nodejs
-want mpirun.openmpi openmpi-bin
-want mpicc.openmpi libopenmpi-dev
-want sshfs sshfs
-[ -e /usr/lib/openssh/sftp-server ] || missing="$missing openssh-sftp-server"
-want ip iproute2
-want mpirun.mpich mpich
-want mpicc.mpich libmpich-dev
+if [ "$ring" = all ]; then
+    want chromium chromium
+    want fio fio
+    want mkfs.btrfs btrfs-progs
+    want mkfs.xfs xfsprogs
+    want pigz pigz
+    [ -x /usr/sbin/nginx ] || want nginx nginx-light
+    want jq jq
+    want c++ g++
+    want javac default-jdk-headless
+    want mvn maven
+    want go golang-go
+    want mpirun.openmpi openmpi-bin
+    want mpicc.openmpi libopenmpi-dev
+    want sshfs sshfs
+    [ -e /usr/lib/openssh/sftp-server ] || missing="$missing openssh-sftp-server"
+    want ip iproute2
+    want mpirun.mpich mpich
+    want mpicc.mpich libmpich-dev
+fi
 
 [ -n "$missing" ] || exit 0
 skipped() {
