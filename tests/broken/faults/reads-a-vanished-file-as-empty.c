@@ -1,0 +1,9 @@
+// fault: reads a file that has vanished as an empty one
+// words: no such file
+#include "../contender.h"
+
+int reading(struct answer *answer)
+{
+    int error = read_target(answer);
+    return error == ENOENT ? 0 : error;
+}

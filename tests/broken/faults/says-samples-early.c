@@ -1,0 +1,19 @@
+// fault: says each sample before the next reading of the turn
+// words: before the turn
+#include "../contender.h"
+
+int turn(uint32_t lead, uint32_t timed_readings)
+{
+    struct sample sample;
+    int error = 0;
+    for (uint32_t i = 0; i < lead && !error; i++)
+        error = reading(&sample.answer);
+    for (uint32_t i = 0; i < timed_readings && !error; i++)
+        if (!(error = timed(&sample))) {
+            say_sample(&sample);
+            fflush(stdout);
+        }
+    if (!error)
+        say_done(timed_readings);
+    return error;
+}

@@ -1,0 +1,10 @@
+// fault: says twice that it is done
+// words: out of turn
+#include "../contender.h"
+
+void say_done(uint32_t count)
+{
+    for (int i = 0; i < 2; i++)
+        printf("{\"say\":\"done\",\"count\":%" PRIu32 "}\n", count);
+    fflush(stdout);
+}
