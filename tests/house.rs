@@ -203,26 +203,28 @@ fn the_changelog_has_an_open_section() {
     assert!(changelog.lines().any(|line| line == "## Unreleased"));
 }
 
-/// The paths below `lab/src` that a document names.
-fn lab_paths(document: &str) -> Vec<&str> {
+/// The paths below `lab/src` and `crates` that a document names.
+fn source_paths(document: &str) -> Vec<&str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
-    let starts = document.match_indices("lab/src/").map(|(at, _)| &document[at..]);
+    let starts = |folder| document.match_indices(folder).map(|(at, _)| &document[at..]);
+    let starts = starts("lab/src/").chain(starts("crates/"));
     let path = |rest: &'_ str| rest.find(|c| !is_of_path(c)).unwrap_or(rest.len());
     starts.map(|rest| rest[..path(rest)].trim_end_matches('.')).collect()
 }
 
 #[test]
-fn every_file_of_the_lab_that_a_document_names_exists() {
+fn every_source_that_a_document_names_exists() {
     let mut named = 0;
     for document in ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"] {
         let text = fs::read_to_string(root().join(document)).unwrap();
-        for path in lab_paths(&text) {
+        for path in source_paths(&text) {
             assert!(root().join(path).exists(), "{document} names {path}, which does not exist");
             named += 1;
         }
     }
     assert!(named > 0, "CONTRIBUTING.md names the places of important code");
-    assert_eq!(lab_paths("`lab/src/units.rs`: and lab/src/trial/."), ["lab/src/units.rs", "lab/src/trial/"]);
+    let text = "`lab/src/units.rs`: and crates/stats/.";
+    assert_eq!(source_paths(text), ["lab/src/units.rs", "crates/stats/"]);
 }
 
 #[test]
@@ -235,8 +237,9 @@ fn nothing_is_left_for_later() {
 }
 
 /// The folders with our Rust files.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "lab/src",
+    "crates/stats/src",
     "protocol/src",
     "auto/src",
     "contenders/rust/src",

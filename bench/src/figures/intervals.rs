@@ -108,7 +108,7 @@ fn interval(quantity: Quantity, (reference, trial): &(Vec<Sample>, Vec<Sample>))
     match quantity {
         Quantity::Ratio => stats::ratio(reference, trial)?.ci95,
         Quantity::Median => {
-            let walls: Vec<Observation> = trial.iter().map(stats::wall).collect();
+            let walls: Vec<Observation> = trial.iter().map(Observation::from).collect();
             let seconds = |value: f64| value / 1e9;
             let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
             Some(Interval { low: seconds(ends.low), high: seconds(ends.high) })
@@ -119,10 +119,10 @@ fn interval(quantity: Quantity, (reference, trial): &(Vec<Sample>, Vec<Sample>))
 /// What the earlier interval is drawn from.
 fn logs(quantity: Quantity, cause: Cause, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
     let (reference, trial) = noise::trial_pair(cause, rounds, factor, noise);
-    let log = |sample: &Sample| stats::wall(sample).value.ln();
+    let log = |sample: &Sample| Observation::from(sample).value.ln();
     let of_round = |(theirs, mine): (&Sample, &Sample)| Observation {
         value: if quantity == Quantity::Ratio { log(theirs) - log(mine) } else { log(mine) },
-        ..stats::wall(mine)
+        ..Observation::from(mine)
     };
     reference.iter().zip(&trial).map(of_round).collect()
 }

@@ -1,5 +1,5 @@
-//! The analysis of recorded samples: statistics, comparisons of records, verdicts. Pure: no files,
-//! clocks or processes.
+//! The analysis of recorded samples: comparisons of records, verdicts, and the statistics of the
+//! crate `readlab_stats`. Pure: no files, clocks or processes.
 
 pub mod compare;
 pub mod file_cost;
@@ -7,5 +7,6 @@ pub mod fleet;
 pub mod latency;
 pub mod readers;
 pub mod scaling;
-pub mod stats;
 pub mod verdict;
+
+pub use readlab_stats as stats;

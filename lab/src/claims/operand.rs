@@ -38,7 +38,7 @@ impl Operand {
     /// How many times the other number this one is: round by round where both were read in the same
     /// rounds, else by the medians.
     pub(super) fn over(&self, to: &Operand) -> Estimate {
-        let paired = self.rounds_with(to).and_then(|(number, to)| stats::ratio_of(number, to));
+        let paired = self.rounds_with(to).and_then(|(number, to)| stats::ratio(number, to));
         match paired {
             Some(ratio) if ratio.ci95.is_some() => Estimate { value: ratio.estimate, ci95: ratio.ci95 },
             _ => {

@@ -41,9 +41,9 @@ impl Row {
     /// Adds a reading.
     pub(super) fn take(&mut self, sample: &Sample) {
         if sample.rung.is_some() {
-            self.searched.push(stats::wall(sample));
+            self.searched.push(sample.into());
         } else {
-            self.walls.push(stats::wall(sample));
+            self.walls.push(sample.into());
             self.bytes = self.bytes.saturating_add(self.bytes_each);
         }
     }

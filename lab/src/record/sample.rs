@@ -2,6 +2,7 @@
 
 use super::RequestMeters;
 use crate::trial::Answer;
+use readlab_stats::Observation;
 use serde::{Deserialize, Serialize};
 
 /// One timed reading with everything metered around it. `None` is a meter that could not be read;
@@ -55,6 +56,38 @@ pub struct Sample {
     pub request: RequestMeters,
     /// Proof of work.
     pub answer: Answer,
+}
+
+impl Sample {
+    /// The value of a metric with its place in the rounds; `None` where the meter was not read.
+    #[must_use]
+    pub fn observation(&self, metric: Metric) -> Option<Observation> {
+        Some(self.place(metric.of(self)?))
+    }
+
+    /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
+    #[must_use]
+    pub fn cpu_observation(&self) -> Option<Observation> {
+        Some(self.place(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+    fn place(&self, value: u64) -> Observation {
+        Observation { value: value as f64, fill: self.fill, round: self.round }
+    }
+}
+
+impl From<&Sample> for Observation {
+    /// Its wall time in nanoseconds.
+    fn from(sample: &Sample) -> Observation {
+        sample.place(sample.wall_ns)
+    }
+}
+
+impl From<Sample> for Observation {
+    fn from(sample: Sample) -> Observation {
+        Observation::from(&sample)
+    }
 }
 
 /// What the lab saw of a whole turn from outside, untimed readings and answering included; the same
@@ -232,5 +265,29 @@ impl Metric {
             Metric::Requests => sample.request.requests,
             Metric::Retries => sample.request.retries,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_the_place_of_its_sample_and_an_unread_meter_is_none() {
+        let cpu = |user, system| Sample {
+            fill: 2,
+            round: 7,
+            wall_ns: 9,
+            cpu_user_ns: user,
+            cpu_system_ns: system,
+            ..Sample::default()
+        };
+        let both = cpu(Some(5), Some(3));
+        let observation = |value| Observation { value, fill: 2, round: 7 };
+        assert_eq!(Observation::from(&both), observation(9.0));
+        assert_eq!(both.observation(Metric::CpuUserNs), Some(observation(5.0)));
+        assert_eq!(both.observation(Metric::MajorFaults), None);
+        assert_eq!(both.cpu_observation(), Some(observation(8.0)));
+        assert_eq!(cpu(Some(5), None).cpu_observation(), None);
     }
 }

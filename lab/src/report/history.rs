@@ -3,7 +3,7 @@
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};
-use crate::analysis::stats;
+use crate::analysis::stats::{self, Observation};
 use crate::record::{Record, TrialRecord};
 use crate::units::Nanos;
 
@@ -54,7 +54,8 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
 /// The measured trial with the least median time, without the controls.
 fn fastest(record: &Record) -> Option<String> {
     let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
-    let median = |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| stats::wall(sample).value));
+    let median =
+        |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| Observation::from(sample).value));
     let all = raced.filter_map(|it| Some((median(it)?, &it.trial)));
     let (wall, trial) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!("{} {} ({})", trial.id, Nanos::from_secs_f64(wall / 1e9), trial.state))

@@ -140,7 +140,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let observed: Vec<Observation> = it
         .samples
         .iter()
-        .filter_map(|sample| Some(Observation { value: number(&sample)?, ..stats::wall(sample) }))
+        .filter_map(|sample| Some(Observation { value: number(&sample)?, ..Observation::from(&sample) }))
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
     let ci95 = stats::median_interval(&observed, Confidence::REPORTED);

@@ -20,7 +20,7 @@ mod tests;
 
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
-pub use parts::{Part, Parts};
+pub use parts::{Part, Parts, whole_processors};
 pub use server::ServerWait;
 
 use crate::analysis::stats::{self, Significance};

@@ -143,7 +143,7 @@ impl<'a> TrialFacts<'a> {
         let cpu = CpuTime::of(it);
         let busy = cpu.map(|cpu| cpu.total_ns() / wall_ns);
         // Who does not say how many threads it has shows it by the processors it keeps busy.
-        let workers = it.trial.threads().max(busy.map_or(1, stats::whole_processors));
+        let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
         // Of more threads than processors the others can do nothing but wait for one.
         let at_once = (workers as f64).min(record.header.machine.cpus.max(1) as f64);
         let near_by = on_same_mount(record, target);
@@ -245,7 +245,7 @@ impl<'a> TrialFacts<'a> {
     /// The ends of the interval of the trial's median time, as shares of the median, the lower one
     /// 0 where times scatter so widely; `None` with too few samples.
     fn spread(&self) -> Option<(f64, f64)> {
-        let walls: Vec<Observation> = self.it.samples.iter().map(stats::wall).collect();
+        let walls: Vec<Observation> = self.it.samples.iter().map(Observation::from).collect();
         let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
         let median = wall_ns(self.it)?;
         (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
@@ -359,6 +359,17 @@ fn delayed_ns(it: &TrialRecord) -> f64 {
         Some(sample.wall_ns as f64 * delayed_ns as f64 / turn_ns.max(1) as f64)
     };
     stats::median(it.samples.iter().filter_map(of)).unwrap_or(0.0)
+}
+
+/// The processors that so much work keeps busy, a little more than whole ones rounded down.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as many as a machine has processors"
+)]
+pub fn whole_processors(busy: f64) -> u64 {
+    (busy - 0.15).ceil().max(1.0) as u64
 }
 
 /// Median wall time.

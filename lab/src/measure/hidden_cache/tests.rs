@@ -1,7 +1,8 @@
 //! The probe's decision, with readings that take as long as a script says.
 
 use super::*;
-use crate::analysis::stats::testing::Noise;
+use rand::RngExt;
+use rand_distr::StandardNormal;
 use std::collections::BTreeSet;
 
 /// A device that needs so long for a place, and so many times less for one that it has read before;
@@ -10,7 +11,7 @@ struct ScriptedDevice {
     read: BTreeSet<u64>,
     again: f64,
     noise: f64,
-    random: Noise,
+    random: Xoshiro256PlusPlus,
     /// Each reading takes so much longer than the one before.
     drift: f64,
     order: Vec<u64>,
@@ -19,7 +20,14 @@ struct ScriptedDevice {
 impl ScriptedDevice {
     fn new(again: f64, noise: f64, seed: u64) -> ScriptedDevice {
         let (read, order) = (BTreeSet::new(), Vec::new());
-        ScriptedDevice { read, again, noise, random: Noise::new(seed), drift: 1.0, order }
+        ScriptedDevice {
+            read,
+            again,
+            noise,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            drift: 1.0,
+            order,
+        }
     }
 }
 
@@ -28,7 +36,8 @@ impl Places for ScriptedDevice {
         let times = if self.read.insert(offset) { 1.0 } else { self.again };
         let drift = self.drift.powi(i32::try_from(self.order.len()).unwrap());
         self.order.push(offset);
-        Ok(Duration::from_secs_f64(1e-3 * drift / times * (self.noise * self.random.normal()).exp()))
+        let normal: f64 = self.random.sample(StandardNormal);
+        Ok(Duration::from_secs_f64(1e-3 * drift / times * (self.noise * normal).exp()))
     }
 }
 

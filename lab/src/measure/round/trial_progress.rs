@@ -3,6 +3,7 @@
 
 use super::unaccounted::LeftOut;
 use crate::analysis::stats::{self, Observation};
+use crate::analysis::verdict::whole_processors;
 use crate::measure::plan::Rules;
 use crate::record::{Sample, StopReason, Stopped};
 use std::borrow::Borrow;
@@ -69,7 +70,7 @@ impl TrialProgress {
             }
             turn.push(sample.clone());
             let wall_ns = sample.wall_ns;
-            let wall = stats::wall(sample);
+            let wall = Observation::from(sample);
             self.walls.push(wall);
             let per_ns = |count: u64| count as f64 / wall.value.max(1.0);
             let device = sample.device_read_bytes.filter(|bytes| *bytes > 0);
@@ -107,7 +108,7 @@ impl TrialProgress {
 
     /// The number of processors that it keeps busy; one if that is not known.
     pub(super) fn processors(&self) -> u64 {
-        stats::median(self.busy.iter().copied()).map_or(1, stats::whole_processors)
+        stats::median(self.busy.iter().copied()).map_or(1, whole_processors)
     }
 
     /// Whether it needs no more turns.

@@ -130,7 +130,10 @@ impl RankingRow {
     /// Summarises a trial; `None` without samples.
     pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
         let &RowContext { names, languages, size, bytes_out, pieces } = context;
-        let summarise = |metric| Some((metric, stats::summary(&trial.samples, metric)?));
+        let summarise = |metric| {
+            let readings = trial.samples.iter().filter_map(|sample| sample.observation(metric));
+            Some((metric, stats::summary(readings)?))
+        };
         let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
         let wall = summaries.get(&Metric::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
@@ -161,7 +164,7 @@ impl RankingRow {
             summaries,
             readings: trial.samples.iter().map(ChartReading::of).collect(),
             cores: chart_reading::cores(&trial.samples),
-            cpu: stats::cpu_summary(&trial.samples),
+            cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation())),
             counts: trial.counts.clone(),
             count_summaries: trial
                 .count_runs

@@ -2,10 +2,10 @@
 //! and its interval, by signed ranks ([`Paired`]). A turn with several readings counts once, with
 //! their median.
 
-use super::interval::{Confidence, Interval};
-use super::median;
-use super::observation::Observation;
-use super::paired::Paired;
+use crate::interval::{Confidence, Interval};
+use crate::median;
+use crate::observation::Observation;
+use crate::paired::Paired;
 use std::collections::BTreeMap;
 
 /// How much more one number is than the other.

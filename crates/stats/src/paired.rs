@@ -11,10 +11,10 @@
 //! all trials. If more than a fifth are far out, then they are no disturbance, and stay as they
 //! are.
 
-use super::interval::{Confidence, Interval};
-use super::observation::{Grouped, Observation};
-use super::quantile;
-use super::signed_rank::SignedRank;
+use crate::interval::{Confidence, Interval};
+use crate::observation::{Grouped, Observation};
+use crate::quantile;
+use crate::signed_rank::SignedRank;
 
 /// Differences farther out than so many robust standard deviations are disturbed.
 const FAR: f64 = 12.0;
@@ -30,22 +30,22 @@ const NORMAL_MAD: f64 = 0.6745;
 
 /// Differences, one for each round that holds both.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Paired(Grouped);
+pub(crate) struct Paired(Grouped);
 
 impl Paired {
     /// Of the differences of each round.
-    pub(super) fn of(differences: &[Observation]) -> Paired {
+    pub(crate) fn of(differences: &[Observation]) -> Paired {
         let Grouped { singles, groups } = Grouped::of(differences);
         Paired(Grouped { singles: undisturbed(singles), groups: groups.map(undisturbed) })
     }
 
     /// The centre; `None` without differences.
-    pub(super) fn estimate(&self) -> Option<f64> {
+    pub(crate) fn estimate(&self) -> Option<f64> {
         SignedRank::of(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
     }
 
     /// The interval of the centre; `None` with too few differences.
-    pub(super) fn interval(&self, confidence: Confidence) -> Option<Interval> {
+    pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         self.0.interval(confidence, |sorted| SignedRank::of(sorted).interval(confidence))
     }
 }

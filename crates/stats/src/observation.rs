@@ -1,9 +1,11 @@
 //! A number with its place in the rounds, and the groups of numbers that resemble each other.
+//!
+//! What a caller holds becomes an [`Observation`] by `From`: functions of this crate take readings
+//! of any such type.
 
-use super::interval::{Confidence, Interval};
-use super::student::mean_interval;
-use super::{OBSERVATIONS_MIN, median, wall};
-use crate::record::Sample;
+use crate::interval::{Confidence, Interval};
+use crate::student::mean_interval;
+use crate::{OBSERVATIONS_MIN, median};
 use std::collections::BTreeMap;
 
 /// One number and where it was taken.
@@ -23,25 +25,18 @@ impl From<&Observation> for Observation {
     }
 }
 
-impl From<&Sample> for Observation {
-    /// Its wall time.
-    fn from(sample: &Sample) -> Observation {
-        wall(sample)
-    }
-}
-
 /// Numbers in order, and the medians of the groups in which they resemble each other.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Grouped {
+pub(crate) struct Grouped {
     /// Every number.
-    pub(super) singles: Vec<f64>,
+    pub(crate) singles: Vec<f64>,
     /// One median for each fill, because readings of one fill resemble each other; for each round
     /// if there is one fill. `None` where each group has one number.
-    pub(super) groups: Option<Vec<f64>>,
+    pub(crate) groups: Option<Vec<f64>>,
 }
 
 impl Grouped {
-    pub(super) fn of(observations: &[Observation]) -> Grouped {
+    pub(crate) fn of(observations: &[Observation]) -> Grouped {
         let medians =
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
@@ -54,7 +49,7 @@ impl Grouped {
     /// The interval by ranks over the groups, or by Student's t over fewer than
     /// [`OBSERVATIONS_MIN`] of them; but never narrower than for independent numbers: groups that
     /// agree by chance prove nothing.
-    pub(super) fn interval(
+    pub(crate) fn interval(
         &self,
         confidence: Confidence,
         by_ranks: impl Fn(&[f64]) -> Option<Interval>,

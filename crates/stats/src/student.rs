@@ -1,7 +1,7 @@
 //! The quantile of Student's t that an interval takes, and the interval of the mean of a few values
 //! (Student, *The Probable Error of a Mean*, Biometrika 6, 1908).
 
-use super::interval::{Confidence, Interval};
+use crate::interval::{Confidence, Interval};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// From so many degrees of freedom on, the expansion is right to six digits; the search of the
@@ -11,7 +11,7 @@ const EXPANSION_FROM: f64 = 18.0;
 /// The quantile for these degrees of freedom, at least one, that is exceeded at each end of an
 /// interval of this confidence. Large ones by the expansion 26.7.5 of Abramowitz & Stegun,
 /// *Handbook of Mathematical Functions* (1964).
-pub(super) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
+pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     if freedom < EXPANSION_FROM {
         let t = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("the freedom is at least one");
         return t.inverse_cdf(1.0 - confidence.tail());

@@ -48,7 +48,7 @@ pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::Noise;
+    use crate::testing::Noise;
     use proptest::prelude::*;
 
     #[test]

@@ -9,7 +9,7 @@
 //! Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state that is
 //! slower than the start.
 
-use super::median;
+use crate::median;
 use serde::Serialize;
 
 /// Whether a series settles.
@@ -134,7 +134,7 @@ fn segments(logs: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::Noise;
+    use crate::testing::Noise;
 
     /// Levels in milliseconds with 1 % of noise.
     fn series(seed: u64, levels: impl IntoIterator<Item = f64>) -> Vec<u64> {

@@ -31,17 +31,18 @@ impl Interval {
     }
 
     /// Both ends through a rising function.
-    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Interval {
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), high: f(self.high) }
     }
 
     /// The interval from the lower of both lower ends to the higher of both upper ends.
-    pub(super) fn and(self, other: Interval) -> Interval {
+    pub(crate) fn and(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// The range from the first to the last of sorted values, longer by a share on each side.
-    pub(super) fn widened_range(sorted: &[f64], share: f64) -> Option<Interval> {
+    pub(crate) fn widened_range(sorted: &[f64], share: f64) -> Option<Interval> {
         let (&first, &last) = (sorted.first()?, sorted.last()?);
         let more = share * (last - first);
         Some(Interval { low: first - more, high: last + more })
@@ -66,7 +67,7 @@ impl Confidence {
     }
 
     /// The probability beyond each end.
-    pub(super) fn tail(self) -> f64 {
+    pub(crate) fn tail(self) -> f64 {
         self.two_sided_error / 2.0
     }
 }

@@ -10,12 +10,12 @@
 //! No input or output: the caller reports how long each candidate took, and the search returns
 //! which candidates are read next. Its result is a choice and not a number. A candidate chosen
 //! because it was fast in some readings looks faster in them than it is, so the chosen candidates
-//! are measured afresh ([`super::ratio()`]).
+//! are measured afresh ([`crate::ratio()`]).
 
-use super::interval::{Confidence, Interval};
-use super::median;
-use super::observation::Observation;
-use super::paired::Paired;
+use crate::interval::{Confidence, Interval};
+use crate::median;
+use crate::observation::Observation;
+use crate::paired::Paired;
 use std::collections::BTreeMap;
 
 /// Readings of each candidate in the exhaustive run that a search replaces.
@@ -236,8 +236,8 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::{Noise, sample};
-    use crate::analysis::stats::{Significance, ratio};
+    use crate::testing::{Noise, reading};
+    use crate::{Significance, ratio};
     use proptest::prelude::*;
 
     /// A whole search; `wall_ns` returns the time of a candidate in a rung.
@@ -357,8 +357,8 @@ mod tests {
             let (mut winner, mut second) = (Vec::new(), Vec::new());
             for round in 0..10 {
                 let drift = 0.1 * f64::from(round);
-                winner.push(sample(round, round, wall(drift)));
-                second.push(sample(round, round, wall(drift)));
+                winner.push(reading(round, round, wall(drift)));
+                second.push(reading(round, round, wall(drift)));
             }
             ratio(&second, &winner).unwrap().clear() != Some(Significance::Tie)
         });

@@ -1,9 +1,8 @@
 //! The spread between fills of the cache: the same warm file, filled again, is not equally fast.
 
-use super::quantile;
-use crate::record::Sample;
+use crate::observation::Observation;
+use crate::quantile;
 use serde::Serialize;
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// The readings of one fill.
@@ -35,12 +34,10 @@ pub struct FillSpread {
 
 /// The spread over fills; `None` with fewer than two.
 #[must_use]
-pub fn fill_spread<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> Option<FillSpread> {
+pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) -> Option<FillSpread> {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for sample in samples {
-        let sample = sample.borrow();
-        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-        groups.entry(sample.fill).or_default().push(sample.wall_ns as f64);
+    for wall in walls_ns.into_iter().map(Into::into) {
+        groups.entry(wall.fill).or_default().push(wall.value);
     }
     if groups.len() < 2 {
         return None;
@@ -95,11 +92,11 @@ fn count(n: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::sample;
+    use crate::testing::reading;
 
-    fn fills(groups: &[&[u64]]) -> Vec<Sample> {
+    fn fills(groups: &[&[u64]]) -> Vec<Observation> {
         let groups = groups.iter().zip(0..);
-        groups.flat_map(|(walls, fill)| walls.iter().map(move |&wall| sample(fill, fill, wall))).collect()
+        groups.flat_map(|(walls, fill)| walls.iter().map(move |&wall| reading(fill, fill, wall))).collect()
     }
 
     #[test]
@@ -130,7 +127,7 @@ mod tests {
     #[test]
     fn the_share_between_fills_is_none_where_it_is_undefined() {
         assert_eq!(fill_spread(fills(&[&[1, 2, 3]])), None);
-        assert_eq!(fill_spread(&[]), None);
+        assert_eq!(fill_spread::<Observation>([]), None);
         assert_eq!(fill_spread(fills(&[&[1], &[2]])).unwrap().between_share, None);
         assert_eq!(fill_spread(fills(&[&[5, 5], &[5, 5]])).unwrap().between_share, None);
     }

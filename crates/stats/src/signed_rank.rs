@@ -12,24 +12,24 @@
 //! is by a quarter at most (five values at 5 %: 6.25 %), the range is widened by a share that
 //! simulations found; else there is no interval.
 
-use super::interval::{Confidence, Interval};
+use crate::interval::{Confidence, Interval};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Up to so many values the distribution is exact; beyond, it is normal to three digits.
 const EXACT_MAX: usize = 40;
 
 /// By this factor the error of the whole range may exceed the allowed one.
-pub(super) const RANGE_ERROR_MAX: f64 = 1.25;
+pub(crate) const RANGE_ERROR_MAX: f64 = 1.25;
 
 /// By this share of itself the range is then widened on each side.
-pub(super) const RANGE_SHARE: f64 = 0.08;
+pub(crate) const RANGE_SHARE: f64 = 0.08;
 
 /// The sign of a float.
 const SIGN: u64 = 1 << 63;
 
 /// Sorted values whose centre is asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SignedRank<'a> {
+pub(crate) struct SignedRank<'a> {
     sorted: &'a [f64],
 }
 
@@ -43,19 +43,19 @@ struct Cut {
 
 impl<'a> SignedRank<'a> {
     /// Of sorted values.
-    pub(super) fn of(sorted: &'a [f64]) -> SignedRank<'a> {
+    pub(crate) fn of(sorted: &'a [f64]) -> SignedRank<'a> {
         SignedRank { sorted }
     }
 
     /// The median of the Walsh averages; `None` without values.
-    pub(super) fn estimate(&self) -> Option<f64> {
+    pub(crate) fn estimate(&self) -> Option<f64> {
         let count = walsh_count(self.sorted.len());
         let last = count.checked_sub(1)?;
         Some(f64::midpoint(self.walsh(last / 2), self.walsh(count / 2)))
     }
 
     /// The interval of the centre; `None` with too few values for this confidence.
-    pub(super) fn interval(&self, confidence: Confidence) -> Option<Interval> {
+    pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let n = self.sorted.len();
         let Some(cut) = Cut::of(n, confidence) else {
             let is_near = (2..60).contains(&n) && range_error(n) <= RANGE_ERROR_MAX * confidence.error();

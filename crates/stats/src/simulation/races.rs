@@ -2,15 +2,14 @@
 //! at which a trial may have been stopped.
 
 use super::{Cause, readings};
-use crate::analysis::stats::testing::{Noise, sample};
-use crate::analysis::stats::{
-    QUALIFYING_ROUNDS, Significance, against_first, look_after, median, ratio_at, separated,
+use crate::testing::{Noise, reading};
+use crate::{
+    Observation, QUALIFYING_ROUNDS, Significance, against_first, look_after, median, ratio_at, separated,
 };
-use crate::record::Sample;
 
 /// A race that is stopped as the rounds go on.
 struct Race {
-    trials: Vec<Vec<Sample>>,
+    trials: Vec<Vec<Observation>>,
     /// How many rounds each trial has had.
     rounds: Vec<usize>,
 }
@@ -19,9 +18,9 @@ impl Race {
     fn of(cause: Cause, trials: usize, rounds: u32, noise: &mut Noise) -> Race {
         let trial = |noise: &mut Noise| {
             let all = readings(cause, rounds, noise);
-            all.iter().map(|it| sample(it.fill, it.round, (1e9 * it.value.exp()) as u64)).collect()
+            all.iter().map(|it| reading(it.fill, it.round, (1e9 * it.value.exp()) as u64)).collect()
         };
-        let trials: Vec<Vec<Sample>> = (0..trials).map(|_| trial(noise)).collect();
+        let trials: Vec<Vec<Observation>> = (0..trials).map(|_| trial(noise)).collect();
         let mut race = Race { rounds: vec![rounds as usize; trials.len()], trials };
         (QUALIFYING_ROUNDS..rounds).for_each(|after| race.look(after));
         race
@@ -45,7 +44,7 @@ impl Race {
     fn fastest(&self, trials: impl Iterator<Item = usize>, rounds: usize) -> usize {
         let centre = |it: usize| {
             let rounds = rounds.min(self.rounds[it]);
-            median(self.trials[it][..rounds].iter().map(|sample| sample.wall_ns as f64)).unwrap()
+            median(self.trials[it][..rounds].iter().map(|it| it.value)).unwrap()
         };
         trials.min_by(|a, b| centre(*a).total_cmp(&centre(*b))).unwrap()
     }

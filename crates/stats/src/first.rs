@@ -7,13 +7,12 @@
 //! show that this is enough. Where the rounds are too few for such an interval, only a trial that
 //! is [`separated`] is slower.
 
-use super::OBSERVATIONS_MIN;
-use super::interval::Confidence;
-use super::paired::Paired;
-use super::ratio::Significance;
-use super::turns::{Pair, Turns};
-use crate::record::Sample;
-use std::borrow::Borrow;
+use crate::OBSERVATIONS_MIN;
+use crate::interval::Confidence;
+use crate::observation::Observation;
+use crate::paired::Paired;
+use crate::ratio::Significance;
+use crate::turns::{Pair, Turns};
 
 /// With more comparisons, the share that is called slower by chance hardly grows.
 const COMPARISONS_MAX: usize = 7;
@@ -21,9 +20,9 @@ const COMPARISONS_MAX: usize = 7;
 /// How a trial compares with the first of some trials, of which so many are compared with it;
 /// `None` with too few rounds that hold both.
 #[must_use]
-pub fn against_first<S: Borrow<Sample>>(
-    first: impl IntoIterator<Item = S>,
-    trial: impl IntoIterator<Item = S>,
+pub fn against_first<O: Into<Observation>>(
+    first: impl IntoIterator<Item = O>,
+    trial: impl IntoIterator<Item = O>,
     comparisons: usize,
 ) -> Option<Significance> {
     let pairs = Turns::of(first).pairs(&Turns::of(trial));
@@ -41,9 +40,9 @@ pub fn against_first<S: Borrow<Sample>>(
 /// Whether the trial's fastest turn is slower than the slowest of the first, in five rounds or more
 /// that hold both.
 #[must_use]
-pub fn separated<S: Borrow<Sample>>(
-    first: impl IntoIterator<Item = S>,
-    trial: impl IntoIterator<Item = S>,
+pub fn separated<O: Into<Observation>>(
+    first: impl IntoIterator<Item = O>,
+    trial: impl IntoIterator<Item = O>,
 ) -> bool {
     are_separated(&Turns::of(first).pairs(&Turns::of(trial)))
 }
@@ -62,10 +61,10 @@ fn confidence(comparisons: usize) -> Confidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::sample;
+    use crate::testing::reading;
 
-    fn walls(walls: &[u64]) -> Vec<Sample> {
-        walls.iter().zip(0..).map(|(&wall, round)| sample(round, round, wall)).collect()
+    fn walls(walls: &[u64]) -> Vec<Observation> {
+        walls.iter().zip(0..).map(|(&wall, round)| reading(round, round, wall)).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Noise for the tests of the statistics, from a fixed seed.
+//! What the tests of the statistics have in common: noise from a fixed seed, and readings.
 
-use crate::record::Sample;
+use crate::Observation;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -25,7 +25,7 @@ impl Noise {
     }
 }
 
-/// A sample of which only the wall time and its place are known.
-pub(crate) fn sample(fill: u32, round: u32, wall_ns: u64) -> Sample {
-    Sample { fill, round, turn_readings: 1, wall_ns, ..Sample::default() }
+/// A reading in whole units, such as nanoseconds.
+pub(crate) fn reading(fill: u32, round: u32, value: u64) -> Observation {
+    Observation { value: value as f64, fill, round }
 }

@@ -1,9 +1,9 @@
 //! Straight lines through points: least squares with intervals, and a line that is robust to
 //! outliers.
 
-use super::interval::{Confidence, Interval};
-use super::median;
-use super::student::student_t;
+use crate::interval::{Confidence, Interval};
+use crate::median;
+use crate::student::student_t;
 use serde::Serialize;
 
 /// `y = intercept + slope * x`.

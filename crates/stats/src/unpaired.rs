@@ -1,7 +1,7 @@
 //! The unpaired ratio: the quotient of two medians that were measured separately, in two records
 //! and perhaps on two machines.
 //!
-//! No rounds are common to both, so each side has its own interval ([`super::median_interval`], on
+//! No rounds are common to both, so each side has its own interval ([`crate::median_interval`], on
 //! logarithms).
 //! The interval of the difference of the logarithms is computed from both by the method of variance
 //! estimates recovery: Zou & Donner, *Construction of confidence limits about effect measures: A
@@ -12,10 +12,10 @@
 //!
 //! Differences between runs (the state of a machine in that hour) are in neither interval.
 
-use super::interval::{Confidence, Interval};
-use super::median;
-use super::observation::Observation;
-use super::ratio::Significance;
+use crate::interval::{Confidence, Interval};
+use crate::median;
+use crate::observation::Observation;
+use crate::ratio::Significance;
 use serde::Serialize;
 
 /// The logarithm of a median with its 95 % interval.
@@ -43,10 +43,10 @@ impl LogMedian {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
         let value = median(logs.iter().map(|it| it.value))?;
-        Some(LogMedian { value, ci95: super::median_interval(&logs, Confidence::REPORTED) })
+        Some(LogMedian { value, ci95: crate::median_interval(&logs, Confidence::REPORTED) })
     }
 
-    /// Of a published number, without samples.
+    /// Of a published number, without readings.
     #[must_use]
     pub fn from_published(value: f64) -> LogMedian {
         LogMedian { value: value.max(1.0).ln(), ci95: None }
@@ -75,7 +75,7 @@ impl UnpairedRatio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::Noise;
+    use crate::testing::Noise;
     use proptest::prelude::*;
 
     /// `fills` fills of `each` readings with median `level`.

@@ -8,11 +8,11 @@
 //! 51, 1989).
 //!
 //! The errors are those with which simulated races of 8 and of 30 identical trials find at most 5 %
-//! of the trials slower than the first ([`super::against_first`]) after all looks.
+//! of the trials slower than the first ([`crate::against_first`]) after all looks.
 
-use super::interval::Confidence;
+use crate::interval::Confidence;
 
-/// After so many rounds [`super::separated`] decides, and nothing else.
+/// After so many rounds [`crate::separated`] decides, and nothing else.
 pub const QUALIFYING_ROUNDS: u32 = 5;
 
 /// The first look.

@@ -1,11 +1,10 @@
-//! Statistics of samples: medians with intervals, ratios, lines, steady states. Uses no files and
-//! no clocks.
+//! Numbers in, numbers out: intervals, ratios, ranks, looks, searches, fits. No files, no clocks,
+//! and nothing of what was measured: a number has its place in the rounds ([`Observation`]) and no
+//! other context.
 //!
-//! Every number that a table or a page shows is computed here from the record's samples, and
-//! nowhere else; nothing is dropped on the way, outliers are only counted. A reported interval is
-//! at
-//! 95 %, and `None` where there are too few samples for one. Intervals are by ranks: the same
-//! record gives the same page.
+//! No number is dropped; outliers are only counted. A reported interval is at 95 %, and `None`
+//! where there are too few numbers for one. The same numbers give the same results: what resamples
+//! has a seed.
 
 mod changepoint;
 mod difference;
@@ -26,7 +25,7 @@ mod simulation;
 mod student;
 mod summary;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 mod turns;
 mod two_groups;
 mod unpaired;
@@ -38,16 +37,13 @@ pub use first::{against_first, separated};
 pub use interval::{Confidence, Interval};
 pub use looks::{QUALIFYING_ROUNDS, look_after};
 pub use observation::Observation;
-pub use ratio::{Ratio, Significance, ratio, ratio_at, ratio_of};
+pub use ratio::{Ratio, Significance, ratio, ratio_at};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use sign_test::median_interval;
 pub use student::{interval_of_mean, mean_and_sd, mean_interval};
-pub use summary::{
-    Outliers, Summary, count_summary, cpu_summary, median, precision, quantile, summary, wall,
-    whole_processors,
-};
+pub use summary::{Outliers, Summary, count_summary, median, precision, quantile, summary};
 pub use two_groups::{TwoGroups, two_groups};
 pub use unpaired::{LogMedian, UnpairedRatio};
 

@@ -4,13 +4,11 @@
 //! cancels out in their quotient. The estimate and its interval are those of the pairs' logarithms
 //! by signed ranks ([`Paired`]). Swapping the two gives exactly the inverse.
 
-use super::interval::{Confidence, Interval};
-use super::observation::Observation;
-use super::paired::Paired;
-use super::turns::{Pair, Turns};
-use crate::record::Sample;
+use crate::interval::{Confidence, Interval};
+use crate::observation::Observation;
+use crate::paired::Paired;
+use crate::turns::{Pair, Turns};
 use serde::Serialize;
-use std::borrow::Borrow;
 
 /// The reference's wall time over the trial's: above one, the trial is the faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -60,24 +58,12 @@ impl Significance {
 /// The ratio of a trial to the reference; `None` when no round holds both. A turn with several
 /// readings counts once, with their median. Pairs of one fill of the reference's count together.
 #[must_use]
-pub fn ratio<S: Borrow<Sample>>(
-    reference: impl IntoIterator<Item = S>,
-    trial: impl IntoIterator<Item = S>,
+pub fn ratio<O: Into<Observation>>(
+    reference: impl IntoIterator<Item = O>,
+    trial: impl IntoIterator<Item = O>,
 ) -> Option<Ratio> {
-    of_pairs(&log_ratios(reference, trial))
-}
-
-/// How many times one number is the other, by the rounds that hold both, for any number of a
-/// sample; `None` when no round does.
-#[must_use]
-pub fn ratio_of(number: &[Observation], to: &[Observation]) -> Option<Ratio> {
-    let turns = |readings: &[Observation]| Turns::of_walls(readings.iter().copied());
-    let pairs = turns(number).pairs(&turns(to));
-    of_pairs(&pairs.iter().map(Pair::log_ratio).collect::<Vec<_>>())
-}
-
-fn of_pairs(pairs: &[Observation]) -> Option<Ratio> {
-    let logs = Paired::of(pairs);
+    let pairs = log_ratios(&Turns::of(reference), &Turns::of(trial));
+    let logs = Paired::of(&pairs);
     let ci95 = logs.interval(Confidence::REPORTED).map(|ends| ends.map(f64::exp));
     Some(Ratio { estimate: logs.estimate()?.exp(), ci95, pairs: pairs.len() })
 }
@@ -85,33 +71,29 @@ fn of_pairs(pairs: &[Observation]) -> Option<Ratio> {
 /// The interval of the ratio at a confidence of its own, for decisions during a run; `None` where
 /// the pairs are too few for it.
 #[must_use]
-pub fn ratio_at<T>(reference: &[T], trial: &[T], confidence: Confidence) -> Option<Interval>
-where
-    for<'a> &'a T: Into<Observation>,
-{
-    let turns = |readings: &[T]| Turns::of_walls(readings.iter().map(Into::into));
-    let pairs = turns(reference).pairs(&turns(trial));
-    let logs: Vec<Observation> = pairs.iter().map(Pair::log_ratio).collect();
-    Paired::of(&logs).interval(confidence).map(|ends| ends.map(f64::exp))
+pub fn ratio_at<O: Into<Observation>>(
+    reference: impl IntoIterator<Item = O>,
+    trial: impl IntoIterator<Item = O>,
+    confidence: Confidence,
+) -> Option<Interval> {
+    let pairs = log_ratios(&Turns::of(reference), &Turns::of(trial));
+    Paired::of(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
 }
 
 /// The ratio in each round that holds both.
-fn log_ratios<S: Borrow<Sample>>(
-    reference: impl IntoIterator<Item = S>,
-    trial: impl IntoIterator<Item = S>,
-) -> Vec<Observation> {
-    Turns::of(reference).pairs(&Turns::of(trial)).iter().map(Pair::log_ratio).collect()
+fn log_ratios(reference: &Turns, trial: &Turns) -> Vec<Observation> {
+    reference.pairs(trial).iter().map(Pair::log_ratio).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::testing::{Noise, sample};
+    use crate::testing::{Noise, reading};
     use proptest::prelude::*;
 
     /// Rounds of a reference and of a trial that takes `factor` of its time; drift and fill are
     /// shared, noise is not.
-    fn rounds(noise: &mut Noise, fills: u32, each: u32, factor: f64) -> (Vec<Sample>, Vec<Sample>) {
+    fn rounds(noise: &mut Noise, fills: u32, each: u32, factor: f64) -> (Vec<Observation>, Vec<Observation>) {
         let (mut reference, mut trial) = (Vec::new(), Vec::new());
         for round in 0..fills * each {
             let fill = round / each;
@@ -119,7 +101,7 @@ mod tests {
             for (samples, factor) in [(&mut reference, 1.0), (&mut trial, factor)] {
                 let slow = if noise.uniform() < 0.05 { 0.4 * noise.uniform() } else { 0.0 };
                 let log = drift + 0.02 * noise.normal() + slow;
-                samples.push(sample(fill, round, (1e8 * factor * log.exp()) as u64));
+                samples.push(reading(fill, round, (1e8 * factor * log.exp()) as u64));
             }
         }
         (reference, trial)
@@ -127,8 +109,8 @@ mod tests {
 
     #[test]
     fn times_as_fast_is_reference_over_trial() {
-        let reference: Vec<Sample> = (0..5).map(|round| sample(0, round, 300)).collect();
-        let trial: Vec<Sample> = (0..5).map(|round| sample(0, round, 100)).collect();
+        let reference: Vec<Observation> = (0..5).map(|round| reading(0, round, 300)).collect();
+        let trial: Vec<Observation> = (0..5).map(|round| reading(0, round, 100)).collect();
         let faster = ratio(&reference, &trial).unwrap();
         assert!((faster.estimate - 3.0).abs() < 1e-12 && faster.pairs == 5);
         assert_eq!(faster.clear(), Some(Significance::Faster));
@@ -138,8 +120,8 @@ mod tests {
 
     #[test]
     fn only_rounds_that_hold_both_are_paired_whatever_their_fills_are_called() {
-        let reference: Vec<Sample> = (0..6).map(|round| sample(round, round, 200)).collect();
-        let trial: Vec<Sample> = (2..9).map(|round| sample(100 + round, round, 100)).collect();
+        let reference: Vec<Observation> = (0..6).map(|round| reading(round, round, 200)).collect();
+        let trial: Vec<Observation> = (2..9).map(|round| reading(100 + round, round, 100)).collect();
         let four = ratio(&reference, &trial).unwrap();
         assert_eq!((four.pairs, four.ci95, four.clear()), (4, None, None));
         assert_eq!(ratio(&reference[..2], &trial), None);
@@ -148,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_turn_of_many_readings_is_one_pair_with_their_median() {
-        let turn = |walls: [u64; 3]| walls.map(|wall| sample(0, 0, wall));
+        let turn = |walls: [u64; 3]| walls.map(|wall| reading(0, 0, wall));
         let one = ratio(&turn([100, 90_000, 110]), &turn([55, 54, 56])).unwrap();
         assert!((one.estimate - 2.0).abs() < 1e-12 && one.pairs == 1);
     }
@@ -191,8 +173,8 @@ mod tests {
         fn swapping_the_two_gives_the_inverse(
             walls in prop::collection::vec((1_u64..1 << 40, 1_u64..1 << 40), 1..30),
         ) {
-            let a: Vec<Sample> = walls.iter().zip(0..).map(|(w, round)| sample(round / 4, round, w.0)).collect();
-            let b: Vec<Sample> = walls.iter().zip(0..).map(|(w, round)| sample(round / 4, round, w.1)).collect();
+            let a: Vec<Observation> = walls.iter().zip(0..).map(|(w, round)| reading(round / 4, round, w.0)).collect();
+            let b: Vec<Observation> = walls.iter().zip(0..).map(|(w, round)| reading(round / 4, round, w.1)).collect();
             let there = ratio(&a, &b).unwrap();
             let back = ratio(&b, &a).unwrap();
             prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);

@@ -3,14 +3,13 @@
 //! `identical.json` has the wall times in nanoseconds: for each race and each command, one number a
 //! round.
 
-use crate::analysis::stats::testing::sample;
-use crate::analysis::stats::{Significance, against_first, median, ratio};
-use crate::record::Sample;
+use crate::testing::reading;
+use crate::{Observation, Significance, against_first, median, ratio};
 
-fn races() -> Vec<Vec<Vec<Sample>>> {
+fn races() -> Vec<Vec<Vec<Observation>>> {
     let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
     let samples =
-        |walls: Vec<u64>| walls.into_iter().zip(0..).map(|(wall, round)| sample(round, round, wall));
+        |walls: Vec<u64>| walls.into_iter().zip(0..).map(|(wall, round)| reading(round, round, wall));
     races.into_iter().map(|race| race.into_iter().map(|walls| samples(walls).collect()).collect()).collect()
 }
 
@@ -33,7 +32,7 @@ fn at_most_5_of_100_recorded_pairs_of_identical_commands_are_called_different() 
 fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
     let (mut slower, mut all) = (0, 0);
     for mut race in races() {
-        let centre = |it: &Vec<Sample>| median(it.iter().map(|sample| sample.wall_ns as f64)).unwrap();
+        let centre = |it: &Vec<Observation>| median(it.iter().map(|it| it.value)).unwrap();
         race.sort_by(|a, b| centre(a).total_cmp(&centre(b)));
         for other in &race[1..] {
             let found = against_first(&race[0], other, race.len() - 1);

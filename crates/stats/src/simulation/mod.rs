@@ -5,11 +5,11 @@
 mod races;
 mod recorded;
 
-use super::interval::{Confidence, Interval};
-use super::observation::Observation;
-use super::paired::Paired;
-use super::sign_test::median_interval;
-use super::testing::Noise;
+use crate::interval::{Confidence, Interval};
+use crate::observation::Observation;
+use crate::paired::Paired;
+use crate::sign_test::median_interval;
+use crate::testing::Noise;
 
 /// What makes readings differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn differences(cause: Cause, rounds: u32, factor: f64, noise: &mut Noise) -> Vec
 fn coverage(repetitions: usize, true_value: f64, mut one: impl FnMut() -> Interval) -> (f64, f64) {
     let intervals: Vec<Interval> = (0..repetitions).map(|_| one()).collect();
     let held = intervals.iter().filter(|ends| ends.holds(true_value)).count();
-    let width = super::median(intervals.iter().map(Interval::half_width)).unwrap();
+    let width = crate::median(intervals.iter().map(Interval::half_width)).unwrap();
     (held as f64 / repetitions as f64, width)
 }
 

@@ -1,31 +1,28 @@
-//! The summary of one metric over the samples of a trial: centre with its interval, spread,
-//! percentiles, number of outliers.
+//! The summary of many readings of one number: centre with its interval, spread, percentiles,
+//! number of outliers.
 //!
 //! Percentiles are of type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The
-//! American Statistician 50 (1996): linear between the two nearest samples, as R, NumPy and Julia
-//! do by default. Values are integers in the metric's unit, and so are all results: they are
+//! American Statistician 50 (1996): linear between the two nearest readings, as R, NumPy and Julia
+//! do by default. Values are integers in the number's unit, and so are all results: they are
 //! rounded half up.
 
-use super::interval::Confidence;
-use super::observation::Observation;
-use super::sign_test::median_interval;
-use crate::record::{Metric, Sample};
+use crate::interval::Confidence;
+use crate::observation::Observation;
+use crate::sign_test::median_interval;
 use serde::Serialize;
-use std::borrow::Borrow;
 
-/// What is known of one metric of a trial, in the metric's own unit (nanoseconds, bytes or a
-/// count).
+/// What is known of one number, in its own unit (nanoseconds, bytes or a count).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Samples that hold this metric.
+    /// How many readings of it there are.
     pub n: usize,
     /// Arithmetic mean.
     pub mean: u64,
-    /// Standard deviation with n-1; `None` for a single sample.
+    /// Standard deviation with n-1; `None` for a single reading.
     pub sd: Option<u64>,
     /// Median.
     pub median: u64,
-    /// 95 % interval of the median, lower and upper end; `None` with fewer than five samples.
+    /// 95 % interval of the median, lower and upper end; `None` with fewer than five readings.
     pub median_ci95: Option<[u64; 2]>,
     /// Smallest.
     pub p0: u64,
@@ -41,11 +38,11 @@ pub struct Summary {
     pub p99: u64,
     /// Largest.
     pub p100: u64,
-    /// Samples far from the rest; they stay in every other number.
+    /// Readings far from the rest; they stay in every other number.
     pub outliers: Outliers,
 }
 
-/// Samples beyond Tukey's fences (*Exploratory Data Analysis*, 1977).
+/// Readings beyond Tukey's fences (*Exploratory Data Analysis*, 1977).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Outliers {
     /// More than 1.5 and at most 3 interquartile ranges outside the quartiles.
@@ -54,22 +51,10 @@ pub struct Outliers {
     pub severe: usize,
 }
 
-/// Summarises one metric; `None` when no sample holds it.
+/// Summarises readings; `None` when there are none.
 #[must_use]
-pub fn summary<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>, metric: Metric) -> Option<Summary> {
-    summarise(&observations(samples, metric))
-}
-
-/// Summarises the CPU time of all threads, in user mode and in the kernel together.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-pub fn cpu_summary<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>) -> Option<Summary> {
-    let observe = |sample: S| {
-        let sample = sample.borrow();
-        let value = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?) as f64;
-        Some(Observation { value, fill: sample.fill, round: sample.round })
-    };
-    summarise(&samples.into_iter().filter_map(observe).collect::<Vec<_>>())
+pub fn summary<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Option<Summary> {
+    summarise(&readings.into_iter().map(Into::into).collect::<Vec<_>>())
 }
 
 /// Summarises counts that were taken one after the other, each in a run of its own.
@@ -116,25 +101,6 @@ pub fn precision(observations: &[Observation]) -> Option<f64> {
     (median > 0.0).then(|| interval.half_width() / median)
 }
 
-/// A sample's wall time as an observation, in nanoseconds.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-pub fn wall(sample: impl Borrow<Sample>) -> Observation {
-    let sample = sample.borrow();
-    Observation { value: sample.wall_ns as f64, fill: sample.fill, round: sample.round }
-}
-
-/// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "as many as a machine has processors"
-)]
-pub fn whole_processors(busy: f64) -> u64 {
-    (busy - 0.15).ceil().max(1.0) as u64
-}
-
 /// The median of values in any order; `None` when there are none.
 #[must_use]
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
@@ -153,16 +119,6 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let below = place.floor() as usize;
     let above = (below + 1).min(last);
     sorted[below] + (place - place.floor()) * (sorted[above] - sorted[below])
-}
-
-/// The samples that hold a metric, as observations.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-fn observations<S: Borrow<Sample>>(samples: impl IntoIterator<Item = S>, metric: Metric) -> Vec<Observation> {
-    let observation = |sample: S| {
-        let (sample, value) = (sample.borrow(), metric.of(sample.borrow())? as f64);
-        Some(Observation { value, fill: sample.fill, round: sample.round })
-    };
-    samples.into_iter().filter_map(observation).collect()
 }
 
 fn outliers(sorted: &[f64]) -> Outliers {
@@ -189,19 +145,15 @@ fn round(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn observed(walls_ns: &[u64]) -> Vec<Observation> {
-        walls(walls_ns).iter().map(wall).collect()
-    }
-    use crate::analysis::stats::testing::sample;
+    use crate::testing::reading;
     use proptest::prelude::*;
 
-    fn walls(walls: &[u64]) -> Vec<Sample> {
-        walls.iter().zip(0..).map(|(&wall, round)| sample(0, round, wall)).collect()
+    fn of_one_fill(values: &[u64]) -> Vec<Observation> {
+        values.iter().zip(0..).map(|(&value, round)| reading(0, round, value)).collect()
     }
 
     fn summary_of(values: &[u64]) -> Option<Summary> {
-        summary(walls(values), Metric::WallNs)
+        summary(of_one_fill(values))
     }
 
     #[test]
@@ -235,15 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_that_some_samples_lack_is_summarised_over_the_others() {
-        let mut samples = walls(&[1, 2, 3]);
-        samples[1].cpu_user_ns = Some(5);
-        let user = summary(&samples, Metric::CpuUserNs).unwrap();
-        assert_eq!((user.n, user.median), (1, 5));
-        assert_eq!(summary(&samples, Metric::MajorFaults), None);
-    }
-
-    #[test]
     fn outliers_are_counted_and_kept() {
         // Quartiles 12 and 16: fences at 6 and 22, and at 0 and 28.
         let tukey = summary_of(&[10, 11, 12, 13, 14, 15, 16, 23, 100]).unwrap();
@@ -255,19 +198,19 @@ mod tests {
     #[test]
     fn precision_is_half_the_interval_over_the_median() {
         let steady: Vec<u64> = (0..30).map(|i| 1_000_000 + i % 3).collect();
-        assert!(precision(&observed(&steady)).unwrap() < 1e-5);
+        assert!(precision(&of_one_fill(&steady)).unwrap() < 1e-5);
         let loose: Vec<u64> = (0..31).map(|i| 1_000_000 + 10_000 * i).collect();
-        let precision_of_loose = precision(&observed(&loose)).unwrap();
+        let precision_of_loose = precision(&of_one_fill(&loose)).unwrap();
         let interval = summary_of(&loose).unwrap().median_ci95.unwrap();
         let expected = (interval[1] - interval[0]) as f64 / 2.0 / 1_150_000.0;
         assert!((precision_of_loose / expected - 1.0).abs() < 0.2, "{precision_of_loose} {expected}");
-        assert_eq!(precision(&observed(&[1, 1, 1, 1])), None);
-        assert_eq!(precision(&observed(&[0; 9])), None);
+        assert_eq!(precision(&of_one_fill(&[1, 1, 1, 1])), None);
+        assert_eq!(precision(&of_one_fill(&[0; 9])), None);
     }
 
     proptest! {
         #[test]
-        fn percentiles_rise_and_stay_within_the_samples(values in prop::collection::vec(0_u64..1 << 50, 1..60)) {
+        fn percentiles_rise_and_stay_within_the_readings(values in prop::collection::vec(0_u64..1 << 50, 1..60)) {
             let s = summary_of(&values).unwrap();
             let rising = [s.p0, s.p25, s.p50, s.p75, s.p90, s.p99, s.p100];
             prop_assert!(rising.is_sorted());

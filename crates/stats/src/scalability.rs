@@ -8,9 +8,9 @@
 //! too little. They are from laws in which σ and κ may be negative: where one of them is zero in
 //! truth, resamples that stop at zero spread too little.
 
-use super::interval::{Confidence, Interval};
-use super::student::student_t;
-use super::summary::quantile;
+use crate::interval::{Confidence, Interval};
+use crate::student::student_t;
+use crate::summary::quantile;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

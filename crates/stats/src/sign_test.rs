@@ -6,12 +6,12 @@
 //! allowed is between two of its steps: the ends are interpolated between neighbours, as in
 //! Hettmansperger & Sheather, *Confidence Intervals Based on Interpolated Order Statistics*,
 //! Statistics & Probability Letters 4 (1986). Very few values have the widened range of
-//! [`super::signed_rank`].
+//! [`crate::signed_rank`].
 
-use super::interval::{Confidence, Interval};
-use super::observation::{Grouped, Observation};
-use super::quantile;
-use super::signed_rank::{RANGE_ERROR_MAX, RANGE_SHARE};
+use crate::interval::{Confidence, Interval};
+use crate::observation::{Grouped, Observation};
+use crate::quantile;
+use crate::signed_rank::{RANGE_ERROR_MAX, RANGE_SHARE};
 use statrs::function::factorial::ln_factorial;
 
 /// From so many values on, the first probabilities are too small to be added.
@@ -27,7 +27,7 @@ struct Outside {
     next_tail: f64,
 }
 
-/// The interval of the median; `None` with fewer than [`super::OBSERVATIONS_MIN`] observations, or
+/// The interval of the median; `None` with fewer than [`crate::OBSERVATIONS_MIN`] observations, or
 /// too few for this confidence. Readings of one fill resemble each other, so it is the interval of
 /// the medians of the fills, or of the rounds if there is one fill. It also holds the median of all
 /// observations.
@@ -94,8 +94,8 @@ fn binomial(n: usize, heads: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::stats::median;
-    use crate::analysis::stats::testing::Noise;
+    use crate::median;
+    use crate::testing::Noise;
     use proptest::prelude::*;
 
     fn outside(n: usize) -> Option<usize> {
