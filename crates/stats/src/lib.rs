@@ -5,6 +5,10 @@
 //! No number is dropped; outliers are only counted. A reported interval is at 95 %, and `None`
 //! where there are too few numbers for one. The same numbers give the same results: what resamples
 //! has a seed.
+//!
+//! Simulations count how often an interval holds the true value. Those that take long draw a tenth
+//! in the tests of each commit, with a bound that leaves room for the chance of fewer draws, and
+//! everything in a module `ring2`.
 
 mod changepoint;
 mod difference;

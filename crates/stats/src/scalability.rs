@@ -243,10 +243,15 @@ fn solve(rows: &[Row], kept: Kept) -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::fewest_by_chance;
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0];
 
     const TRUE: Law = Law { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
+
+    const WITHOUT_CONTENTION: Law = Law { contention: 0.0, ..TRUE };
+
+    const WITHOUT_COHERENCE: Law = Law { coherence: 0.0, ..TRUE };
 
     /// Rounds with a common error of a twentieth and one of a thirtieth for each rate.
     fn rounds(law: &Law, count: usize, seed: u64) -> Vec<Vec<f64>> {
@@ -261,12 +266,9 @@ mod tests {
 
     #[test]
     fn a_law_is_found_again_from_its_own_rates() {
-        for law in [
-            TRUE,
-            Law { contention: 0.0, ..TRUE },
-            Law { coherence: 0.0, ..TRUE },
-            Law { contention: 0.0, coherence: 0.0, ..TRUE },
-        ] {
+        for law in
+            [TRUE, WITHOUT_CONTENTION, WITHOUT_COHERENCE, Law { contention: 0.0, coherence: 0.0, ..TRUE }]
+        {
             let rates = COUNTS.map(|readers| law.at(readers));
             let found = Law::of(&COUNTS, &rates).unwrap();
             assert!((found.rate_of_one / law.rate_of_one - 1.0).abs() < 1e-9, "{found:?}");
@@ -279,11 +281,11 @@ mod tests {
     fn a_rate_that_falls_has_a_peak_and_another_has_none() {
         let peak = TRUE.peak().unwrap();
         assert!(TRUE.at(peak) > TRUE.at(peak - 1.0) && TRUE.at(peak) > TRUE.at(peak + 1.0), "{peak}");
-        assert_eq!(Law { coherence: 0.0, ..TRUE }.peak(), None);
+        assert_eq!(WITHOUT_COHERENCE.peak(), None);
     }
 
-    /// In at least 93 of 100 simulated experiments, each interval has the true value in it.
-    fn assert_intervals_hold(law: &Law, runs: u64) {
+    /// Each interval holds the true value in at least so many of the simulated experiments.
+    fn assert_intervals_hold(law: &Law, runs: u64, least: u64) {
         let mut held = [0; 4];
         for seed in 0..runs {
             let found = FittedLaw::of(&COUNTS, &rounds(law, 8, seed), seed).unwrap();
@@ -295,22 +297,42 @@ mod tests {
             ];
             held.iter_mut().zip(holds).for_each(|(held, holds)| *held += u64::from(holds));
         }
-        assert!(held.iter().all(|held| held * 100 >= runs * 93), "{held:?} of {runs} with {law:?}");
+        assert!(held.iter().all(|held| *held >= least), "{held:?} of {runs}, at least {least}: {law:?}");
     }
 
     #[test]
-    fn intervals_hold_the_truth_in_at_least_93_of_100_simulations() {
-        assert_intervals_hold(&TRUE, 2_000);
+    fn intervals_hold_the_truth() {
+        assert_intervals_hold(&TRUE, 200, fewest_by_chance(0.95, 200));
     }
 
     #[test]
     fn intervals_hold_the_truth_without_contention() {
-        assert_intervals_hold(&Law { contention: 0.0, ..TRUE }, 500);
+        assert_intervals_hold(&WITHOUT_CONTENTION, 50, fewest_by_chance(0.95, 50));
     }
 
     #[test]
     fn intervals_hold_the_truth_without_coherence() {
-        assert_intervals_hold(&Law { coherence: 0.0, ..TRUE }, 500);
+        assert_intervals_hold(&WITHOUT_COHERENCE, 50, fewest_by_chance(0.95, 50));
+    }
+
+    /// Each takes a second or a third of one: enough experiments to see two percent.
+    mod ring2 {
+        use super::*;
+
+        #[test]
+        fn intervals_hold_the_truth_in_at_least_93_of_100_simulations() {
+            assert_intervals_hold(&TRUE, 2_000, 1_860);
+        }
+
+        #[test]
+        fn intervals_hold_the_truth_in_at_least_93_of_100_simulations_without_contention() {
+            assert_intervals_hold(&WITHOUT_CONTENTION, 500, 465);
+        }
+
+        #[test]
+        fn intervals_hold_the_truth_in_at_least_93_of_100_simulations_without_coherence() {
+            assert_intervals_hold(&WITHOUT_COHERENCE, 500, 465);
+        }
     }
 
     #[test]

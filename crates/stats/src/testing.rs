@@ -1,9 +1,11 @@
-//! What the tests of the statistics have in common: noise from a fixed seed, and readings.
+//! What the tests of the statistics have in common: noise from a fixed seed, readings, and what
+//! chance does to a count.
 
 use crate::Observation;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A source of random numbers.
 pub(crate) struct Noise(Xoshiro256PlusPlus);
@@ -28,4 +30,16 @@ impl Noise {
 /// A reading in whole units, such as nanoseconds.
 pub(crate) fn reading(fill: u32, round: u32, value: u64) -> Observation {
     Observation { value: value as f64, fill, round }
+}
+
+/// The fewest of so many draws that hold if this share of them does in truth: fewer hold by chance
+/// in less than one of a thousand simulations.
+pub(crate) fn fewest_by_chance(share: f64, draws: u64) -> u64 {
+    Binomial::new(share, draws).expect("a share of draws").inverse_cdf(0.001)
+}
+
+#[test]
+fn the_fewest_by_chance_are_those_of_the_binomial_distribution() {
+    // The probabilities were summed as exact fractions.
+    assert_eq!([50, 200, 2_000].map(|draws| fewest_by_chance(0.95, draws)), [42, 179, 1_869]);
 }
