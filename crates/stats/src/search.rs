@@ -67,7 +67,7 @@ struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It is read in the next rung.
-    Left,
+    Remaining,
     /// It was among the slower ones of this rung.
     Slower(u32),
     /// It cannot be read.
@@ -90,7 +90,7 @@ impl Search {
     /// A search in which every candidate is left.
     #[must_use]
     pub fn new(numbers: impl IntoIterator<Item = usize>, rules: SearchRules) -> Search {
-        let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Left };
+        let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Remaining };
         let candidates = numbers.into_iter().map(candidate).collect();
         Search { rules, candidates, rung: 0, finals: 0, readings: 0, is_separated: false }
     }
@@ -104,13 +104,13 @@ impl Search {
     /// The candidates that are read once in this rung.
     #[must_use]
     pub fn left(&self) -> Vec<usize> {
-        self.with(Fate::Left).map(|candidate| candidate.number).collect()
+        self.with(Fate::Remaining).map(|candidate| candidate.number).collect()
     }
 
     /// Whether no further rung is needed, or allowed.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        let left = self.with(Fate::Left).count();
+        let left = self.with(Fate::Remaining).count();
         let too_many = self.readings + left > self.rules.readings_max;
         left <= 1 || self.is_separated || self.finals >= self.rules.finals_max || too_many
     }
@@ -134,13 +134,13 @@ impl Search {
 
     /// Ends a rung in which every candidate was read: the slower ones are eliminated.
     pub fn close_rung(&mut self) {
-        let ranked = self.ranked(Fate::Left);
+        let ranked = self.ranked(Fate::Remaining);
         if ranked.len() > self.rules.finalists {
             // Halving until few candidates are left takes at most twice the readings of the next
             // rung.
             let affordable = self.rules.readings_max.saturating_sub(self.readings) / 2;
             let keep = ranked.len().div_ceil(2).min(affordable).max(self.rules.finalists);
-            ranked[keep..].iter().for_each(|&number| self.leave(number));
+            ranked[keep..].iter().for_each(|&number| self.eliminate(number));
         } else {
             self.finals += 1;
             self.separate(&ranked);
@@ -152,7 +152,7 @@ impl Search {
     /// eliminated in the same rung, the faster first.
     #[must_use]
     pub fn best_first(&self) -> Vec<usize> {
-        let mut fates = vec![Fate::Left];
+        let mut fates = vec![Fate::Remaining];
         fates.extend((0..self.rung).rev().map(Fate::Slower));
         fates.into_iter().flat_map(|fate| self.ranked(fate)).collect()
     }
@@ -164,7 +164,7 @@ impl Search {
         self.is_separated = true;
         for &other in others {
             match self.behind(leader, other) {
-                Some(ends) if ends.low > 0.0 => self.leave(other),
+                Some(ends) if ends.low > 0.0 => self.eliminate(other),
                 Some(ends)
                     if ends.high < self.rules.close.ln_1p() && -ends.low < self.rules.close.ln_1p() => {}
                 _ => self.is_separated = false,
@@ -225,7 +225,7 @@ impl Search {
         self.candidates.iter().find(|candidate| candidate.number == number).map(|candidate| &candidate.logs)
     }
 
-    fn leave(&mut self, number: usize) {
+    fn eliminate(&mut self, number: usize) {
         let fate = Fate::Slower(self.rung);
         if let Some(candidate) = self.candidate(number) {
             candidate.fate = fate;
