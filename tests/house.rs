@@ -42,6 +42,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "units",
         ],
     ),
+    ("verify", &["contender", "corpus", "linux", "measure", "record", "target", "trial"]),
     ("fleet", &["contender", "linux", "measure", "record", "terminal", "trial", "units"]),
     ("live", &["analysis", "linux", "measure", "record", "target", "terminal", "trial", "units"]),
     (
@@ -89,6 +90,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "terminal",
             "trial",
             "units",
+            "verify",
         ],
     ),
 ];

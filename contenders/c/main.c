@@ -24,8 +24,8 @@ static bool has_scan(const struct method *method, enum work work, const char *sc
     return false;
 }
 
-// Sets a bound of the part if the word is about one, and the method reads parts.
-static bool set_part(const struct method *method, struct request *request, const char *word)
+// Sets a bound of the part if the word is about one, and the method reads parts; counts it.
+static bool set_part(const struct method *method, struct request *request, const char *word, int *bounds)
 {
     static const char start[] = "start_bytes=", length[] = "length_bytes=";
     bool is_start = strncmp(word, start, sizeof start - 1) == 0;
@@ -36,13 +36,14 @@ static bool set_part(const struct method *method, struct request *request, const
     errno = 0;
     unsigned long long value = strtoull(digits, &end, 10);
     *(is_start ? &request->part.start : &request->part.length) = value;
+    *bounds += is_start ? 1 : -1;
     return *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
 }
 
 // Sets one name=value in the request; false for a parameter or value that the method does not have.
-static bool set(const struct method *method, struct request *request, const char *word)
+static bool set(const struct method *method, struct request *request, const char *word, int *bounds)
 {
-    if (set_part(method, request, word))
+    if (set_part(method, request, word, bounds))
         return true;
     const char *digits = strchr(word, '=');
     for (int i = 0; digits && i < PARAMS_MAX && method->params[i].name; i++) {
@@ -96,13 +97,19 @@ static const struct method *parse(int count, char **words, struct request *reque
     for (int i = 0; i < PARAMS_MAX; i++)
         request->values[i] = method->params[i].preset;
     bool is_list = false;
+    // Starts of a part without their lengths; below 0, lengths without their starts.
+    int bounds = 0;
     for (int i = 4; i < count; i++)
         if (strcmp(words[i], "places=1") == 0) {
             is_list = true;
-        } else if (!set(method, request, words[i])) {
+        } else if (!set(method, request, words[i], &bounds)) {
             say_failed(words[i], "no parameter of this method, or not within its bounds");
             return NULL;
         }
+    if (bounds != 0) {
+        say_failed(words[0], "a part needs both start_bytes and length_bytes");
+        return NULL;
+    }
     return take_places(method, is_list, request) ? method : NULL;
 }
 

@@ -22,3 +22,4 @@ pub mod target;
 pub mod terminal;
 pub mod trial;
 pub mod units;
+pub mod verify;

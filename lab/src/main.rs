@@ -38,6 +38,7 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Limits(args) => commands::limits::run(&args),
         Verb::List(args) => commands::list::run(&args),
         Verb::Build(args) => commands::build::run(&args),
+        Verb::Verify(args) => commands::verify::run(&args),
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Corpus(args) => commands::corpus::run(&args),
         Verb::Request(args) => commands::request::run(&args),

@@ -25,6 +25,7 @@ pub mod serve;
 pub mod suite;
 pub mod sweep;
 pub mod tune;
+pub mod verify;
 
 use clap::{Parser, Subcommand};
 
@@ -69,6 +70,8 @@ pub enum Verb {
     List(list::ListArgs),
     /// Build contenders in other languages
     Build(build::BuildArgs),
+    /// Test contenders against the protocol, with every answer checked
+    Verify(verify::VerifyArgs),
     /// Check this machine for things that distort measurements, and suggest fixes
     Doctor(doctor::DoctorArgs),
     /// Make, list or remove deterministic test files
@@ -100,6 +103,7 @@ impl Verb {
             | Verb::Limits(_)
             | Verb::List(_)
             | Verb::Build(_)
+            | Verb::Verify(_)
             | Verb::Doctor(_)
             | Verb::Request(_) => true,
             Verb::Compare(_)

@@ -6,7 +6,7 @@
 use super::build::{BuildError, Workplace};
 use super::methods::Contender;
 use super::roster::{Roster, RosterEntry};
-use super::session::{Session, SessionError};
+use super::session::{START_TIMEOUT, Session, SessionError};
 use crate::linux::program::CommandLine;
 use crate::record::Receipt;
 use crate::target::tree::processors;
@@ -15,6 +15,7 @@ use readlab_protocol::{Cache, MethodLine};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
+use std::time::Duration;
 
 /// Contenders that answered, with their receipts, and the reasons of those that did not.
 #[derive(Debug, Default)]
@@ -141,13 +142,21 @@ impl RosterEntry {
     /// # Errors
     /// If it is not built, does not start or breaks the protocol.
     pub fn query(&self) -> Result<Contender, SessionError> {
+        self.query_within(START_TIMEOUT)
+    }
+
+    /// The same, with the time that it may take to answer.
+    ///
+    /// # Errors
+    /// As for [`RosterEntry::query`].
+    pub fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
         let place = Workplace::of(self).map_err(unavailable)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
             let missing = self.missing(place).map(unavailable);
             return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
         }
         let command = self.line(&self.run, place.as_ref());
-        match self.receipt_and_methods(&command) {
+        match self.receipt_and_methods(&command, patience) {
             Ok((mut receipt, methods)) => {
                 receipt.language = self.language.clone().filter(|_| self.home.is_some());
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
@@ -157,10 +166,14 @@ impl RosterEntry {
         }
     }
 
-    fn receipt_and_methods(&self, command: &CommandLine) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
+    fn receipt_and_methods(
+        &self,
+        command: &CommandLine,
+        patience: Duration,
+    ) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
         let mut listing = command.clone();
         listing.args.push("methods".into());
-        let mut session = Session::start(&self.name, &listing)?;
+        let mut session = Session::launch_within(&self.name, &listing, patience)?.hello()?;
         let methods = session.methods()?;
         Ok((session.receipt, methods))
     }

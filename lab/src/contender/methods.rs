@@ -117,6 +117,14 @@ impl Contender {
         }
     }
 
+    /// The command that starts it with these words, which need not be right.
+    #[must_use]
+    pub fn command_with(&self, words: impl IntoIterator<Item = OsString>) -> CommandLine {
+        let mut command = self.command.clone();
+        command.args.extend(words);
+        command
+    }
+
     /// The command that starts a session for one choice.
     #[must_use]
     pub fn read_command(&self, choice: &ResolvedMethod, work: Work, request: &ReadRequest) -> CommandLine {

@@ -14,10 +14,11 @@ use readlab_protocol::{
     CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
 };
 use std::io;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take until it is ready: starting a virtual machine included.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An answer that is there is read even when the time is over, which others may have used.
 const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
@@ -97,6 +98,9 @@ pub enum SessionError {
         /// How it ended after that.
         end: String,
     },
+    /// It did not exit with 0 at the end of its input.
+    #[error("at the end of its input {0} instead of exiting with 0")]
+    WrongExit(String),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
@@ -148,6 +152,8 @@ pub struct LaunchedSession(Session);
 #[derive(Debug)]
 pub struct Session {
     process: Process,
+    /// How long it may take until it is ready, and between the lines of one answer.
+    patience: Duration,
     /// Processes killed for lack of memory before it was started.
     oom_kills: Option<u64>,
     /// Its name, version and runtime.
@@ -161,7 +167,7 @@ impl LaunchedSession {
     /// If it says no proper hello.
     pub fn hello(self) -> Result<Session, SessionError> {
         let LaunchedSession(mut session) = self;
-        match session.receive(START_TIMEOUT)? {
+        match session.receive(session.patience)? {
             Message::Hello { protocol, .. } if protocol != VERSION => {
                 Err(SessionError::WrongVersion(protocol))
             }
@@ -192,12 +198,24 @@ impl Session {
     /// # Errors
     /// If it does not start.
     pub fn launch(name: &str, command: &CommandLine) -> Result<LaunchedSession, SessionError> {
+        Session::launch_within(name, command, START_TIMEOUT)
+    }
+
+    /// The same, with the time that it may take until it is ready.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn launch_within(
+        name: &str,
+        command: &CommandLine,
+        patience: Duration,
+    ) -> Result<LaunchedSession, SessionError> {
         let oom_kills = memory::oom_kills();
         let process = Process::spawn(command, LINE_BYTES_MAX)
             .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
         let (contender, version, runtime) = (name.to_owned(), String::new(), String::new());
         let receipt = Receipt { contender, version, runtime, language: None };
-        Ok(LaunchedSession(Session { process, oom_kills, receipt }))
+        Ok(LaunchedSession(Session { process, patience, oom_kills, receipt }))
     }
 
     /// The methods that a contender started with `methods` lists, until it closes its output.
@@ -207,7 +225,7 @@ impl Session {
     pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
-            match self.process.read_line(START_TIMEOUT) {
+            match self.process.read_line(self.patience) {
                 Ok(line) => match Message::parse(&line)? {
                     Message::Method(method) => methods.push(method),
                     other => return Err(out_of_turn("method", &other)),
@@ -223,7 +241,7 @@ impl Session {
     /// # Errors
     /// If it is not available here, or breaks the protocol.
     pub fn ready(&mut self) -> Result<Params, SessionError> {
-        match self.receive(START_TIMEOUT)? {
+        match self.receive(self.patience)? {
             Message::Ready { params } => Ok(Params(params)),
             other => Err(out_of_turn("ready", &other)),
         }
@@ -299,7 +317,46 @@ impl Session {
                 }
                 other => return Err(out_of_turn("sample, count or done", &other)),
             }
-            message = self.receive(START_TIMEOUT)?;
+            message = self.receive(self.patience)?;
+        }
+    }
+
+    /// Sends a line that is no turn, and returns the answer to it.
+    ///
+    /// # Errors
+    /// If the contender fails, as it should, hangs, or breaks the protocol.
+    pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
+        let said = self.process.write_line(line);
+        said.map_err(|error| self.silent(ReadError::Io(error)))?;
+        self.receive(self.patience)
+    }
+
+    /// Closes the reading end of the contender's output.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn close_output(&mut self) -> io::Result<()> {
+        self.process.close_output()
+    }
+
+    /// Ends the contender's input and waits for its end; `None` if it does not end in time.
+    ///
+    /// # Errors
+    /// If its end cannot be known.
+    pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.process.exit_status(self.patience)
+    }
+
+    /// Ends the contender's input: it exits with 0.
+    ///
+    /// # Errors
+    /// If it does not, or not in time.
+    pub fn exit(mut self) -> Result<(), SessionError> {
+        match self.exit_status() {
+            Ok(Some(status)) if status.success() => Ok(()),
+            Ok(Some(status)) => Err(SessionError::WrongExit(self.process.describe(status))),
+            Ok(None) => Err(SessionError::WrongExit(format!("it went on for {:?}", self.patience))),
+            Err(error) => Err(SessionError::WrongExit(format!("it could not be reaped: {error}"))),
         }
     }
 

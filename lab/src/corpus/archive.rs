@@ -35,30 +35,55 @@ const CHUNK_BYTES: usize = 1 << 16;
 /// Writes an archive with the content of a recipe as its only entry or member, without time and
 /// owner. Sizes beyond 4 GiB take zip64.
 pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -> io::Result<()> {
+    let entry = Entry { name: &recipe.file_name(), size_bytes: recipe.size_bytes };
+    pack(&entry, archive, out, |out| {
+        let (mut pieces, mut piece) = (recipe.pieces(), Vec::new());
+        while pieces.next_into(&mut piece) {
+            out.write_all(&piece)?;
+        }
+        Ok(())
+    })
+}
+
+/// Bytes in an archive, as its only entry or member.
+///
+/// # Errors
+/// If the encoder fails.
+pub fn packed(name: &str, content: &[u8], archive: Archive) -> io::Result<Vec<u8>> {
+    let mut out = io::Cursor::new(Vec::new());
+    let entry = Entry { name, size_bytes: content.len() as u64 };
+    pack(&entry, archive, &mut out, |out| out.write_all(content))?;
+    Ok(out.into_inner())
+}
+
+/// What the directory of a zip says of an entry.
+struct Entry<'a> {
+    name: &'a str,
+    size_bytes: u64,
+}
+
+fn pack(
+    entry: &Entry,
+    archive: Archive,
+    out: impl Write + Seek,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     match archive {
         Archive::Zip => {
             let mut zip = zip::ZipWriter::new(out);
-            let large = recipe.size_bytes > u64::from(u32::MAX / 2);
+            let large = entry.size_bytes > u64::from(u32::MAX / 2);
             let options = SimpleFileOptions::DEFAULT.large_file(large).unix_permissions(0o644);
-            zip.start_file(recipe.file_name(), options)?;
-            content(recipe, &mut zip)?;
+            zip.start_file(entry.name, options)?;
+            fill(&mut zip)?;
             zip.finish()?.flush()
         }
         Archive::Gzip => {
             let mut gzip: GzEncoder<_> = GzBuilder::new().mtime(0).write(out, Compression::default());
-            content(recipe, &mut gzip)?;
+            fill(&mut gzip)?;
             gzip.finish()?.flush()
         }
-        stream => compressed::write(stream, out, |mut stream| content(recipe, &mut stream)),
+        stream => compressed::write(stream, out, fill),
     }
-}
-
-fn content(recipe: &Recipe, out: &mut impl Write) -> io::Result<()> {
-    let (mut pieces, mut piece) = (recipe.pieces(), Vec::new());
-    while pieces.next_into(&mut piece) {
-        out.write_all(&piece)?;
-    }
-    Ok(())
 }
 
 /// Calls `take` with the content of an archive, piece by piece: of a zip the entries except

@@ -39,6 +39,7 @@ pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Trut
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Work;
     use std::io::Write;
 
     fn places(offsets: &[u64]) -> (tempfile::NamedTempFile, Places) {
@@ -62,7 +63,7 @@ mod tests {
         };
         assert_eq!(truth.answer, right);
         let proof = Answer { products: Some(1 + 2 * 3 + 3), ..right };
-        let agree = |answer: &Answer| truth.products.unwrap().agree(answer, true);
+        let agree = |answer: &Answer| truth.products.unwrap().agree(Work::Newlines, answer, true);
         assert!(agree(&Answer { sum: None, ..proof }), "newlines: 0, 2 and 0");
         assert!(!agree(&Answer { products: Some(9), ..proof }));
         assert!(!agree(&Answer { products: None, ..proof }));

@@ -3,7 +3,7 @@
 //! The formula is that of PROTOCOL.md, written here once more: the oracle shares no code with what
 //! it judges.
 
-use crate::trial::Answer;
+use crate::trial::{Answer, Work};
 
 /// Modulo this, what tells a piece from others is multiplied with what was counted in it.
 const PRIME: u64 = 65_521;
@@ -18,15 +18,17 @@ pub struct Products {
 }
 
 impl Products {
-    /// Whether an answer proves each piece; one that proves none does if it need not.
+    /// Whether an answer proves each piece of this work; one that proves none does if it need not.
+    /// Newlines and lines prove each other: the product is of the one that was counted.
     #[must_use]
-    pub fn agree(&self, answer: &Answer, must_prove: bool) -> bool {
+    pub fn agree(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
         let Some(products) = answer.products else { return !must_prove };
-        let right = match answer {
-            Answer { newlines: Some(_), .. } => self.newlines,
-            Answer { lines: Some(_), .. } => self.lines,
-            Answer { sum: Some(_), .. } => self.sum,
-            _ => self.bytes,
+        let right = match work {
+            Work::Newlines if answer.newlines.is_some() => self.newlines,
+            Work::Lines if answer.lines.is_none() => self.newlines,
+            Work::Newlines | Work::Lines => self.lines,
+            Work::Sum => self.sum,
+            Work::Discard | Work::Output => self.bytes,
         };
         answer.files.or(answer.blocks).is_some() && products == u64::from(right)
     }

@@ -108,6 +108,7 @@ fn of_file(path: &Path, cause: &io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Work;
     use std::convert::Infallible;
     use std::fs;
 
@@ -142,15 +143,17 @@ mod tests {
         // The files have as many bytes and newlines together as two of the second.
         let products = truth(&[b"\n", b"\n\nx"]).products.unwrap();
         let twice = truth(&[b"\nx", b"\nx"]).products.unwrap();
-        assert!(products.agree(&answer(3, products.newlines.into()), true));
-        assert!(!products.agree(&answer(3, twice.newlines.into()), true));
+        assert!(products.agree(Work::Newlines, &answer(3, products.newlines.into()), true));
+        assert!(!products.agree(Work::Newlines, &answer(3, twice.newlines.into()), true));
     }
 
     #[test]
     fn a_command_need_not_prove_each_file_and_a_method_must() {
         let products = truth(&[b"\n"]).products.unwrap();
         let silent = Answer { newlines: Some(1), ..Answer::default() };
-        assert!(products.agree(&silent, false) && !products.agree(&silent, true));
+        assert!(
+            products.agree(Work::Newlines, &silent, false) && !products.agree(Work::Newlines, &silent, true)
+        );
     }
 
     #[test]

@@ -1,7 +1,21 @@
-//! Small text files of /proc and /sys: their one line, and the selected word of a list.
+//! Small text files of /proc and /sys: their one line, the selected word of a list, and files that
+//! cannot be read.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A folder of the kernel that has a file which not even root can read, because it can only be
+/// written; `None` where there is none.
+#[must_use]
+pub fn folder_with_unreadable_file() -> Option<PathBuf> {
+    let buses = fs::read_dir("/sys/bus").into_iter().flatten().flatten();
+    let is_write_only = |folder: &PathBuf| {
+        let probe = folder.join("drivers_probe").metadata();
+        probe.is_ok_and(|meta| meta.permissions().mode() & 0o444 == 0)
+    };
+    buses.map(|bus| bus.path()).find(is_write_only)
+}
 
 /// The text of a file of one line; `None` where it is empty or cannot be read.
 pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {

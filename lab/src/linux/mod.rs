@@ -20,7 +20,7 @@ pub mod instance_lock;
 pub mod interface;
 pub mod interrupt;
 pub mod io_uring;
-mod kernel_file;
+pub mod kernel_file;
 pub mod machine_stalls;
 pub mod memory;
 pub mod mounts;

@@ -1,6 +1,6 @@
 //! Opening files in ways that need the kernel's own flags.
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, mknodat};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -41,6 +41,14 @@ pub fn end_direct(file: &File) -> io::Result<()> {
 /// If it cannot be created.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(PRIVATE).create(path)
+}
+
+/// Makes a named pipe.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn make_pipe(path: &Path) -> io::Result<()> {
+    Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
 fn bits(flags: OFlags) -> i32 {

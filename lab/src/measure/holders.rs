@@ -35,7 +35,7 @@ pub(super) struct Holder {
 }
 
 /// The processes of the system at one moment, by their numbers.
-pub(super) struct Processes {
+pub(crate) struct Processes {
     all: BTreeMap<u32, ProcessEntry>,
 }
 
@@ -64,12 +64,12 @@ impl Holder {
 
 impl Processes {
     /// All that this user can see. Processes that end meanwhile are left out.
-    pub(super) fn now() -> Processes {
+    pub(crate) fn now() -> Processes {
         Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
     }
 
     /// A process, all that descends from it, and what is left of its process group or session.
-    pub(super) fn family(&self, head: u32) -> BTreeSet<u32> {
+    pub(crate) fn family(&self, head: u32) -> BTreeSet<u32> {
         let belongs = |process: &&ProcessEntry| {
             process.group == head || process.session == head || self.descends(process.pid, head)
         };

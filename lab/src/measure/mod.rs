@@ -8,7 +8,7 @@ mod cache_error;
 pub mod cold_bytes;
 pub mod counts;
 pub mod hidden_cache;
-mod holders;
+pub(crate) mod holders;
 pub mod inspect;
 pub mod interface;
 pub mod meters;

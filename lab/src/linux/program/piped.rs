@@ -46,6 +46,9 @@ const STDERR_TAIL_BYTES: usize = 4096;
 /// How long a child may take to end after its input was closed.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The longest sleep while a child is waited for that may still write.
+const EXIT_STEP: Duration = Duration::from_millis(20);
+
 /// The longest sleep between two checks whether the user wants to stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
@@ -180,6 +183,33 @@ impl Process {
         Ok(())
     }
 
+    /// Closes the reading end of the child's output: its next line breaks its pipe.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub fn close_output(&mut self) -> io::Result<()> {
+        self.stdout = io::pipe()?.0;
+        Ok(())
+    }
+
+    /// Closes the child's input and waits for its end; `None` if it takes longer than `time_limit`.
+    /// Then ends all that it started.
+    ///
+    /// # Errors
+    /// If it was lost: its supervisor was killed.
+    pub fn exit_status(&mut self, time_limit: Duration) -> io::Result<Option<ExitStatus>> {
+        drop(self.stdin.take());
+        let deadline = Instant::now() + time_limit;
+        // What it writes last must not block it.
+        while !self.running.has_ended(EXIT_STEP) && Instant::now() < deadline {
+            let _ = self.drain_stderr();
+            let _ = read_available(&mut self.stdout, &mut Vec::new());
+        }
+        let has_ended = self.running.has_ended(Duration::ZERO);
+        let status = self.running.end()?;
+        Ok(has_ended.then_some(status))
+    }
+
     /// Closes the child's input, gives it a moment to end by itself, ends all that it started, and
     /// describes how it ended.
     pub fn finish(&mut self) -> String {
@@ -194,7 +224,8 @@ impl Process {
     }
 
     /// How it ended, with the last line of its standard error.
-    fn describe(&self, status: ExitStatus) -> String {
+    #[must_use]
+    pub fn describe(&self, status: ExitStatus) -> String {
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("it exited with {code}"),
             (None, Some(signal)) => format!("it was killed by signal {}", signal_name(signal)),

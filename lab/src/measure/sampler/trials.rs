@@ -289,7 +289,7 @@ impl<'a> Trials<'a> {
                 }));
             }
             let must_prove = trial.contender() != COMMAND;
-            if products.is_some_and(|products| !products.agree(&answer, must_prove)) {
+            if products.is_some_and(|products| !products.agree(trial.work, &answer, must_prove)) {
                 let why = "its products do not prove that it read each file or block once";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
