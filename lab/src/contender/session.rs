@@ -6,7 +6,7 @@
 
 use crate::contender::scheduling;
 use crate::linux::memory;
-use crate::linux::program::{CommandLine, Leftovers, Process, ReadError};
+use crate::linux::program::{CommandLine, Exit, Leftovers, Process, ReadError};
 use crate::record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
 use crate::target::secret;
 use crate::trial::Params;
@@ -339,25 +339,27 @@ impl Session {
         self.process.close_output()
     }
 
-    /// Ends the contender's input and waits for its end; `None` if it does not end in time.
+    /// Ends the contender's input and waits for its end.
     ///
     /// # Errors
-    /// If its end cannot be known.
-    pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.process.exit_status(self.patience)
+    /// If it does not end in time, leaves processes behind, or its end cannot be known.
+    pub fn end(&mut self) -> Result<ExitStatus, SessionError> {
+        let wrong = |what: String| Err(SessionError::WrongExit(what));
+        match self.process.exit(self.patience) {
+            Err(error) => wrong(format!("it could not be reaped: {error}")),
+            Ok(Exit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.patience)),
+            Ok(Exit { has_leftovers: true, .. }) => wrong("it left processes behind".to_owned()),
+            Ok(Exit { status: Some(status), .. }) => Ok(status),
+        }
     }
 
-    /// Ends the contender's input: it exits with 0.
+    /// The same; the contender exits with 0.
     ///
     /// # Errors
-    /// If it does not, or not in time.
+    /// As for [`Session::end`], or if it exits otherwise.
     pub fn exit(mut self) -> Result<(), SessionError> {
-        match self.exit_status() {
-            Ok(Some(status)) if status.success() => Ok(()),
-            Ok(Some(status)) => Err(SessionError::WrongExit(self.process.describe(status))),
-            Ok(None) => Err(SessionError::WrongExit(format!("it went on for {:?}", self.patience))),
-            Err(error) => Err(SessionError::WrongExit(format!("it could not be reaped: {error}"))),
-        }
+        let status = self.end()?;
+        if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
     }
 
     /// Lets the contender exit by itself, so that it can still write its last output; kills it if

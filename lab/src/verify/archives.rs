@@ -3,7 +3,7 @@
 
 use super::check::{Check, ReadWords, TURN, Visit, ready, turn, visits};
 use super::files::{Ending, Reading, ending_of, refused, spelled};
-use super::settings;
+use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use crate::contender::session::SessionError;
 use crate::corpus::archive::packed;
@@ -28,7 +28,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
             checks.push(reading(method, &visit, archive, &cases, Vec::new(), ending_of(method, at)));
         }
         let Some(visit) = visits(method).into_iter().next() else { continue };
-        for setting in settings::of(method) {
+        for setting in settings::of(method, Load::Kilobytes) {
             checks.push(reading(method, &visit, archive, &cases, vec![setting], Ending::InputEnds));
         }
         checks.extend(named(stage, method, &visit, archive)?);

@@ -4,7 +4,7 @@
 use super::check::{
     Check, Fault, Outcome, ReadWords, TURN, Visit, is_control, ready, refusal_of, turn, visits,
 };
-use super::settings;
+use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Slot, Stage, raw_name};
 use super::{instead_of_failure, reason_of};
 use crate::contender::session::{Session, SessionError};
@@ -78,7 +78,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         }
         checks.push(spelled(method, &visit, words.clone(), &stage.awkward, AWKWARD_NAME.into()));
         checks.push(spelled(method, &visit, words, &stage.raw, raw_name()));
-        for setting in settings::of(method) {
+        for setting in settings::of(method, Load::Kilobytes) {
             let reading = Reading {
                 method: method.clone(),
                 words: ReadWords::of(method, &visit).with([setting]),
@@ -238,15 +238,6 @@ pub(super) fn ends_well(
     let fault = |reason: &dyn std::fmt::Display| words.fault_at(stage, case, reason);
     if let Some(reason) = stage.held(&session) {
         return Err(fault(&reason));
-    }
-    match session.end_leftovers() {
-        Ok(left) if left.ended + left.remaining > 0 => {
-            return Err(fault(
-                &"a process that it started is still running between turns, without its parent",
-            ));
-        }
-        Err(error) => return Err(fault(&error)),
-        Ok(_) => {}
     }
     session.exit().map_err(|error| fault(&error))
 }

@@ -4,7 +4,7 @@
 use super::check::{Check, ReadWords, TURN, Visit, is_control, ready, turn, visits};
 use super::files::{ends_well, refused};
 use super::reason_of;
-use super::settings;
+use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use crate::contender::session::SessionError;
 use crate::corpus::block_truth::truth_of_blocks;
@@ -25,6 +25,7 @@ const ALIGNED_BLOCK_BYTES: u64 = 4096;
 struct Listed {
     case: Arc<Case>,
     is_aligned: bool,
+    is_long: bool,
 }
 
 /// Every list with every visit, settings by turns, names, and what must fail.
@@ -37,12 +38,14 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let lists: Vec<&Listed> = lists.iter().filter(|listed| listed.is_aligned || !bypasses).collect();
     let visits = visits(method);
     let settings: Vec<Option<String>> =
-        [None].into_iter().chain(settings::of(method).into_iter().map(Some)).collect();
+        [None].into_iter().chain(settings::of(method, Load::Megabytes).into_iter().map(Some)).collect();
     let mut checks = Vec::new();
-    // Each list with each visit; each setting again and again among them.
-    for (number, (visit, listed)) in
-        visits.iter().flat_map(|visit| lists.iter().map(move |listed| (visit, listed))).enumerate()
-    {
+    // Each list with each visit, a long one with the first; each setting again and again among them.
+    let of_visit = |(number, visit)| {
+        let lists = lists.iter().filter(move |listed| number == 0 || !listed.is_long);
+        lists.map(move |listed| (visit, listed))
+    };
+    for (number, (visit, listed)) in visits.iter().enumerate().flat_map(of_visit).enumerate() {
         let setting = settings[number % settings.len()].clone();
         checks.push(reading(method, visit, setting, listed.case.clone()));
     }
@@ -133,7 +136,8 @@ fn lists(folder: &Path, data: &Path) -> io::Result<Vec<Listed>> {
     ];
     let listed = |(name, block_bytes, offsets): (&str, u64, Vec<u64>)| {
         let is_aligned = offsets.iter().chain([&block_bytes]).all(|number| number % ALIGNED_BLOCK_BYTES == 0);
-        Ok(Listed { case: Arc::new(list(folder, name, data, block_bytes, &offsets)?), is_aligned })
+        let case = Arc::new(list(folder, name, data, block_bytes, &offsets)?);
+        Ok(Listed { case, is_aligned, is_long: offsets.len() > 1000 })
     };
     cases.into_iter().map(listed).collect()
 }

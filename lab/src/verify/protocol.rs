@@ -5,8 +5,7 @@ use super::check::{Check, Fault, ReadWords, TURN, ready, visits};
 use super::files::refused;
 use super::reason_of;
 use super::stage::Stage;
-use crate::linux::program::CommandLine;
-use crate::linux::program::Process;
+use crate::linux::program::{CommandLine, Exit, Process};
 use readlab_protocol::{LINE_BYTES_MAX, MethodLine, Reads, TurnRequest};
 use std::ffi::OsString;
 
@@ -70,11 +69,7 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
         session.close_output().map_err(|error| fault(&error))?;
         let request = TurnRequest { lead: 0, count: 1 };
         session.begin_turn(request).map_err(|error| fault(&error))?;
-        match session.exit_status() {
-            Ok(Some(_)) => Ok(1),
-            Ok(None) => Err(fault(&"it goes on after its output was closed")),
-            Err(error) => Err(fault(&error)),
-        }
+        session.end().map(|_| 1).map_err(|error| fault(&error))
     }));
     checks
 }
@@ -94,12 +89,12 @@ fn no_conversation(stage: &Stage, words: &[&str]) -> super::Outcome {
         if words.is_empty() { "no words at all".to_owned() } else { format!("the words {words:?}") };
     let fault = |reason: &dyn std::fmt::Display| fault(&request, &command, reason);
     let mut process = Process::spawn(&command, LINE_BYTES_MAX).map_err(|error| fault(&error))?;
-    match process.exit_status(stage.deadline) {
-        Ok(Some(status)) if status.success() => {
+    match process.exit(stage.deadline) {
+        Ok(Exit { status: Some(status), .. }) if status.success() => {
             Err(fault(&"it exited with 0, although this starts no conversation"))
         }
-        Ok(Some(_)) => Ok(1),
-        Ok(None) => Err(fault(&"it did not end")),
+        Ok(Exit { status: Some(_), .. }) => Ok(1),
+        Ok(Exit { status: None, .. }) => Err(fault(&format!("it did not end within {:.0?}", stage.deadline))),
         Err(error) => Err(fault(&error)),
     }
 }

@@ -10,13 +10,27 @@ pub(super) const CASES: [&str; 6] =
 /// A number that shares no factor with sizes and counts.
 const ODD: u64 = 7;
 
+/// Bytes of a buffer with which megabytes are read in thousands of calls, not in millions.
+const SMALL_BUFFER_BYTES: u64 = 512;
+
+/// What is read with the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    Kilobytes,
+    Megabytes,
+}
+
 /// The smallest value of each parameter, and an odd one; both but the default.
-pub(super) fn of(method: &MethodLine) -> Vec<String> {
+pub(super) fn of(method: &MethodLine, load: Load) -> Vec<String> {
     // With more readers than one the answers are of several readings.
     let params = method.params.iter().filter(|param| param.name != "readers");
     let values = params.flat_map(|param| {
-        let small = param.min.max(u64::from(param.name.ends_with("_bytes")));
-        let mut values = vec![small.min(param.max), ODD.clamp(param.min, param.max)];
+        let is_size = param.name.ends_with("_bytes");
+        let wanted = match load {
+            Load::Megabytes if is_size => [SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES],
+            _ => [u64::from(is_size), ODD],
+        };
+        let mut values = wanted.map(|value| value.clamp(param.min, param.max)).to_vec();
         values.dedup();
         values.retain(|value| *value != param.default);
         values.into_iter().map(|value| format!("{}={value}", param.name))

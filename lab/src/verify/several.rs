@@ -3,7 +3,7 @@
 
 use super::check::{Check, ReadWords, TURN, Visit, ready, turn, visits};
 use super::files::{ends_well, refused};
-use super::settings;
+use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use crate::contender::session::SessionError;
 use crate::corpus::tree_truth::truth_of_files;
@@ -93,7 +93,7 @@ fn readings<'s>(method: &MethodLine, case: &Arc<Case>, words: &dyn Fn() -> Vec<S
         .map(|visit| reading(method, visit, ReadWords::of(method, visit).with(words()), case.clone()))
         .collect();
     let Some(visit) = visits.first() else { return checks };
-    for setting in settings::of(method) {
+    for setting in settings::of(method, Load::Megabytes) {
         let settings = words().into_iter().chain([setting]);
         let words = ReadWords::of(method, visit).with(settings);
         let check = reading(method, visit, words.clone(), case.clone());

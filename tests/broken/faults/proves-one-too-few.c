@@ -1,4 +1,5 @@
 // fault: adds 1 to only one factor of each proof
+// method: list
 // words: products
 #include "../contender.h"
 

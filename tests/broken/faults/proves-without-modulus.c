@@ -1,4 +1,5 @@
 // fault: takes no factor of a proof modulo 65521
+// method: list
 // words: products
 #include "../contender.h"
 

@@ -1,5 +1,5 @@
 // fault: reads a folder as an empty file
-// words: directory
+// words: a folder instead of a file
 #include "../contender.h"
 
 int reading(struct answer *answer)

@@ -1,5 +1,5 @@
 // fault: reads a file that has vanished as an empty one
-// words: no such file
+// words: a file that vanished
 #include "../contender.h"
 
 int reading(struct answer *answer)

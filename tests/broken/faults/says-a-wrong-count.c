@@ -1,5 +1,5 @@
 // fault: says that it is done with one more than it read
-// words: asked for 1 samples
+// words: asked for 2 samples
 #include "../contender.h"
 
 void say_done(uint32_t count)

@@ -1,5 +1,5 @@
 // fault: says each sample before the next reading of the turn
-// words: before the turn
+// words: inside a turn
 #include "../contender.h"
 
 int turn(uint32_t lead, uint32_t timed_readings)

@@ -1,5 +1,5 @@
 // fault: says twice that it is done
-// words: out of turn
+// words: asked for 2 samples
 #include "../contender.h"
 
 void say_done(uint32_t count)

@@ -1,6 +1,6 @@
 // fault: does not exit after its last turn
 // method: read
-// words: does not exit
+// words: went on for
 #include "../contender.h"
 
 int exit_code(void) { return request.method == READ ? (int)sleep(600) : 0; }

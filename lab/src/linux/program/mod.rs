@@ -11,7 +11,7 @@ mod piped;
 mod running;
 mod supervisor;
 
-pub use piped::{Process, ReadError};
+pub use piped::{Exit, Process, ReadError};
 pub use running::Leftovers;
 use running::Running;
 use std::ffi::OsString;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The deadline passed.
-    #[error("no answer within {0:?}")]
+    #[error("no answer within {0:.0?}")]
     Timeout(Duration),
     /// The child closed its output.
     #[error("it closed its output")]
@@ -51,6 +51,15 @@ const EXIT_STEP: Duration = Duration::from_millis(20);
 
 /// The longest sleep between two checks whether the user wants to stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
+
+/// How a child ended after its input was closed.
+#[derive(Debug, Clone, Copy)]
+pub struct Exit {
+    /// `None` if it did not end in time and was killed.
+    pub status: Option<ExitStatus>,
+    /// Whether processes that it started went on without it.
+    pub has_leftovers: bool,
+}
 
 /// A running child.
 #[derive(Debug)]
@@ -192,22 +201,28 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input and waits for its end; `None` if it takes longer than `time_limit`.
-    /// Then ends all that it started.
+    /// Closes the child's input and waits for its end and for that of all that it started; then ends
+    /// what is left.
     ///
     /// # Errors
     /// If it was lost: its supervisor was killed.
-    pub fn exit_status(&mut self, time_limit: Duration) -> io::Result<Option<ExitStatus>> {
+    pub fn exit(&mut self, time_limit: Duration) -> io::Result<Exit> {
         drop(self.stdin.take());
         let deadline = Instant::now() + time_limit;
+        let left = || deadline.saturating_duration_since(Instant::now());
         // What it writes last must not block it.
-        while !self.running.has_ended(EXIT_STEP) && Instant::now() < deadline {
-            let _ = self.drain_stderr();
-            let _ = read_available(&mut self.stdout, &mut Vec::new());
+        let mut is_read = true;
+        while is_read && !left().is_zero() && !self.running.has_ended(Duration::ZERO) {
+            let _ = self.wait_for_output(left().min(EXIT_STEP));
+            is_read = read_available(&mut self.stdout, &mut Vec::new()).unwrap_or(false);
         }
-        let has_ended = self.running.has_ended(Duration::ZERO);
+        let has_ended = self.running.has_ended(left());
+        while has_ended && self.running.has_leftovers() && !left().is_zero() {
+            std::thread::sleep(EXIT_STEP);
+        }
+        let has_leftovers = has_ended && self.running.has_leftovers();
         let status = self.running.end()?;
-        Ok(has_ended.then_some(status))
+        Ok(Exit { status: has_ended.then_some(status), has_leftovers })
     }
 
     /// Closes the child's input, gives it a moment to end by itself, ends all that it started, and

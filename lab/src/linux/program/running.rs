@@ -83,14 +83,20 @@ impl Running {
         }
     }
 
+    /// Whether its processes left others to its supervisor. Without a supervisor it is not known.
+    pub(super) fn has_leftovers(&self) -> bool {
+        let Parent::Supervisor(supervisor, _) = &self.parent else { return false };
+        children_of(*supervisor).iter().any(|&child| child != self.id)
+    }
+
     /// Ends what its processes left to its supervisor. Costs one read of a list where they left
     /// nothing.
     ///
     /// # Errors
     /// If the supervisor has ended.
     pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
-        let Parent::Supervisor(supervisor, socket) = &self.parent else { return Ok(Leftovers::default()) };
-        if children_of(*supervisor).iter().all(|&child| child == self.id) {
+        let Parent::Supervisor(_, socket) = &self.parent else { return Ok(Leftovers::default()) };
+        if !self.has_leftovers() {
             return Ok(Leftovers::default());
         }
         let mut to = socket;
