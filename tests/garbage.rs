@@ -1,9 +1,7 @@
 //! Tests of all readers of foreign input with garbage: valid inputs with many small changes, the
 //! same each time. This is a few seconds of what the fuzzers do for hours (`make fuzz`).
 
-#[path = "../fuzz/inputs.rs"]
-mod inputs;
-
+use crate::inputs;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,7 +1,6 @@
 //! The rules of the house as tests: who may know whom, a head comment in every file, the open
 //! section of the changelog.
 
-#[path = "house/functions.rs"]
 mod functions;
 
 use functions::{functions, tuple_elements};

@@ -1,10 +1,7 @@
 //! Tests that every text of a record reaches a terminal, a page or an export only as text: each
 //! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
-#[allow(dead_code)]
-#[path = "../fuzz/inputs.rs"]
-mod inputs;
-
+use crate::inputs;
 use readlab::record::Record;
 use readlab::terminal::printable::is_obeyed;
 use serde_json::Value;

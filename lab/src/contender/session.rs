@@ -433,3 +433,6 @@ impl Session {
 fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
     SessionError::OutOfTurn { expected, said: said.line() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -319,3 +319,6 @@ impl TargetCache for PageCache {
         self.fill_in(&Memory::read())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,8 @@ mod write;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};

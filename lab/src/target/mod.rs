@@ -325,3 +325,6 @@ fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<
     let device = Device::under(mount.as_ref(), status.device);
     (mount, device)
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use readlab_protocol::{Archive, Cache};
 use std::io::{self, Write};
 
 mod advice;
+mod exports;
 mod latencies;
 mod page_records;
 mod pages;

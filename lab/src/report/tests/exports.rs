@@ -4,8 +4,8 @@
 //! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand,
 //! each with something peculiar in it, are one folder above.
 
-use readlab::record::Record;
-use readlab::report;
+use crate::record::Record;
+use crate::report;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ fn assert_unchanged(path: &Path, ending: &str, export: Export) {
     let stored = path.with_extension(ending);
     let before = fs::read(&stored).unwrap_or_default();
     if now != before {
-        let other = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stored.file_name().unwrap());
+        let other = std::env::current_exe().unwrap().parent().unwrap().join(stored.file_name().unwrap());
         fs::write(&other, &now).unwrap();
         panic!("{} is not what it was: see {}", stored.display(), other.display());
     }

@@ -1,18 +1,18 @@
 //! One line of every kind that a record can have, with awkward values.
 
-use readlab::machine::Machine;
-use readlab::record::{
+use crate::machine::Machine;
+use crate::record::{
     Budget, Check, CommandRules, Count, EndReason, Fill, FlameGraph, Fleet, FleetTurn, Focus, Header,
     HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome, OwnScheduling, Rank, RankClock,
     RankTiming, ReaderTiming, ReadersTurn, Receipt, ReferenceCandidate, ReferenceReason, Requested,
     ResumePlan, Resumption, Rules, RunKind, SCHEMA, SCHEMA_VERSION, Sample, Share, Spread, Start, StopReason,
     Stopped, TargetRef, Trace, Trial, WarmedUp, WarmupEnd, Witness, WriteTimes, WriteWay,
 };
-use readlab::target::identity::Identity;
-use readlab::target::source::ServerOptions;
-use readlab::target::{Decoded, Http, TargetFacts};
-use readlab::trial::{Answer, CacheState, Params, Transport, Work};
-use readlab::units::Nanos;
+use crate::target::identity::Identity;
+use crate::target::source::ServerOptions;
+use crate::target::{Decoded, Http, TargetFacts};
+use crate::trial::{Answer, CacheState, Params, Transport, Work};
+use crate::units::Nanos;
 use readlab_protocol::{Archive, Cache, Policy, Scheduling};
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ fn agenda() -> ResumePlan {
 }
 
 pub(super) fn trial() -> Trial {
-    let id: readlab::trial::TrialId = "rust/io_uring/scalar@buffer=128KiB,depth=16".parse().unwrap();
+    let id: crate::trial::TrialId = "rust/io_uring/scalar@buffer=128KiB,depth=16".parse().unwrap();
     Trial {
         index: 0,
         label: Some("ring".to_owned()),

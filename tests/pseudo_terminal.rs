@@ -1,7 +1,7 @@
 //! A terminal of our own, on which a test starts a program, sees what its user would see, types,
 //! and changes the size.
 
-use super::home::Home;
+use crate::home::Home;
 use avt::Terminal;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, kill_process};

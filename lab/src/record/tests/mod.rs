@@ -3,10 +3,10 @@
 
 mod lines;
 
-use lines::{every_line, header, resumed, trial};
-use readlab::record::{
+use crate::record::{
     EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, SCHEMA_VERSION, Sample,
 };
+use lines::{every_line, header, resumed, trial};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -7,15 +7,13 @@
 mod behind_programs;
 mod clocks;
 mod contract;
-#[path = "../common/fake.rs"]
-mod fake;
 mod first_reading;
 mod holders;
-#[path = "../common/home.rs"]
-mod home;
 mod layers;
 mod left_behind;
 mod records;
 mod servers;
 mod slow_servers;
 mod verdicts;
+
+use crate::{fake, home};

@@ -1,9 +1,9 @@
 //! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
 //! users who do not own the file.
 
-use readlab::measure::cache::{CacheError, Eviction, PageCache, TargetCache};
-use readlab::measure::residency::Means;
-use readlab::target::filesystem::{Backing, Filesystem};
+use super::{CacheError, Eviction, PageCache, TargetCache};
+use crate::measure::residency::Means;
+use crate::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -15,7 +15,7 @@ const SIZE: usize = 5_000_001;
 
 /// A folder in the build folder with one file, unless that lives where nothing can be cold.
 fn disk_file() -> Option<(tempfile::TempDir, PathBuf)> {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = folder.path().join("file");
     fs::write(&path, vec![b'x'; SIZE]).unwrap();
     let filesystem = Filesystem::of(&File::open(&path).unwrap()).unwrap();
@@ -108,7 +108,7 @@ fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
 
 #[test]
 fn an_empty_file_is_both_and_has_no_share() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = folder.path().join("empty");
     fs::write(&path, "").unwrap();
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();

@@ -13,12 +13,8 @@ mod dictionaries;
 mod documents;
 mod encrypted;
 mod exits;
-#[path = "../common/fake.rs"]
-mod fake;
 mod fleet;
 mod harness;
-#[path = "../common/home.rs"]
-mod home;
 mod hostile;
 mod http;
 mod inside;
@@ -31,8 +27,6 @@ mod memory;
 mod objects;
 mod own_commands;
 mod places;
-#[path = "../common/pseudo_terminal.rs"]
-mod pseudo_terminal;
 mod race;
 mod readers;
 mod readme;
@@ -48,4 +42,5 @@ mod trees;
 mod tune;
 mod verbs;
 
-use home::{AS_NOBODY, EVERY_METHOD, Home, QUICK, READLAB, Said, no_other_user, trials};
+use crate::home::{AS_NOBODY, EVERY_METHOD, Home, QUICK, READLAB, Said, no_other_user, trials};
+use crate::{fake, home, pseudo_terminal};

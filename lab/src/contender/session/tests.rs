@@ -1,9 +1,9 @@
 //! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
 //! it breaks. None may hang the lab.
 
-use readlab::contender::session::{Session, SessionError, Turn};
-use readlab::linux::program::{CommandLine, Process};
-use readlab::record::Outcome;
+use super::{Session, SessionError, Turn};
+use crate::linux::program::{CommandLine, Process};
+use crate::record::Outcome;
 use readlab_protocol::{LINE_BYTES_MAX, TurnRequest};
 use std::time::{Duration, Instant};
 

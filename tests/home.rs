@@ -1,7 +1,5 @@
 //! A home folder for one test, and the output of a run of the program in it, for all tests that
-//! start readlab as its users do. [`super::fake`] has contenders of a few lines of shell.
-
-#![allow(dead_code, reason = "each test program uses a part")]
+//! start readlab as its users do. [`crate::fake`] has contenders of a few lines of shell.
 
 use assert_cmd::Command;
 use serde_json::Value;

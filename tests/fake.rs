@@ -1,9 +1,7 @@
 //! Fake contenders of a few lines of shell: they keep the contract, or break it at a turn that a
 //! test chooses.
 
-#![allow(dead_code, reason = "each test program uses a part")]
-
-use super::home::Home;
+use crate::home::Home;
 use std::fmt::Write;
 
 /// A contender whose answer to `go` is a few lines of shell; `answer` is the right one.

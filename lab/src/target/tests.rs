@@ -1,6 +1,6 @@
 //! Tests of what can be a target and what not, on real files of every kind.
 
-use readlab::target::{Target, TargetError};
+use super::{Target, TargetError};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+    tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
 }
 
 fn refused(path: &Path) -> String {

@@ -1,0 +1,7 @@
+//! Tests that only the second ring runs, because they need a browser, or root and time: pages on a
+//! screen, file systems and slow devices that a test makes. Other tests of the second ring stand
+//! beside those of the first one on the same subject, in modules of this name too.
+
+mod browser;
+mod filesystems;
+mod throttled;
