@@ -98,14 +98,15 @@ fn a_contender_that_is_killed_for_its_memory_fails_with_that_reason_and_alone() 
     let Some(group) = group() else { return };
     let home = Home::new();
     let file = home.file("f", "a\nb\n");
-    // Whatever has no newline is kept by tail until it ends. Others may have more memory when there
-    // is none left, but this one is to be killed.
-    let greedy = at_second_turn("echo 1000 > /proc/self/oom_score_adj; exec tail /dev/zero");
+    // Whatever has no newline is kept by tail until it ends. It is alone in the group: a kernel that
+    // cannot free its memory in time would kill others that are in it.
+    let alone = format!("echo $$ > '{}/cgroup.procs' && exec tail /dev/zero", group.0.display());
+    let greedy = at_second_turn(&alone);
     let roster =
         roster(&home, &[Fake { name: "greedy", turn: &greedy }, Fake { name: "modest", turn: "answer" }]);
     let words = ["race", file.to_str().unwrap(), "--runs", "3", "--fills", "1", "--roster", &roster];
     let methods = ["--state", "warm", "--method", "*/read", "--quiet", "--export-json", "-"];
-    let said = group.readlab(&home, &[&words[..], &methods].concat());
+    let said = home.readlab([&words[..], &methods].concat());
     assert_eq!(said.code, Some(1), "{said}");
     let json = json(&said);
     let trial = trials(&json, "greedy/read", "warm");

@@ -9,6 +9,7 @@
 
 use super::CommandLine;
 use super::leftovers::{end_children, reap};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
@@ -89,7 +90,8 @@ impl Report {
 }
 
 impl Task {
-    /// The command that runs it in a process group of its own, and that dies with this process.
+    /// The command that runs it in a process group of its own. It dies with this process, and before
+    /// it where memory runs out.
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = Command::new(&line.program);
@@ -103,29 +105,41 @@ impl Task {
         }
         command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
         command.process_group(0);
-        die_with_this_process(&mut command);
+        prepare(&mut command);
         command
     }
 }
 
-/// Requests that the kernel kills the child when the thread that starts it ends, for any reason;
-/// and unblocks all signals, which the launcher blocks.
-fn die_with_this_process(command: &mut Command) {
+/// Has the child do, before it becomes the program, what makes the kernel end it first: when the
+/// thread that starts it ends, for any reason, and when memory runs out. It also unblocks all
+/// signals, which the launcher blocks.
+fn prepare(command: &mut Command) {
     let parent = getpid();
-    let prepare = move || {
+    let in_child = move || {
         // SAFETY: the set is a live local, filled before it is used.
         unsafe {
             let mut none = MaybeUninit::uninit();
             libc::sigemptyset(none.as_mut_ptr());
             libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
         }
+        be_killed_first_without_memory();
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         // The parent may have died between the fork and the line above.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: three system calls, no
+    // SAFETY: between fork and exec only async-signal-safe calls are made: system calls, no
     // allocation.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Makes this process and all that it starts the kernel's first choice when memory runs out, in the
+/// machine or in a control group that the lab shares with its contenders. Raising needs no rights.
+fn be_killed_first_without_memory() {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    if let Ok(file) = rustix::fs::open(c"/proc/self/oom_score_adj", flags, Mode::empty()) {
+        // A program can run without it: then the kernel chooses by size alone.
+        let _ = rustix::io::write(&file, b"1000");
+    }
 }
 
 /// Runs a task until the lab closes the socket or dies. The process does nothing else.
@@ -193,6 +207,26 @@ fn send(mut lab: &UnixStream, report: Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Seek;
+
+    /// The lab itself keeps what it has: where both would fill a group, the contender goes.
+    #[test]
+    fn a_program_is_the_first_to_be_killed_without_memory_and_the_lab_is_not() {
+        let own = || std::fs::read_to_string("/proc/self/oom_score_adj").unwrap();
+        let before = own();
+        let mut output = tempfile::tempfile().unwrap();
+        let line = CommandLine {
+            program: "cat".into(),
+            args: vec!["/proc/self/oom_score_adj".into()],
+            ..CommandLine::default()
+        };
+        let limit = Duration::from_secs(60);
+        super::super::run_to_end(&line, std::path::Path::new("/"), &output, limit).unwrap();
+        output.rewind().unwrap();
+        let mut shown = String::new();
+        output.read_to_string(&mut shown).unwrap();
+        assert_eq!((shown.trim(), own()), ("1000", before));
+    }
 
     #[test]
     fn every_report_is_read_as_it_was_sent() {
