@@ -120,12 +120,4 @@ impl Verb {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_tree_is_sound() {
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

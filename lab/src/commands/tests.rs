@@ -1,0 +1,74 @@
+//! Tests of the command line as it is parsed: help, version, and words that mean nothing, with no
+//! program started.
+
+use super::*;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+/// What the parser answers to these words; help is as wide as in a terminal of 100 columns.
+fn refused(words: &[&str]) -> clap::Error {
+    let parsed = Cli::command().term_width(100).try_get_matches_from([&["readlab"], words].concat());
+    parsed.expect_err(&words.join(" "))
+}
+
+fn help(words: &[&str]) -> String {
+    let answer = refused(words);
+    assert_eq!((answer.kind(), answer.exit_code()), (ErrorKind::DisplayHelp, 0), "{words:?}");
+    answer.render().to_string()
+}
+
+#[test]
+fn the_command_tree_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn help_is_what_it_was_for_every_verb() {
+    insta::assert_snapshot!("help", help(&["--help"]));
+    let command = Cli::command();
+    let verbs: Vec<&str> =
+        command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name).collect();
+    assert!(verbs.len() >= 8, "{verbs:?}");
+    for verb in verbs {
+        let (short, long) = (help(&[verb, "-h"]), help(&[verb, "--help"]));
+        let words = |text: &str| text.split_ascii_whitespace().count();
+        assert!(words(&short) <= words(&long), "{verb}: -h has more words than --help");
+        insta::assert_snapshot!(format!("help-{verb}"), long);
+    }
+}
+
+#[test]
+fn words_that_mean_nothing_are_usage_errors() {
+    for (words, why) in [
+        (&["race"][..], "<TARGET>"),
+        (&["nonsense"], "unrecognized subcommand 'nonsense'"),
+        (&["race", "f", "--bogus"], "unexpected argument '--bogus'"),
+        (&["race", "f", "--state", "lukewarm"], "invalid value 'lukewarm'"),
+        (&["race", "f", "--runs", "0"], "0 is not in"),
+        (&["race", "f", "--runs", "3", "--max-runs", "4"], "cannot be used with"),
+        (&["race", "f", "--precision", "2"], "invalid value '2'"),
+        (&["race", "f", "--budget", "3 parsecs"], "invalid value '3 parsecs'"),
+        (&["race", "f", "--work", "md5"], "invalid value 'md5'"),
+        (&["race", "f", "--readers", "0"], "invalid value '0'"),
+        (&["race", "f", "--readers", "257"], "invalid value '257'"),
+        (&["race", "f", "--readers", "two"], "invalid value 'two'"),
+        (&["race", "f", "--readers", ""], "--readers"),
+        (&["race", "--resume", "last", "--readers", "2"], "--readers"),
+        (&["race", "f", "--copies", "."], "--readers"),
+        (&["race", "f", "--pattern", "often"], "'often' is no pattern"),
+        (&["race", "f", "--pattern", "random", "--block", "0"], "not from 1 byte to 1 GiB"),
+        (&["race", "f", "--pattern", "random", "--reads", "0"], "0 is not in"),
+        (&["race", "f", "--block", "8KiB"], "--pattern"),
+        (&["suite", "newlines", "--size", "0"], "invalid value '0'"),
+        (&["suite", "newlines", "f", "--size", "1MiB"], "cannot be used with"),
+        (&["suite", "newlines", "f", "--full"], "cannot be used with"),
+        (&["tune"], "<TARGET>"),
+        (&["tune", "f", "f"], "unexpected argument 'f'"),
+        (&["completions", "cobol"], "invalid value 'cobol'"),
+        (&["corpus", "make", "poems"], "invalid value 'poems'"),
+    ] {
+        let answer = refused(words);
+        assert_eq!(answer.exit_code(), 2, "{words:?}: {answer}");
+        assert!(answer.to_string().contains(why), "{words:?}: {answer}");
+    }
+}
