@@ -156,98 +156,6 @@ fn c_takes_part_where_a_compiler_is() {
 }
 
 #[test]
-fn cpp_takes_part_where_a_compiler_is() {
-    carried("cpp", "cpp/getline", None, &[]);
-    carried("cpp", "cpp/stdin.getline@synced=0", None, &[]);
-}
-
-#[test]
-fn go_takes_part_where_its_compiler_is() {
-    carried("go", "go/bufio.Scanner/Bytes", None, &[]);
-    carried("go", "go/gzip.Reader/Count", Some("gzip"), &[]);
-    carried("go", "go/bzip2.NewReader/Count", Some("bzip2"), &[]);
-}
-
-#[test]
-fn node_takes_part_where_it_is() {
-    carried("node", "node/readline", None, &[]);
-    carried("node", "node/createGunzip/indexOf", Some("gzip"), &[]);
-    carried("node", "node/createBrotliDecompress/indexOf", Some("brotli"), &[]);
-}
-
-#[test]
-fn python_takes_part_where_it_is() {
-    carried("python", "python/lines", None, &[]);
-    carried("python", "python/gzip.open/count", Some("gzip"), &[]);
-    carried("python", "python/bz2.open/count", Some("bzip2"), &[]);
-    carried("python", "python/lzma.open/count", Some("xz"), &[]);
-}
-
-#[test]
-fn java_takes_part_where_a_jdk_is() {
-    let over_http = ["java/HttpClient/loop", "java/HttpClient-stream/loop"];
-    carried("java", "java/FileChannel-direct/loop", None, &over_http);
-}
-
-#[test]
-fn java_reads_archives_where_a_jdk_is() {
-    carried("java", "java/zip", Some("zip"), &[]);
-    carried("java", "java/zip-bytes", Some("zip"), &[]);
-    carried("java", "java/gzip", Some("gzip"), &[]);
-    carried("java", "java/gzip-bytes", Some("gzip"), &[]);
-}
-
-#[test]
-fn swift_takes_part_where_its_compiler_is() {
-    let scans =
-        ["bytes/for", "data/for-unsafe", "dataTask-delegate/for-unsafe", "dataTask-completion/for-unsafe"];
-    let over_http = scans.map(|scan| format!("swift/{scan}"));
-    carried("swift", "swift/read/for-unsafe", None, &over_http.each_ref().map(String::as_str));
-}
-
-#[test]
-fn the_archives_of_a_suite_are_read_beside_the_plain_file_by_the_same_truth() {
-    if ["unzip", "gzip", "wc"]
-        .iter()
-        .any(|program| std::process::Command::new(program).arg("--version").output().is_err())
-    {
-        eprintln!("SKIPPED: unzip, gzip and wc are not all installed");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let suite = folder.path().join("suite.toml");
-    let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncontrols = false\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
-        [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'
-        [[trial]]\ntrial = 'rust/zip'\ntarget = 'zip'
-        [[trial]]\ntrial = 'command/gzip -dc {} | wc -l'\ntarget = 'gzip'
-        [[trial]]\ntrial = 'rust/gzip'\ntarget = 'gzip'\n";
-    fs::write(&suite, text).unwrap();
-    let mut command = readlab(folder.path());
-    command.arg("suite").arg(&suite).args([
-        "-r",
-        "2",
-        "--fills",
-        "1",
-        "--no-progress",
-        "--percentiles",
-        "--output",
-    ]);
-    let done = command.arg(folder.path().join("run")).assert().code(0);
-    let shown = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
-    assert!(shown.contains("out (") && shown.contains("p99"), "{shown}");
-    let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
-    assert_eq!(record.targets.len(), 3);
-    for archive in &record.targets[1..] {
-        assert!(archive.size_bytes < record.targets[0].size_bytes);
-        assert_eq!(archive.decoded.as_ref().map(|decoded| decoded.answer), record.targets[0].answer);
-        assert_eq!(archive.answer.and_then(|answer| answer.bytes), Some(archive.size_bytes));
-    }
-    assert!(record.fills.iter().any(|fill| fill.target == 1), "the zip is filled too");
-    assert_eq!(record.trials.len(), 10);
-    assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Measured)));
-}
-
-#[test]
 fn a_line_about_a_warm_up_reads_back_as_it_was_written() {
     let text = r#"{"line":"warmup","trial":3,"readings":40,"wall_ns":5,"end":"no_steady_state"}"#;
     let line: Line = serde_json::from_str(text).unwrap();
@@ -263,45 +171,146 @@ fn snippets(contender: &str) -> Vec<PathBuf> {
     files
 }
 
-#[test]
-fn every_snippet_in_java_compiles() {
-    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let compiles_for = |release| {
-        let mut command = Command::new("javac");
-        command.args(["--release", release]);
-        command
-    };
-    if let Err(error) = compiles_for("17").arg("-version").output() {
-        return eprintln!("SKIPPED: the snippets in Java: javac: {error}");
-    }
-    for file in snippets("java") {
-        let is_newer = fs::read_to_string(&file).unwrap().starts_with("// needs: Java 22");
-        let release = if is_newer { "22" } else { "17" };
-        if is_newer && !compiles_for(release).arg("-version").output().unwrap().status.success() {
-            eprintln!("SKIPPED: {}: no JDK {release} or later", file.display());
-            continue;
-        }
-        let done = compiles_for(release).args(["-Werror", "-d"]).arg(out.path()).arg(&file).output().unwrap();
-        assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
-    }
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn every_snippet_in_swift_compiles() {
-    let compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders/swift/swiftc.sh");
-    if !Command::new(&compiler).output().is_ok_and(|done| done.status.success()) {
-        return eprintln!("SKIPPED: the snippets in Swift: no Swift compiler");
+    #[test]
+    fn cpp_takes_part_where_a_compiler_is() {
+        carried("cpp", "cpp/getline", None, &[]);
+        carried("cpp", "cpp/stdin.getline@synced=0", None, &[]);
     }
-    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    if !out.path().starts_with(root) {
-        return eprintln!(
-            "SKIPPED: the snippets in Swift: the compiler sees only what lies within the project"
-        );
+
+    #[test]
+    fn go_takes_part_where_its_compiler_is() {
+        carried("go", "go/bufio.Scanner/Bytes", None, &[]);
+        carried("go", "go/gzip.Reader/Count", Some("gzip"), &[]);
+        carried("go", "go/bzip2.NewReader/Count", Some("bzip2"), &[]);
     }
-    for file in snippets("swift") {
-        let program = out.path().join("program");
-        let done = Command::new(&compiler).arg(&program).arg(&file).output().unwrap();
-        assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+
+    #[test]
+    fn node_takes_part_where_it_is() {
+        carried("node", "node/readline", None, &[]);
+        carried("node", "node/createGunzip/indexOf", Some("gzip"), &[]);
+        carried("node", "node/createBrotliDecompress/indexOf", Some("brotli"), &[]);
+    }
+
+    #[test]
+    fn python_takes_part_where_it_is() {
+        carried("python", "python/lines", None, &[]);
+        carried("python", "python/gzip.open/count", Some("gzip"), &[]);
+        carried("python", "python/bz2.open/count", Some("bzip2"), &[]);
+        carried("python", "python/lzma.open/count", Some("xz"), &[]);
+    }
+
+    #[test]
+    fn java_takes_part_where_a_jdk_is() {
+        let over_http = ["java/HttpClient/loop", "java/HttpClient-stream/loop"];
+        carried("java", "java/FileChannel-direct/loop", None, &over_http);
+    }
+
+    #[test]
+    fn java_reads_archives_where_a_jdk_is() {
+        carried("java", "java/zip", Some("zip"), &[]);
+        carried("java", "java/zip-bytes", Some("zip"), &[]);
+        carried("java", "java/gzip", Some("gzip"), &[]);
+        carried("java", "java/gzip-bytes", Some("gzip"), &[]);
+    }
+
+    #[test]
+    fn swift_takes_part_where_its_compiler_is() {
+        let scans = [
+            "bytes/for",
+            "data/for-unsafe",
+            "dataTask-delegate/for-unsafe",
+            "dataTask-completion/for-unsafe",
+        ];
+        let over_http = scans.map(|scan| format!("swift/{scan}"));
+        carried("swift", "swift/read/for-unsafe", None, &over_http.each_ref().map(String::as_str));
+    }
+
+    #[test]
+    fn the_archives_of_a_suite_are_read_beside_the_plain_file_by_the_same_truth() {
+        if ["unzip", "gzip", "wc"]
+            .iter()
+            .any(|program| std::process::Command::new(program).arg("--version").output().is_err())
+        {
+            eprintln!("SKIPPED: unzip, gzip and wc are not all installed");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let suite = folder.path().join("suite.toml");
+        let text = "name = 'x'\nabout = 'x'\nwork = 'newlines'\nstate = 'both'\ncontrols = false\ncorpus = { kind = 'gdelt', size_bytes = 300000, seed = 1 }
+        [[trial]]\ntrial = 'command/wc -l {}'\n[[trial]]\ntrial = 'command/unzip -p {} | wc -l'\ntarget = 'zip'
+        [[trial]]\ntrial = 'rust/zip'\ntarget = 'zip'
+        [[trial]]\ntrial = 'command/gzip -dc {} | wc -l'\ntarget = 'gzip'
+        [[trial]]\ntrial = 'rust/gzip'\ntarget = 'gzip'\n";
+        fs::write(&suite, text).unwrap();
+        let mut command = readlab(folder.path());
+        command.arg("suite").arg(&suite).args([
+            "-r",
+            "2",
+            "--fills",
+            "1",
+            "--no-progress",
+            "--percentiles",
+            "--output",
+        ]);
+        let done = command.arg(folder.path().join("run")).assert().code(0);
+        let shown = String::from_utf8_lossy(&done.get_output().stdout).into_owned();
+        assert!(shown.contains("out (") && shown.contains("p99"), "{shown}");
+        let record = Record::read(&folder.path().join("run/record.jsonl")).unwrap();
+        assert_eq!(record.targets.len(), 3);
+        for archive in &record.targets[1..] {
+            assert!(archive.size_bytes < record.targets[0].size_bytes);
+            assert_eq!(archive.decoded.as_ref().map(|decoded| decoded.answer), record.targets[0].answer);
+            assert_eq!(archive.answer.and_then(|answer| answer.bytes), Some(archive.size_bytes));
+        }
+        assert!(record.fills.iter().any(|fill| fill.target == 1), "the zip is filled too");
+        assert_eq!(record.trials.len(), 10);
+        assert!(record.trials.iter().all(|trial| trial.outcome == Some(Outcome::Measured)));
+    }
+
+    #[test]
+    fn every_snippet_in_java_compiles() {
+        let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let compiles_for = |release| {
+            let mut command = Command::new("javac");
+            command.args(["--release", release]);
+            command
+        };
+        if let Err(error) = compiles_for("17").arg("-version").output() {
+            return eprintln!("SKIPPED: the snippets in Java: javac: {error}");
+        }
+        for file in snippets("java") {
+            let is_newer = fs::read_to_string(&file).unwrap().starts_with("// needs: Java 22");
+            let release = if is_newer { "22" } else { "17" };
+            if is_newer && !compiles_for(release).arg("-version").output().unwrap().status.success() {
+                eprintln!("SKIPPED: {}: no JDK {release} or later", file.display());
+                continue;
+            }
+            let done =
+                compiles_for(release).args(["-Werror", "-d"]).arg(out.path()).arg(&file).output().unwrap();
+            assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+        }
+    }
+
+    #[test]
+    fn every_snippet_in_swift_compiles() {
+        let compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders/swift/swiftc.sh");
+        if !Command::new(&compiler).output().is_ok_and(|done| done.status.success()) {
+            return eprintln!("SKIPPED: the snippets in Swift: no Swift compiler");
+        }
+        let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        if !out.path().starts_with(root) {
+            return eprintln!(
+                "SKIPPED: the snippets in Swift: the compiler sees only what lies within the project"
+            );
+        }
+        for file in snippets("swift") {
+            let program = out.path().join("program");
+            let done = Command::new(&compiler).arg(&program).arg(&file).output().unwrap();
+            assert!(done.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&done.stderr));
+        }
     }
 }

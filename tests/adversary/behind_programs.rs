@@ -43,40 +43,6 @@ fn shows_the_program(trial: &Value, pid: u32) -> bool {
 }
 
 #[test]
-fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
-    let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &[]) else {
-        return;
-    };
-    assert_eq!(said.code, Some(0), "{said}");
-    let trial = trials(&json, "rust/read/scalar", "cold");
-    is_cold_above(&json, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
-    if !shows_the_program(trial, pid) {
-        return;
-    }
-    let samples = trial["samples"].as_array().unwrap();
-    // It read its file for the correct answer, so the file is in the page cache.
-    assert!(samples.iter().all(|sample| sample["below_read_bytes"].is_u64()), "{trial}");
-    assert!(samples.iter().all(|sample| sample["device_read_bytes"] == 0), "{trial}");
-}
-
-#[test]
-fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
-    let home = Home::new();
-    let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &["keep"]) else {
-        return;
-    };
-    let trial = trials(&json, "rust/read/scalar", "cold");
-    if !shows_the_program(trial, pid) {
-        return;
-    }
-    assert_eq!((said.code, &trial["outcome"]), (Some(1), &json!("refused")), "{said}");
-    let reason = trial["reason"].as_str().unwrap();
-    assert!(reason.contains(&format!("process {pid}, got ")), "{reason}");
-    assert!(reason.contains("it has a cache of its own"), "{reason}");
-}
-
-#[test]
 fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm_and_one_that_keeps_them_is() {
     let warm = ["--state", "warm", "--method", "rust/read/scalar"];
     for (more, outcome, told) in [
@@ -88,5 +54,44 @@ fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm_and_one_that_keeps_
         let trial = trials(&json, "rust/read/scalar", "warm");
         assert_eq!(trial["outcome"], outcome, "{said}");
         assert!(trial["reason"].as_str().unwrap_or_default().contains(told), "{trial}");
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
+        let home = Home::new();
+        let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &[]) else {
+            return;
+        };
+        assert_eq!(said.code, Some(0), "{said}");
+        let trial = trials(&json, "rust/read/scalar", "cold");
+        is_cold_above(&json, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
+        if !shows_the_program(trial, pid) {
+            return;
+        }
+        let samples = trial["samples"].as_array().unwrap();
+        // It read its file for the correct answer, so the file is in the page cache.
+        assert!(samples.iter().all(|sample| sample["below_read_bytes"].is_u64()), "{trial}");
+        assert!(samples.iter().all(|sample| sample["device_read_bytes"] == 0), "{trial}");
+    }
+
+    #[test]
+    fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
+        let home = Home::new();
+        let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &["keep"])
+        else {
+            return;
+        };
+        let trial = trials(&json, "rust/read/scalar", "cold");
+        if !shows_the_program(trial, pid) {
+            return;
+        }
+        assert_eq!((said.code, &trial["outcome"]), (Some(1), &json!("refused")), "{said}");
+        let reason = trial["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("process {pid}, got ")), "{reason}");
+        assert!(reason.contains("it has a cache of its own"), "{reason}");
     }
 }

@@ -122,34 +122,6 @@ fn a_contender_that_answers_from_memory_is_refused() {
 }
 
 #[test]
-fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
-    let home = Home::new();
-    let file = file(&home, 1);
-    let Some(roster) = roster(&home) else { return };
-    let file = file.to_str().unwrap();
-    let words = ["race", file, "--roster", &roster, "--state", "warm", "--runs", "16", "--budget", "20m"];
-    let methods = ["--method", "liar/honest", "--method", "liar/every_other"];
-    let said =
-        home.readlab([&words[..], &methods, &["--quiet", "--no-progress", "--export-json", "-"]].concat());
-    let json = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-    assert_refused(&json, "warm", "every_other", "the median of");
-    assert_eq!(trials(&json, "liar/honest", "warm")["outcome"], "measured", "{said}");
-}
-
-#[test]
-fn on_a_busy_machine_no_honest_trial_is_refused() {
-    let home = Home::new();
-    let file = file(&home, 16);
-    let busy = Busy::loops(2);
-    let words = ["--method", "rust/*/memchr", "--method", "rust/lines"];
-    let (json, said) = home.race_json(&file, &words);
-    drop(busy);
-    let refused = |trial: &&Value| trial["outcome"] == "refused";
-    let refused: Vec<&Value> = json["trials"].as_array().unwrap().iter().filter(refused).collect();
-    assert!(refused.is_empty(), "{refused:#?}\n{said}");
-}
-
-#[test]
 fn a_contender_behind_a_script_is_measured_as_any_other() {
     let home = Home::new();
     let file = file(&home, 16);
@@ -169,4 +141,36 @@ fn a_contender_behind_a_script_is_measured_as_any_other() {
     let (json, said) = home.race_json(&file, &words);
     let trial = trials(&json, "behind/mmap/memchr", "warm");
     assert_eq!(trial["outcome"], "measured", "{}\n{said}", trial["reason"]);
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
+        let home = Home::new();
+        let file = file(&home, 1);
+        let Some(roster) = roster(&home) else { return };
+        let file = file.to_str().unwrap();
+        let words = ["race", file, "--roster", &roster, "--state", "warm", "--runs", "16", "--budget", "20m"];
+        let methods = ["--method", "liar/honest", "--method", "liar/every_other"];
+        let said = home
+            .readlab([&words[..], &methods, &["--quiet", "--no-progress", "--export-json", "-"]].concat());
+        let json = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
+        assert_refused(&json, "warm", "every_other", "the median of");
+        assert_eq!(trials(&json, "liar/honest", "warm")["outcome"], "measured", "{said}");
+    }
+
+    #[test]
+    fn on_a_busy_machine_no_honest_trial_is_refused() {
+        let home = Home::new();
+        let file = file(&home, 16);
+        let busy = Busy::loops(2);
+        let words = ["--method", "rust/*/memchr", "--method", "rust/lines"];
+        let (json, said) = home.race_json(&file, &words);
+        drop(busy);
+        let refused = |trial: &&Value| trial["outcome"] == "refused";
+        let refused: Vec<&Value> = json["trials"].as_array().unwrap().iter().filter(refused).collect();
+        assert!(refused.is_empty(), "{refused:#?}\n{said}");
+    }
 }

@@ -23,27 +23,31 @@ fn image_bytes_before_reading(home: &Home, image: &File, kept: &Path, more: &[&s
     log.lines().last().unwrap().trim().parse().unwrap()
 }
 
-#[test]
-fn a_sweep_reads_each_file_first_for_a_cache_below_too_unless_it_is_primed() {
-    const FILE_BYTES: u64 = 4_000_000;
-    let home = Home::new();
-    if let Err(why) = run(&["fincore", "--version"]) {
-        eprintln!("SKIPPED: {why}");
-        return;
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_sweep_reads_each_file_first_for_a_cache_below_too_unless_it_is_primed() {
+        const FILE_BYTES: u64 = 4_000_000;
+        let home = Home::new();
+        if let Err(why) = run(&["fincore", "--version"]) {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
+        let image = File::open(&it.image).unwrap();
+        // The lab cannot evict it by its name: it keeps what was read, as the memory of a drive does.
+        fs::remove_file(&it.image).unwrap();
+        let only = ["--repeat", "1", "--method", "rust/read", "--keep", "--fill", "lines"];
+        let said = home.readlab([&["sweep", "mounted", "--sizes", "4MB"][..], &only].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let is_folder = |path: &PathBuf| path.join("sweep.json").exists();
+        let kept =
+            fs::read_dir(home.at("mounted")).unwrap().map(|it| it.unwrap().path()).find(is_folder).unwrap();
+        image.sync_all().unwrap();
+        let first = image_bytes_before_reading(&home, &image, &kept, &[]);
+        assert!(first < FILE_BYTES / 2, "{first} bytes before its reading");
+        let primed = image_bytes_before_reading(&home, &image, &kept, &["--primed"]);
+        assert!(primed >= FILE_BYTES, "primed: {primed} bytes before its reading");
     }
-    let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
-    let image = File::open(&it.image).unwrap();
-    // The lab cannot evict it by its name: it keeps what was read, as the memory of a drive does.
-    fs::remove_file(&it.image).unwrap();
-    let only = ["--repeat", "1", "--method", "rust/read", "--keep", "--fill", "lines"];
-    let said = home.readlab([&["sweep", "mounted", "--sizes", "4MB"][..], &only].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let is_folder = |path: &PathBuf| path.join("sweep.json").exists();
-    let kept =
-        fs::read_dir(home.at("mounted")).unwrap().map(|it| it.unwrap().path()).find(is_folder).unwrap();
-    image.sync_all().unwrap();
-    let first = image_bytes_before_reading(&home, &image, &kept, &[]);
-    assert!(first < FILE_BYTES / 2, "{first} bytes before its reading");
-    let primed = image_bytes_before_reading(&home, &image, &kept, &["--primed"]);
-    assert!(primed >= FILE_BYTES, "primed: {primed} bytes before its reading");
 }

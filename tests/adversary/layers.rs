@@ -174,150 +174,6 @@ fn a_file_behind_a_loop_device_that_stays_in_memory_is_no_cold_reading() {
     );
 }
 
-#[test]
-fn a_loop_device_with_direct_io_needs_no_caution() {
-    let home = Home::new();
-    let Some(it) = Image::make(home.folder.path(), &["--direct-io=on"]) else { return };
-    let name = Path::new(&it.device).file_name().unwrap().to_str().unwrap();
-    if fs::read_to_string(format!("/sys/block/{name}/loop/dio")).unwrap().trim() != "1" {
-        return eprintln!("SKIPPED: no direct I/O on the file system of the build folder");
-    }
-    let target = Target::examine(&it.file).unwrap();
-    assert!(target.facts.cold_above().is_none() && target.evictable.is_empty(), "{:?}", target.facts.layers);
-    assert!(target.facts.cautions.is_empty(), "{:?}", target.facts.cautions);
-}
-
-#[test]
-fn where_the_file_behind_a_loop_device_is_deleted_cold_has_another_name_everywhere() {
-    let home = Home::new();
-    let Some(it) = Image::make(home.folder.path(), &[]) else { return };
-    fs::remove_file(&it.image).unwrap();
-    let [json, markdown, table] = ["out.json", "out.md", "out.csv"].map(|name| home.at(name));
-    let files = [("--export-json", &json), ("--export-markdown", &markdown), ("--export-csv", &table)];
-    let exports = files.iter().flat_map(|(option, path)| [*option, path.to_str().unwrap()]);
-    let words: Vec<&str> =
-        cold("rust/read/scalar").into_iter().chain(exports).chain(["--output", "run"]).collect();
-    let said = home.race(&it.file, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
-    is_cold_above(&serde_json::from_str(&read(json)).unwrap(), &it.cache());
-    for (what, text) in [("markdown", read(markdown).replace('\\', "")), ("terminal", said.out)] {
-        assert!(text.contains("cold above a cache"), "{what}: {text}");
-        assert!(text.contains(&format!("cold above: {}", it.cache())), "{what}: {text}");
-    }
-    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
-    assert!(page.contains("Cold above a cache") && page.contains(&it.cache()), "the page");
-    let csv = read(table);
-    let cells = csv.lines().skip(1).filter(|line| line.contains("rust/read/scalar"));
-    let ends: Vec<bool> = cells.map(|line| line.contains(&format!(",\"{}\",", it.cache()))).collect();
-    assert!(!ends.is_empty() && ends.iter().all(|ends| *ends), "{csv}");
-}
-
-#[test]
-fn a_sweep_above_a_cache_that_stays_is_called_so_wherever_it_is_shown() {
-    let home = Home::new();
-    let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
-    fs::remove_file(&it.image).unwrap();
-    let words = ["sweep", "mounted", "--sizes", "100kB,1MB", "--repeat", "2", "--method", "rust/read"];
-    let exports = [
-        ["--export-json", "out.json"],
-        ["--export-markdown", "out.md"],
-        ["--export-csv", "out.csv"],
-        ["--output", "run"],
-    ];
-    // The table is for people: a pipe gets it too.
-    let said = home.readlab([&words[..], exports.as_flattened()].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let read = |name: &str| fs::read_to_string(home.at(name)).unwrap();
-    let cache = it.cache();
-    let json: Value = serde_json::from_str(&read("out.json")).unwrap();
-    let series = json["sweep"]["series"].as_array().unwrap();
-    let above: Vec<Option<&str>> = series.iter().map(|one| one["cold_above"].as_str()).collect();
-    assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
-    assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
-    let limits = json["limits"].as_array().cloned().unwrap_or_default();
-    assert!(limits.iter().all(|limit| limit["kind"] != "device"), "{limits:?}");
-    for trial in json["trials"].as_array().unwrap() {
-        assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
-        assert_ne!(trial["verdict"]["is"]["kind"], "device", "{trial}");
-    }
-    let (markdown, page) = (read("out.md").replace('\\', ""), read("run/report.html").replace('\u{a0}', " "));
-    for (what, text) in [("markdown", &markdown), ("terminal", &said.out), ("page", &page)] {
-        assert!(text.contains(", cold above a cache: "), "{what}: {text}");
-        assert!(text.contains(&format!("cold above: {cache}")), "{what}: {text}");
-        assert!(text.contains(&format!("; cold is cold above {cache}")), "{what}: {text}");
-    }
-    assert!(page.contains("(cold above a cache)"), "the answer");
-    let csv = read("out.csv");
-    assert!(csv.lines().skip(1).all(|line| line.contains(&format!(",\"{cache}\","))), "{csv}");
-}
-
-#[test]
-fn an_unreadable_file_behind_a_loop_device_is_reported() {
-    if let Some(why) = no_other_user() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let home = Home::new();
-    let Some(it) = Image::make(home.folder.path(), &[]) else { return };
-    fs::set_permissions(&it.image, Permissions::from_mode(0o600)).unwrap();
-    fs::set_permissions(&it.file, Permissions::from_mode(0o644)).unwrap();
-    let mut command = home.command("setpriv");
-    command.args(AS_NOBODY).args([READLAB, "race"]).arg(&it.file).args(super::home::QUICK);
-    let said = Said::of(command.args(cold("rust/read/scalar")).args(["--quiet", "--export-json", "-"]));
-    if said.err.contains("Permission denied") && said.out.is_empty() {
-        return eprintln!("SKIPPED: other users may not enter the build folder: {}", said.err);
-    }
-    let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-    let cautions = json["targets"][0]["cautions"].to_string();
-    assert!(cautions.contains(&it.cache()) && cautions.contains("no permission to read it"), "{cautions}");
-}
-
-#[test]
-fn a_file_system_whose_image_is_in_memory_is_cold_above_memory() {
-    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        return eprintln!("SKIPPED: no folder /dev/shm to write to");
-    };
-    let Some(it) = Image::make(folder.path(), &[]) else { return };
-    let target = Target::examine(&it.file).unwrap();
-    assert_eq!(target.facts.cold_above().as_deref(), Some("memory (tmpfs)"), "{:?}", target.facts.layers);
-    assert!(target.evictable.is_empty(), "{:?}", target.evictable);
-}
-
-#[test]
-fn the_file_that_an_overlay_shows_is_made_cold_itself() {
-    let home = Home::new();
-    if !rustix::process::geteuid().is_root() {
-        return eprintln!("SKIPPED: only root can mount");
-    }
-    let folders = ["lower:a b", "upper", "work", "mounted"].map(|name| home.at(name));
-    folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
-    let [lower, upper, work, point] = &folders;
-    for folder in [lower, upper] {
-        fs::write(folder.join(folder.file_name().unwrap()), lines()).unwrap();
-    }
-    let options = format!(
-        "lowerdir={},upperdir={},workdir={}",
-        text(lower).replace(':', "\\:"),
-        text(upper),
-        text(work)
-    );
-    let mounted = run(&["mount", "-t", "overlay", "overlay", "-o", &options, &text(point)]);
-    let undo = Undo(vec![vec!["umount".to_owned(), text(point)]]);
-    if let Err(why) = mounted {
-        std::mem::forget(undo);
-        return eprintln!("SKIPPED: {why}");
-    }
-    for (folder, name) in [(lower, "lower:a b"), (upper, "upper")] {
-        let target = Target::examine(&point.join(name)).unwrap();
-        assert_eq!(target.evictable, [folder.join(name)], "{:?}", target.facts.layers);
-        assert_eq!(target.facts.cold_above(), None);
-        // An overlay does not write back dirty pages of a lower file.
-        let proof = evict(&target);
-        assert!(proof.is_ok(), "{proof:?}");
-        assert!(resident(&folder.join(name)).is_cold());
-    }
-}
-
 /// A program beside the test that has reported that it is ready; ended when dropped.
 pub(super) struct Helper(pub(super) Child);
 
@@ -360,5 +216,161 @@ fn a_file_that_the_kernel_makes_up_has_no_state_at_all() {
             reason.contains("neither cold nor warm: the page cache holds nothing of a file on sysfs"),
             "{reason}"
         );
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_loop_device_with_direct_io_needs_no_caution() {
+        let home = Home::new();
+        let Some(it) = Image::make(home.folder.path(), &["--direct-io=on"]) else { return };
+        let name = Path::new(&it.device).file_name().unwrap().to_str().unwrap();
+        if fs::read_to_string(format!("/sys/block/{name}/loop/dio")).unwrap().trim() != "1" {
+            return eprintln!("SKIPPED: no direct I/O on the file system of the build folder");
+        }
+        let target = Target::examine(&it.file).unwrap();
+        assert!(
+            target.facts.cold_above().is_none() && target.evictable.is_empty(),
+            "{:?}",
+            target.facts.layers
+        );
+        assert!(target.facts.cautions.is_empty(), "{:?}", target.facts.cautions);
+    }
+
+    #[test]
+    fn where_the_file_behind_a_loop_device_is_deleted_cold_has_another_name_everywhere() {
+        let home = Home::new();
+        let Some(it) = Image::make(home.folder.path(), &[]) else { return };
+        fs::remove_file(&it.image).unwrap();
+        let [json, markdown, table] = ["out.json", "out.md", "out.csv"].map(|name| home.at(name));
+        let files = [("--export-json", &json), ("--export-markdown", &markdown), ("--export-csv", &table)];
+        let exports = files.iter().flat_map(|(option, path)| [*option, path.to_str().unwrap()]);
+        let words: Vec<&str> =
+            cold("rust/read/scalar").into_iter().chain(exports).chain(["--output", "run"]).collect();
+        let said = home.race(&it.file, &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+        is_cold_above(&serde_json::from_str(&read(json)).unwrap(), &it.cache());
+        for (what, text) in [("markdown", read(markdown).replace('\\', "")), ("terminal", said.out)] {
+            assert!(text.contains("cold above a cache"), "{what}: {text}");
+            assert!(text.contains(&format!("cold above: {}", it.cache())), "{what}: {text}");
+        }
+        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+        assert!(page.contains("Cold above a cache") && page.contains(&it.cache()), "the page");
+        let csv = read(table);
+        let cells = csv.lines().skip(1).filter(|line| line.contains("rust/read/scalar"));
+        let ends: Vec<bool> = cells.map(|line| line.contains(&format!(",\"{}\",", it.cache()))).collect();
+        assert!(!ends.is_empty() && ends.iter().all(|ends| *ends), "{csv}");
+    }
+
+    #[test]
+    fn a_sweep_above_a_cache_that_stays_is_called_so_wherever_it_is_shown() {
+        let home = Home::new();
+        let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
+        fs::remove_file(&it.image).unwrap();
+        let words = ["sweep", "mounted", "--sizes", "100kB,1MB", "--repeat", "2", "--method", "rust/read"];
+        let exports = [
+            ["--export-json", "out.json"],
+            ["--export-markdown", "out.md"],
+            ["--export-csv", "out.csv"],
+            ["--output", "run"],
+        ];
+        // The table is for people: a pipe gets it too.
+        let said = home.readlab([&words[..], exports.as_flattened()].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let read = |name: &str| fs::read_to_string(home.at(name)).unwrap();
+        let cache = it.cache();
+        let json: Value = serde_json::from_str(&read("out.json")).unwrap();
+        let series = json["sweep"]["series"].as_array().unwrap();
+        let above: Vec<Option<&str>> = series.iter().map(|one| one["cold_above"].as_str()).collect();
+        assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
+        assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
+        let limits = json["limits"].as_array().cloned().unwrap_or_default();
+        assert!(limits.iter().all(|limit| limit["kind"] != "device"), "{limits:?}");
+        for trial in json["trials"].as_array().unwrap() {
+            assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
+            assert_ne!(trial["verdict"]["is"]["kind"], "device", "{trial}");
+        }
+        let (markdown, page) =
+            (read("out.md").replace('\\', ""), read("run/report.html").replace('\u{a0}', " "));
+        for (what, text) in [("markdown", &markdown), ("terminal", &said.out), ("page", &page)] {
+            assert!(text.contains(", cold above a cache: "), "{what}: {text}");
+            assert!(text.contains(&format!("cold above: {cache}")), "{what}: {text}");
+            assert!(text.contains(&format!("; cold is cold above {cache}")), "{what}: {text}");
+        }
+        assert!(page.contains("(cold above a cache)"), "the answer");
+        let csv = read("out.csv");
+        assert!(csv.lines().skip(1).all(|line| line.contains(&format!(",\"{cache}\","))), "{csv}");
+    }
+
+    #[test]
+    fn an_unreadable_file_behind_a_loop_device_is_reported() {
+        if let Some(why) = no_other_user() {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let home = Home::new();
+        let Some(it) = Image::make(home.folder.path(), &[]) else { return };
+        fs::set_permissions(&it.image, Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&it.file, Permissions::from_mode(0o644)).unwrap();
+        let mut command = home.command("setpriv");
+        command.args(AS_NOBODY).args([READLAB, "race"]).arg(&it.file).args(super::super::home::QUICK);
+        let said = Said::of(command.args(cold("rust/read/scalar")).args(["--quiet", "--export-json", "-"]));
+        if said.err.contains("Permission denied") && said.out.is_empty() {
+            return eprintln!("SKIPPED: other users may not enter the build folder: {}", said.err);
+        }
+        let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let cautions = json["targets"][0]["cautions"].to_string();
+        assert!(
+            cautions.contains(&it.cache()) && cautions.contains("no permission to read it"),
+            "{cautions}"
+        );
+    }
+
+    #[test]
+    fn a_file_system_whose_image_is_in_memory_is_cold_above_memory() {
+        let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+            return eprintln!("SKIPPED: no folder /dev/shm to write to");
+        };
+        let Some(it) = Image::make(folder.path(), &[]) else { return };
+        let target = Target::examine(&it.file).unwrap();
+        assert_eq!(target.facts.cold_above().as_deref(), Some("memory (tmpfs)"), "{:?}", target.facts.layers);
+        assert!(target.evictable.is_empty(), "{:?}", target.evictable);
+    }
+
+    #[test]
+    fn the_file_that_an_overlay_shows_is_made_cold_itself() {
+        let home = Home::new();
+        if !rustix::process::geteuid().is_root() {
+            return eprintln!("SKIPPED: only root can mount");
+        }
+        let folders = ["lower:a b", "upper", "work", "mounted"].map(|name| home.at(name));
+        folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let [lower, upper, work, point] = &folders;
+        for folder in [lower, upper] {
+            fs::write(folder.join(folder.file_name().unwrap()), lines()).unwrap();
+        }
+        let options = format!(
+            "lowerdir={},upperdir={},workdir={}",
+            text(lower).replace(':', "\\:"),
+            text(upper),
+            text(work)
+        );
+        let mounted = run(&["mount", "-t", "overlay", "overlay", "-o", &options, &text(point)]);
+        let undo = Undo(vec![vec!["umount".to_owned(), text(point)]]);
+        if let Err(why) = mounted {
+            std::mem::forget(undo);
+            return eprintln!("SKIPPED: {why}");
+        }
+        for (folder, name) in [(lower, "lower:a b"), (upper, "upper")] {
+            let target = Target::examine(&point.join(name)).unwrap();
+            assert_eq!(target.evictable, [folder.join(name)], "{:?}", target.facts.layers);
+            assert_eq!(target.facts.cold_above(), None);
+            // An overlay does not write back dirty pages of a lower file.
+            let proof = evict(&target);
+            assert!(proof.is_ok(), "{proof:?}");
+            assert!(resident(&folder.join(name)).is_cold());
+        }
     }
 }

@@ -239,30 +239,37 @@ fn scheduling_that_a_command_gives_itself_is_reported() {
     assert!(trials(&json, "rust/read/scalar", "warm")["conduct"].is_null());
 }
 
-#[test]
-fn scheduling_is_reported_if_a_contender_changed_it_and_not_if_the_user_did() {
-    let home = Home::new();
-    let file = home.file("f", "line\n".repeat(1 << 20));
-    let fakes = [
-        Fake { name: "nicer", turn: "renice -n 19 -p $$ >/dev/null 2>&1; answer" },
-        Fake { name: "batch", turn: "chrt -b -p 0 $$; answer" },
-        Fake { name: "plain", turn: "answer" },
-    ];
-    let roster = roster(&home, &fakes);
-    let words =
-        ["--roster", &roster, "--method", "*/read", "--state", "warm", "--quiet", "--export-json", "-"];
-    let mut command = home.command("taskset");
-    command.args(["-c", "0", "nice", "-n", "3", READLAB, "race"]).arg(&file).args(super::home::QUICK);
-    let said = Said::of(command.args(words));
-    let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-    let of = |id: &str| &trials(&json, id, "warm")["conduct"];
-    assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));
-    assert_eq!(of("nicer/read")["scheduling"][0]["ran"]["nice"], 19);
-    let own = rustix::process::getpriority_process(None).unwrap();
-    assert_eq!(of("nicer/read")["scheduling"][0]["given"]["nice"], own + 3);
-    assert_eq!(of("batch/read")["scheduling"][0]["ran"]["policy"], "SCHED_BATCH");
-}
-
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn scheduling_is_reported_if_a_contender_changed_it_and_not_if_the_user_did() {
+        let home = Home::new();
+        let file = home.file("f", "line\n".repeat(1 << 20));
+        let fakes = [
+            Fake { name: "nicer", turn: "renice -n 19 -p $$ >/dev/null 2>&1; answer" },
+            Fake { name: "batch", turn: "chrt -b -p 0 $$; answer" },
+            Fake { name: "plain", turn: "answer" },
+        ];
+        let roster = roster(&home, &fakes);
+        let words =
+            ["--roster", &roster, "--method", "*/read", "--state", "warm", "--quiet", "--export-json", "-"];
+        let mut command = home.command("taskset");
+        command
+            .args(["-c", "0", "nice", "-n", "3", READLAB, "race"])
+            .arg(&file)
+            .args(super::super::home::QUICK);
+        let said = Said::of(command.args(words));
+        let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let of = |id: &str| &trials(&json, id, "warm")["conduct"];
+        assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));
+        assert_eq!(of("nicer/read")["scheduling"][0]["ran"]["nice"], 19);
+        let own = rustix::process::getpriority_process(None).unwrap();
+        assert_eq!(of("nicer/read")["scheduling"][0]["given"]["nice"], own + 3);
+        assert_eq!(of("batch/read")["scheduling"][0]["ran"]["policy"], "SCHED_BATCH");
+    }
 }

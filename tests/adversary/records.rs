@@ -132,26 +132,6 @@ fn a_failed_start_leaves_no_record_and_no_name() {
     assert_eq!((said.code, home.runs()), (Some(2), run), "{said}");
 }
 
-#[test]
-fn a_report_is_made_of_whatever_the_other_verbs_know_a_record_by() {
-    let home = Home::new();
-    home.file("f", "a\nb\n");
-    let race = ["race", "f", "--runs", "1", "--state", "warm", "--method", "rust/read/scalar", "--quiet"];
-    let read = |name: &str| {
-        let said = home.readlab(["report", name, "-o", "-"]);
-        assert_eq!(said.code, Some(0), "{name}: {said}");
-        said.out
-    };
-    assert_eq!(home.readlab([&race[..], &["--save", "old", "--seed", "5"]].concat()).code, Some(0));
-    assert_eq!(home.readlab([&race[..], &["--output", "apart"]].concat()).code, Some(0));
-    let old = read("old");
-    assert_eq!(home.readlab([&race[..], &["--seed", "6"]].concat()).code, Some(0));
-    assert_eq!((read("last~1"), read("last") == old), (old, false));
-    assert_eq!(read("apart"), read("apart/record.jsonl"));
-    assert!(home.readlab(["report", "olds"]).refusal().ends_with("; near it: old"));
-    assert!(home.readlab(["report", "last~7"]).refusal().contains("last~7: there are 2 runs in "));
-}
-
 /// A golden record with a line changed, doubled or added, each by its number from 1.
 fn golden(change: impl FnOnce(&mut Vec<String>)) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
@@ -243,21 +223,46 @@ fn a_limit_of_files_is_one_line_with_the_file_and_the_cause() {
     assert_eq!(fs::read_dir(home.at("swept")).unwrap().count(), 0);
 }
 
-#[test]
-fn programs_that_the_lab_starts_have_the_signal_of_that_limit_as_ever() {
-    let home = Home::new();
-    let file = home.file("f", "a\nb\n");
-    let command = "grep -E 'Sig(Ign|Blk)' /proc/self/status > signals; wc -l {}";
-    let said = home.race(&file, &["-c", command, "--state", "warm", "--method", "rust/read/scalar"]);
-    let signals = fs::read_to_string(home.at("signals")).unwrap_or_else(|error| panic!("{error}: {said}"));
-    assert_eq!(signals.lines().count(), 2, "{signals}");
-    for mask in signals.lines().filter_map(|line| line.split_whitespace().nth(1)) {
-        let mask = u64::from_str_radix(mask, 16).unwrap();
-        assert_eq!(mask & 1 << (libc_sigxfsz() - 1), 0, "{signals}");
-    }
-}
-
 /// The number of SIGXFSZ on this machine.
 fn libc_sigxfsz() -> i32 {
     rustix::process::Signal::XFSZ.as_raw()
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_report_is_made_of_whatever_the_other_verbs_know_a_record_by() {
+        let home = Home::new();
+        home.file("f", "a\nb\n");
+        let race = ["race", "f", "--runs", "1", "--state", "warm", "--method", "rust/read/scalar", "--quiet"];
+        let read = |name: &str| {
+            let said = home.readlab(["report", name, "-o", "-"]);
+            assert_eq!(said.code, Some(0), "{name}: {said}");
+            said.out
+        };
+        assert_eq!(home.readlab([&race[..], &["--save", "old", "--seed", "5"]].concat()).code, Some(0));
+        assert_eq!(home.readlab([&race[..], &["--output", "apart"]].concat()).code, Some(0));
+        let old = read("old");
+        assert_eq!(home.readlab([&race[..], &["--seed", "6"]].concat()).code, Some(0));
+        assert_eq!((read("last~1"), read("last") == old), (old, false));
+        assert_eq!(read("apart"), read("apart/record.jsonl"));
+        assert!(home.readlab(["report", "olds"]).refusal().ends_with("; near it: old"));
+        assert!(home.readlab(["report", "last~7"]).refusal().contains("last~7: there are 2 runs in "));
+    }
+
+    #[test]
+    fn programs_that_the_lab_starts_have_the_signal_of_that_limit_as_ever() {
+        let home = Home::new();
+        let file = home.file("f", "a\nb\n");
+        let command = "grep -E 'Sig(Ign|Blk)' /proc/self/status > signals; wc -l {}";
+        let said = home.race(&file, &["-c", command, "--state", "warm", "--method", "rust/read/scalar"]);
+        let signals =
+            fs::read_to_string(home.at("signals")).unwrap_or_else(|error| panic!("{error}: {said}"));
+        assert_eq!(signals.lines().count(), 2, "{signals}");
+        for mask in signals.lines().filter_map(|line| line.split_whitespace().nth(1)) {
+            let mask = u64::from_str_radix(mask, 16).unwrap();
+            assert_eq!(mask & 1 << (libc_sigxfsz() - 1), 0, "{signals}");
+        }
+    }
 }

@@ -82,51 +82,6 @@ fn silent_clients_do_not_block_the_file() {
     assert_eq!(strangers[0].read(&mut [0]).unwrap_or(0), 0, "the first was ended");
 }
 
-#[test]
-fn a_server_without_descriptors_gives_the_file_all_the_same() {
-    let home = Home::new();
-    home.file("f", "content");
-    let server = Server::after(&home, "ulimit -n 16;", "f");
-    let strangers: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
-    assert!(server.get().ends_with("\r\n\r\ncontent"));
-    drop(strangers);
-    assert!(server.get().ends_with("\r\n\r\ncontent"));
-}
-
-#[test]
-fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
-    let home = Home::new();
-    // More than the system holds for readers that do not read.
-    File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
-    let server = Server::after(&home, "", "f");
-    let path = server.url.exact_request();
-    let reading = || {
-        let mut reader = server.asking(path);
-        let mut begin = [0; 12];
-        // On a busy machine the lab may have given the request up before it came.
-        let _ = reader.read_exact(&mut begin);
-        (String::from_utf8_lossy(&begin).into_owned(), reader)
-    };
-    let mut readers = Vec::new();
-    for nth in 0..CONNECTIONS_MAX {
-        let (said, reader) = reading();
-        assert_eq!(said, "HTTP/1.1 200", "reader {nth}");
-        readers.push(reader);
-    }
-    let said: Vec<String> = (0..10).map(|_| reading().0).collect();
-    assert!(said.contains(&"HTTP/1.1 503".to_owned()), "{said:?}");
-    assert!(!said.contains(&"HTTP/1.1 200".to_owned()), "{said:?}");
-    let rest = readers.pop().unwrap();
-    rest.shutdown(Shutdown::Both).unwrap();
-    drop(rest);
-    // Its thread sees that a moment later.
-    let is_back = (0..300).any(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        reading().0 == "HTTP/1.1 200"
-    });
-    assert!(is_back);
-}
-
 /// The result of the lab's client for an answer: its body, or the error.
 fn answered(answer: String) -> Result<String, String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -182,5 +137,54 @@ fn extensions_of_chunks_are_passed_over_and_sizes_are_digits() {
     for size in ["+5", "-5", "0x5", "5g", ";x"] {
         let said = chunked(&format!("{size}\r\nhello\r\n0\r\n\r\n")).unwrap_err();
         assert!(said.ends_with("the size of a chunk is no number"), "{size}: {said}");
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_server_without_descriptors_gives_the_file_all_the_same() {
+        let home = Home::new();
+        home.file("f", "content");
+        let server = Server::after(&home, "ulimit -n 16;", "f");
+        let strangers: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
+        assert!(server.get().ends_with("\r\n\r\ncontent"));
+        drop(strangers);
+        assert!(server.get().ends_with("\r\n\r\ncontent"));
+    }
+
+    #[test]
+    fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
+        let home = Home::new();
+        // More than the system holds for readers that do not read.
+        File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
+        let server = Server::after(&home, "", "f");
+        let path = server.url.exact_request();
+        let reading = || {
+            let mut reader = server.asking(path);
+            let mut begin = [0; 12];
+            // On a busy machine the lab may have given the request up before it came.
+            let _ = reader.read_exact(&mut begin);
+            (String::from_utf8_lossy(&begin).into_owned(), reader)
+        };
+        let mut readers = Vec::new();
+        for nth in 0..CONNECTIONS_MAX {
+            let (said, reader) = reading();
+            assert_eq!(said, "HTTP/1.1 200", "reader {nth}");
+            readers.push(reader);
+        }
+        let said: Vec<String> = (0..10).map(|_| reading().0).collect();
+        assert!(said.contains(&"HTTP/1.1 503".to_owned()), "{said:?}");
+        assert!(!said.contains(&"HTTP/1.1 200".to_owned()), "{said:?}");
+        let rest = readers.pop().unwrap();
+        rest.shutdown(Shutdown::Both).unwrap();
+        drop(rest);
+        // Its thread sees that a moment later.
+        let is_back = (0..300).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            reading().0 == "HTTP/1.1 200"
+        });
+        assert!(is_back);
     }
 }

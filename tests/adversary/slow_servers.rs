@@ -70,46 +70,6 @@ fn a_head_byte_by_byte_ends_with_the_users_budget() {
     assert!(line.contains("asking for it took longer than 2.00 s (--budget)"), "{line}");
 }
 
-#[test]
-fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
-    }
-    let line = refusal(script, "2s");
-    assert!(
-        line.contains("reading it once for the right answer took longer than 2.00 s (--budget)"),
-        "{line}"
-    );
-}
-
-#[test]
-fn so_is_a_line_before_a_chunk_that_never_ends() {
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        if chunks(client, is_get, b"1;")? { dribble(client, b'x') } else { Ok(()) }
-    }
-    let line = refusal(script, "2s");
-    assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
-}
-
-#[test]
-fn so_are_trailers_that_never_end() {
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        if chunks(client, is_get, b"2\r\na\n\r\n0\r\n")? { dribble(client, b'x') } else { Ok(()) }
-    }
-    let line = refusal(script, "2s");
-    assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
-}
-
-#[test]
-fn so_is_a_body_whose_bytes_come_now_and_then() {
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nConnection: close\r\n\r\n")?;
-        if is_get { dribble(client, b'x') } else { Ok(()) }
-    }
-    let line = refusal(script, "2s");
-    assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
-}
-
 /// However fast they come, and however much time there is.
 #[test]
 fn trailers_without_end_are_no_answer() {
@@ -143,4 +103,48 @@ fn the_reading_for_the_right_answer_is_in_the_time_of_the_run() {
     let (json, said) = home.race_json(Path::new(&server(script)), &words);
     assert_eq!(said.code, Some(0), "{said}");
     assert!(json["end"]["wall_ns"].as_u64().unwrap() >= 2_000_000_000, "{}", json["end"]);
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
+        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
+            if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
+        }
+        let line = refusal(script, "2s");
+        assert!(
+            line.contains("reading it once for the right answer took longer than 2.00 s (--budget)"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn so_is_a_line_before_a_chunk_that_never_ends() {
+        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
+            if chunks(client, is_get, b"1;")? { dribble(client, b'x') } else { Ok(()) }
+        }
+        let line = refusal(script, "2s");
+        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
+    }
+
+    #[test]
+    fn so_are_trailers_that_never_end() {
+        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
+            if chunks(client, is_get, b"2\r\na\n\r\n0\r\n")? { dribble(client, b'x') } else { Ok(()) }
+        }
+        let line = refusal(script, "2s");
+        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
+    }
+
+    #[test]
+    fn so_is_a_body_whose_bytes_come_now_and_then() {
+        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
+            client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nConnection: close\r\n\r\n")?;
+            if is_get { dribble(client, b'x') } else { Ok(()) }
+        }
+        let line = refusal(script, "2s");
+        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
+    }
 }

@@ -71,32 +71,6 @@ const BASE: (&str, &str) = ("base", "base");
 const SHORT: (&str, &str) = ("options", "--state warm --runs 10");
 
 #[test]
-fn an_equal_change_passes_and_leaves_a_comment() {
-    let home = Home::new();
-    repository(&home, SAME, SAME);
-    let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "500%"), ("build", "test -x reader")]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.starts_with("- warm: the change is "), "{said}");
-    let outputs = fs::read_to_string(home.at("outputs")).unwrap();
-    let comment = fs::read_to_string(outputs.trim().strip_prefix("markdown=").unwrap()).unwrap();
-    assert!(comment.starts_with("### Reading numbers.txt") && comment.contains("cd head"), "{comment}");
-    assert!(!comment.contains("rust/mmap"), "the two readers alone: {comment}");
-    assert_eq!(fs::read_to_string(home.at("summary.md")).unwrap(), comment);
-    let trees = Said::of(home.command("git").args(["worktree", "list"]));
-    assert_eq!(trees.out.lines().count(), 1, "the checkout of the base is gone: {trees}");
-}
-
-#[test]
-fn a_slower_change_fails_by_its_whole_interval() {
-    let home = Home::new();
-    repository(&home, SAME, SLOWER);
-    let said = act(&home, &[READ, FILE, BASE, SHORT]);
-    assert_eq!(said.code, Some(3), "{said}");
-    assert!(said.out.contains("**slower by more than 5 %**"), "{said}");
-    assert!(fs::read_to_string(home.at("summary.md")).unwrap().contains("slower by more than"));
-}
-
-#[test]
 fn what_cannot_be_raced_is_named_and_ends_with_2() {
     let home = Home::new();
     repository(&home, SAME, SAME);
@@ -126,5 +100,35 @@ fn the_example_of_the_readme_gives_inputs_that_the_action_has() {
     assert!(given.len() > 3, "{given:?}");
     for name in given {
         assert!(inputs.iter().any(|(input, _)| input == name), "the action has no input '{name}'");
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn an_equal_change_passes_and_leaves_a_comment() {
+        let home = Home::new();
+        repository(&home, SAME, SAME);
+        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "500%"), ("build", "test -x reader")]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.starts_with("- warm: the change is "), "{said}");
+        let outputs = fs::read_to_string(home.at("outputs")).unwrap();
+        let comment = fs::read_to_string(outputs.trim().strip_prefix("markdown=").unwrap()).unwrap();
+        assert!(comment.starts_with("### Reading numbers.txt") && comment.contains("cd head"), "{comment}");
+        assert!(!comment.contains("rust/mmap"), "the two readers alone: {comment}");
+        assert_eq!(fs::read_to_string(home.at("summary.md")).unwrap(), comment);
+        let trees = Said::of(home.command("git").args(["worktree", "list"]));
+        assert_eq!(trees.out.lines().count(), 1, "the checkout of the base is gone: {trees}");
+    }
+
+    #[test]
+    fn a_slower_change_fails_by_its_whole_interval() {
+        let home = Home::new();
+        repository(&home, SAME, SLOWER);
+        let said = act(&home, &[READ, FILE, BASE, SHORT]);
+        assert_eq!(said.code, Some(3), "{said}");
+        assert!(said.out.contains("**slower by more than 5 %**"), "{said}");
+        assert!(fs::read_to_string(home.at("summary.md")).unwrap().contains("slower by more than"));
     }
 }

@@ -113,176 +113,6 @@ fn made(home: &Home, form: &str) -> PathBuf {
 
 const STREAMS: [&str; 6] = ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"];
 
-#[test]
-fn a_compressed_file_is_known_and_decoded() {
-    let home = Home::new();
-    for form in STREAMS {
-        let method = format!("rust/{form}/memchr");
-        let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
-        let (json, said) = home.race_json(&made(&home, form), &words);
-        assert_eq!(said.code, Some(0), "{form}: {said}");
-        let trial = trials(&json, &method, "warm");
-        assert_eq!(
-            (&trial["decodes"], &trial["answer"]["bytes"]),
-            (&form.into(), &300_000.into()),
-            "{trial}"
-        );
-        assert_eq!(trials(&json, "rust/read/scalar", "warm")["decodes"], Value::Null);
-        let limits = json["limits"].as_array().unwrap();
-        assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{form}: {}", json["limits"]);
-    }
-}
-
-#[test]
-fn a_compressed_file_that_is_cut_short_is_reported_and_its_bytes_are_still_raced() {
-    let home = Home::new();
-    for form in STREAMS {
-        let whole = made(&home, form);
-        let bytes = std::fs::read(&whole).unwrap();
-        let file =
-            home.file(format!("cut.{}", whole.extension().unwrap().display()), &bytes[..bytes.len() - 1]);
-        let method = format!("rust/{form}/memchr");
-        let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
-        let (json, said) = home.race_json(&file, &words);
-        assert_eq!(said.code, Some(1), "{form}: what was to decode it did not: {said}");
-        assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{form}");
-        let (outcome, why) = outcome(&json, &method);
-        assert!(
-            outcome == "unavailable" && why.contains("cannot be decoded: it "),
-            "{form}: {outcome} {why}"
-        );
-        assert!(why.ends_with("ends too early"), "{form}: {why}");
-    }
-}
-
-#[test]
-fn commands_are_about_the_bytes_unless_they_are_said_to_decode() {
-    let home = Home::new();
-    let file = home.file("data", gzip(&content()));
-    let own = "cat {} | gzip -dc | wc -l";
-    let words = ["--state", "warm", "--method", "rust/read/scalar", "--work", "newlines", "-c", own];
-    let (id, methods) = (format!("command/{own}"), ["--method", "rust/gzip/memchr"]);
-    let (json, said) = home.race_json(&file, &[&words[..], &methods].concat());
-    assert_eq!(said.code, Some(1), "{said}");
-    let (refused, why) = outcome(&json, &id);
-    assert_eq!(refused, "refused");
-    assert!(why.ends_with(" (it is right about what comes out: --commands-decode)"), "{why}");
-    let (json, said) = home.race_json(&file, &[&words[..], &methods, &["--commands-decode"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let trial = trials(&json, &id, "warm");
-    assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &"gzip".into()), "{trial}");
-    assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
-    let plain = home.file("plain", content());
-    let said = home.race(&plain, &["-c", "wc -l {}", "--commands-decode"]);
-    let reason = "plain: --commands-decode is about an archive, and this is none";
-    assert!(said.refusal().ends_with(reason), "{said}");
-    let said = home.race(&file, &["--commands-decode"]);
-    assert!(said.refusal().ends_with("--commands-decode is about commands, and there is none: -c"), "{said}");
-}
-
-#[test]
-fn a_brotli_is_known_by_its_name_alone() {
-    let home = Home::new();
-    let bytes = std::fs::read(made(&home, "brotli")).unwrap();
-    let words = ["--method", "rust/read/scalar", "--method", "rust/brotli", "--state", "warm"];
-    let (json, said) = home.race_json(&home.file("no ending", &bytes), &words);
-    assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
-    let told = ("unavailable", "it reads what comes out of a brotli, and the target is none");
-    let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
-    assert_eq!(outcome(&json, scan), told);
-    let (json, said) = home.race_json(&home.file("text.br", "only its name is that of a brotli\n"), &words);
-    assert_eq!(said.code, Some(1), "{said}");
-    let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
-    let (outcome, why) = outcome(&json, scan);
-    assert!(outcome == "unavailable" && why.starts_with("it is named like a brotli and cannot"), "{why}");
-}
-
-#[test]
-fn nothing_is_decoded_for_those_who_read_bytes() {
-    let home = Home::new();
-    let file = home.file("data", gzip(&content()));
-    let (json, said) = home.race_json(&file, &["--method", "rust/read/scalar", "--state", "warm"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(json["trials"].as_array().unwrap().iter().all(|trial| trial["decodes"].is_null()), "{json}");
-    assert!(json["targets"][0]["decoded"].is_null());
-}
-
-#[test]
-fn every_format_shows_bytes_in_beside_bytes_out() {
-    let home = Home::new();
-    let file = home.file("data", gzip(&content()));
-    let page = home.at("run/report.html");
-    let exports = ["--export-csv", "data.csv", "--export-markdown", "data.md", "--output", "run"];
-    let said = home.race(&file, &[&SOME[..], &exports].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let read = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
-    for text in [said.out.as_str(), &read("data.md"), &std::fs::read_to_string(page).unwrap()] {
-        assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
-        assert!(text.contains("out of the gzip"), "{text}");
-    }
-    assert!(read("data.csv").lines().next().unwrap().contains(",decodes,bytes_in,bytes_out,"));
-    assert!(read("data.csv").lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
-}
-
-#[test]
-fn on_other_files_decoders_are_absent_unless_requested_by_name() {
-    let home = Home::new();
-    let file = home.file("text.zip", "only its name is that of a zip\n");
-    let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let decoding = |name: &&str| name.contains("zip") || name.contains("decoder");
-    assert_eq!(names(&json).into_iter().find(decoding), None);
-    let (json, said) = home.race_json(&file, &["--method", "rust/zip/memchr", "--state", "warm"]);
-    assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
-    let told = ("unavailable", "it reads what comes out of a zip, and the target is none");
-    assert_eq!(outcome(&json, "rust/zip/memchr"), told);
-}
-
-#[test]
-fn over_http_an_archive_is_raced_by_its_bytes_alone() {
-    let home = Home::new();
-    let bytes = zip(&[("entry", &content())]);
-    let file = home.file("data", &bytes);
-    let words = ["--http", "--method", "rust/http/scalar", "--method", "rust/zip", "--state", "warm"];
-    let (json, said) = home.race_json(&file, &words);
-    assert_eq!(said.code, Some(1), "rust/zip was asked for by name: {said}");
-    let trial = trials(&json, "rust/http/scalar", "warm");
-    assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &Value::Null), "{trial}");
-    assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&"http".into(), &bytes.len().into()));
-    let told = ("unavailable", "it reads what comes out of a zip, and only files are decoded");
-    assert_eq!(outcome(&json, "rust/zip/scalar"), told);
-    let (outcome, why) = outcome(&json, "command/curl -s {} | wc -l");
-    assert!(outcome == "unavailable" && why.contains("and never sum"), "{outcome} {why}");
-}
-
-#[test]
-fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
-    let (home, content) = (Home::new(), content());
-    let bytes = gzip(&content);
-    let entry = |trial: &str, more: &str| format!("[[trial]]\ntrial = \"{trial}\"\n{more}\n");
-    let suite = [
-        "name = \"mine\"\nabout = \"all of it\"\nstate = \"warm\"\n".to_owned(),
-        entry("rust/read/scalar", ""),
-        entry("rust/gzip/memchr", "target = \"gzip\""),
-        entry("rust/http/scalar", "over = \"http\""),
-    ];
-    let mut command = home.command(super::READLAB);
-    command.arg("suite").arg(home.file("mine.toml", suite.concat())).arg(home.file("data", &bytes));
-    command.args(super::QUICK).args(["--quiet", "--export-json", "-"]);
-    let said = super::Said::of(&mut command);
-    assert_eq!(said.code, Some(0), "{said}");
-    let json: Value = serde_json::from_str(&said.out).unwrap();
-    for (id, over, out) in [
-        ("rust/read/scalar", "file", bytes.len()),
-        ("rust/gzip/memchr", "file", content.len()),
-        ("rust/http/scalar", "http", bytes.len()),
-    ] {
-        let trial = trials(&json, id, "warm");
-        assert_eq!((&trial["outcome"], &trial["over"]), (&"measured".into(), &over.into()), "{trial}");
-        assert_eq!(trial["answer"]["bytes"], out, "{trial}");
-    }
-}
-
 /// Byte strings that look like an archive but are invalid, with the reason.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let content = content();
@@ -361,5 +191,183 @@ fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
     ] {
         let (outcome, why) = outcome(&json, id);
         assert!(outcome == "unavailable" && why.starts_with(reason), "{id}: {outcome} {why}");
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_compressed_file_is_known_and_decoded() {
+        let home = Home::new();
+        for form in STREAMS {
+            let method = format!("rust/{form}/memchr");
+            let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
+            let (json, said) = home.race_json(&made(&home, form), &words);
+            assert_eq!(said.code, Some(0), "{form}: {said}");
+            let trial = trials(&json, &method, "warm");
+            assert_eq!(
+                (&trial["decodes"], &trial["answer"]["bytes"]),
+                (&form.into(), &300_000.into()),
+                "{trial}"
+            );
+            assert_eq!(trials(&json, "rust/read/scalar", "warm")["decodes"], Value::Null);
+            let limits = json["limits"].as_array().unwrap();
+            assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{form}: {}", json["limits"]);
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_that_is_cut_short_is_reported_and_its_bytes_are_still_raced() {
+        let home = Home::new();
+        for form in STREAMS {
+            let whole = made(&home, form);
+            let bytes = std::fs::read(&whole).unwrap();
+            let file =
+                home.file(format!("cut.{}", whole.extension().unwrap().display()), &bytes[..bytes.len() - 1]);
+            let method = format!("rust/{form}/memchr");
+            let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
+            let (json, said) = home.race_json(&file, &words);
+            assert_eq!(said.code, Some(1), "{form}: what was to decode it did not: {said}");
+            assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{form}");
+            let (outcome, why) = outcome(&json, &method);
+            assert!(
+                outcome == "unavailable" && why.contains("cannot be decoded: it "),
+                "{form}: {outcome} {why}"
+            );
+            assert!(why.ends_with("ends too early"), "{form}: {why}");
+        }
+    }
+
+    #[test]
+    fn commands_are_about_the_bytes_unless_they_are_said_to_decode() {
+        let home = Home::new();
+        let file = home.file("data", gzip(&content()));
+        let own = "cat {} | gzip -dc | wc -l";
+        let words = ["--state", "warm", "--method", "rust/read/scalar", "--work", "newlines", "-c", own];
+        let (id, methods) = (format!("command/{own}"), ["--method", "rust/gzip/memchr"]);
+        let (json, said) = home.race_json(&file, &[&words[..], &methods].concat());
+        assert_eq!(said.code, Some(1), "{said}");
+        let (refused, why) = outcome(&json, &id);
+        assert_eq!(refused, "refused");
+        assert!(why.ends_with(" (it is right about what comes out: --commands-decode)"), "{why}");
+        let (json, said) = home.race_json(&file, &[&words[..], &methods, &["--commands-decode"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let trial = trials(&json, &id, "warm");
+        assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &"gzip".into()), "{trial}");
+        assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
+        let plain = home.file("plain", content());
+        let said = home.race(&plain, &["-c", "wc -l {}", "--commands-decode"]);
+        let reason = "plain: --commands-decode is about an archive, and this is none";
+        assert!(said.refusal().ends_with(reason), "{said}");
+        let said = home.race(&file, &["--commands-decode"]);
+        assert!(
+            said.refusal().ends_with("--commands-decode is about commands, and there is none: -c"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_brotli_is_known_by_its_name_alone() {
+        let home = Home::new();
+        let bytes = std::fs::read(made(&home, "brotli")).unwrap();
+        let words = ["--method", "rust/read/scalar", "--method", "rust/brotli", "--state", "warm"];
+        let (json, said) = home.race_json(&home.file("no ending", &bytes), &words);
+        assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
+        let told = ("unavailable", "it reads what comes out of a brotli, and the target is none");
+        let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
+        assert_eq!(outcome(&json, scan), told);
+        let (json, said) =
+            home.race_json(&home.file("text.br", "only its name is that of a brotli\n"), &words);
+        assert_eq!(said.code, Some(1), "{said}");
+        let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
+        let (outcome, why) = outcome(&json, scan);
+        assert!(outcome == "unavailable" && why.starts_with("it is named like a brotli and cannot"), "{why}");
+    }
+
+    #[test]
+    fn nothing_is_decoded_for_those_who_read_bytes() {
+        let home = Home::new();
+        let file = home.file("data", gzip(&content()));
+        let (json, said) = home.race_json(&file, &["--method", "rust/read/scalar", "--state", "warm"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(json["trials"].as_array().unwrap().iter().all(|trial| trial["decodes"].is_null()), "{json}");
+        assert!(json["targets"][0]["decoded"].is_null());
+    }
+
+    #[test]
+    fn every_format_shows_bytes_in_beside_bytes_out() {
+        let home = Home::new();
+        let file = home.file("data", gzip(&content()));
+        let page = home.at("run/report.html");
+        let exports = ["--export-csv", "data.csv", "--export-markdown", "data.md", "--output", "run"];
+        let said = home.race(&file, &[&SOME[..], &exports].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let read = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
+        for text in [said.out.as_str(), &read("data.md"), &std::fs::read_to_string(page).unwrap()] {
+            assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
+            assert!(text.contains("out of the gzip"), "{text}");
+        }
+        assert!(read("data.csv").lines().next().unwrap().contains(",decodes,bytes_in,bytes_out,"));
+        assert!(read("data.csv").lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
+    }
+
+    #[test]
+    fn on_other_files_decoders_are_absent_unless_requested_by_name() {
+        let home = Home::new();
+        let file = home.file("text.zip", "only its name is that of a zip\n");
+        let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let decoding = |name: &&str| name.contains("zip") || name.contains("decoder");
+        assert_eq!(names(&json).into_iter().find(decoding), None);
+        let (json, said) = home.race_json(&file, &["--method", "rust/zip/memchr", "--state", "warm"]);
+        assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
+        let told = ("unavailable", "it reads what comes out of a zip, and the target is none");
+        assert_eq!(outcome(&json, "rust/zip/memchr"), told);
+    }
+
+    #[test]
+    fn over_http_an_archive_is_raced_by_its_bytes_alone() {
+        let home = Home::new();
+        let bytes = zip(&[("entry", &content())]);
+        let file = home.file("data", &bytes);
+        let words = ["--http", "--method", "rust/http/scalar", "--method", "rust/zip", "--state", "warm"];
+        let (json, said) = home.race_json(&file, &words);
+        assert_eq!(said.code, Some(1), "rust/zip was asked for by name: {said}");
+        let trial = trials(&json, "rust/http/scalar", "warm");
+        assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &Value::Null), "{trial}");
+        assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&"http".into(), &bytes.len().into()));
+        let told = ("unavailable", "it reads what comes out of a zip, and only files are decoded");
+        assert_eq!(outcome(&json, "rust/zip/scalar"), told);
+        let (outcome, why) = outcome(&json, "command/curl -s {} | wc -l");
+        assert!(outcome == "unavailable" && why.contains("and never sum"), "{outcome} {why}");
+    }
+
+    #[test]
+    fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
+        let (home, content) = (Home::new(), content());
+        let bytes = gzip(&content);
+        let entry = |trial: &str, more: &str| format!("[[trial]]\ntrial = \"{trial}\"\n{more}\n");
+        let suite = [
+            "name = \"mine\"\nabout = \"all of it\"\nstate = \"warm\"\n".to_owned(),
+            entry("rust/read/scalar", ""),
+            entry("rust/gzip/memchr", "target = \"gzip\""),
+            entry("rust/http/scalar", "over = \"http\""),
+        ];
+        let mut command = home.command(super::super::READLAB);
+        command.arg("suite").arg(home.file("mine.toml", suite.concat())).arg(home.file("data", &bytes));
+        command.args(super::super::QUICK).args(["--quiet", "--export-json", "-"]);
+        let said = super::super::Said::of(&mut command);
+        assert_eq!(said.code, Some(0), "{said}");
+        let json: Value = serde_json::from_str(&said.out).unwrap();
+        for (id, over, out) in [
+            ("rust/read/scalar", "file", bytes.len()),
+            ("rust/gzip/memchr", "file", content.len()),
+            ("rust/http/scalar", "http", bytes.len()),
+        ] {
+            let trial = trials(&json, id, "warm");
+            assert_eq!((&trial["outcome"], &trial["over"]), (&"measured".into(), &over.into()), "{trial}");
+            assert_eq!(trial["answer"]["bytes"], out, "{trial}");
+        }
     }
 }

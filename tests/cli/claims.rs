@@ -109,31 +109,6 @@ fn claims_of_ones_own_are_judged_by_any_record() {
 }
 
 #[test]
-fn a_run_ends_with_the_claims_in_every_form() {
-    let home = Home::new();
-    let (file, mine) = (home.file("f.txt", "one\ntwo\n"), own(&home, "rust/mmap/scalar", "rust/read/scalar"));
-    let suite = "name = \"s\"\nabout = \"\"\nstate = \"warm\"\ncontrols = false\n[[trial]]\ntrial = \"rust/read/scalar\"\n\
-                 [[trial]]\ntrial = \"rust/mmap/scalar\"\n";
-    let (suite, table, export) = (home.file("s.toml", suite), home.at("t.md"), home.at("e.json"));
-    let words =
-        ["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--claims", &mine, "--output", "run"];
-    let exports = ["--export-markdown", table.to_str().unwrap(), "--export-json", export.to_str().unwrap()];
-    let said = home.readlab([&words[..], &exports, &QUICK].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
-    for (form, text) in
-        [("terminal", &said.out), ("page", &page), ("table", &fs::read_to_string(table).unwrap())]
-    {
-        for part in ["laims of what we were told", "telepathy is faster", "did not take part"] {
-            assert!(text.contains(part), "no {part:?} in the {form}: {text}");
-        }
-        assert!(text.contains("too few readings for an interval"), "three rounds show nothing: {text}");
-    }
-    let exported: Value = serde_json::from_str(&fs::read_to_string(export).unwrap()).unwrap();
-    assert_eq!(verdicts(&exported["claims"], "here"), ["cannot_be_told"; 3]);
-}
-
-#[test]
 fn wrong_claims_are_refused_before_anything_is_measured() {
     let home = Home::new();
     let file = home.file("f.txt", "one\n");
@@ -151,4 +126,35 @@ fn wrong_claims_are_refused_before_anything_is_measured() {
     assert!(said.refusal().contains("no-such-record"), "{said}");
     let said = claims(&home, &["--claims", "none.toml"]);
     assert!(said.refusal().contains("none.toml"), "{said}");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_with_the_claims_in_every_form() {
+        let home = Home::new();
+        let (file, mine) =
+            (home.file("f.txt", "one\ntwo\n"), own(&home, "rust/mmap/scalar", "rust/read/scalar"));
+        let suite = "name = \"s\"\nabout = \"\"\nstate = \"warm\"\ncontrols = false\n[[trial]]\ntrial = \"rust/read/scalar\"\n\
+                 [[trial]]\ntrial = \"rust/mmap/scalar\"\n";
+        let (suite, table, export) = (home.file("s.toml", suite), home.at("t.md"), home.at("e.json"));
+        let words =
+            ["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--claims", &mine, "--output", "run"];
+        let exports =
+            ["--export-markdown", table.to_str().unwrap(), "--export-json", export.to_str().unwrap()];
+        let said = home.readlab([&words[..], &exports, &QUICK].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+        for (form, text) in
+            [("terminal", &said.out), ("page", &page), ("table", &fs::read_to_string(table).unwrap())]
+        {
+            for part in ["laims of what we were told", "telepathy is faster", "did not take part"] {
+                assert!(text.contains(part), "no {part:?} in the {form}: {text}");
+            }
+            assert!(text.contains("too few readings for an interval"), "three rounds show nothing: {text}");
+        }
+        let exported: Value = serde_json::from_str(&fs::read_to_string(export).unwrap()).unwrap();
+        assert_eq!(verdicts(&exported["claims"], "here"), ["cannot_be_told"; 3]);
+    }
 }

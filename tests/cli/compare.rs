@@ -257,34 +257,6 @@ fn services_that_watch_benchmarks_get_what_they_read() {
 }
 
 #[test]
-fn runs_are_saved_listed_shown_compared_and_removed() {
-    let home = Home::new();
-    let file = home.file("f", "a\nb\n");
-    let race = |words: &[&str]| {
-        let said = home
-            .race(&file, &[&["--state", "warm", "--method", "rust/read/scalar", "--quiet"], words].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-    };
-    assert_eq!(home.readlab(["history"]).out, "no records\n");
-    race(&["--save", "baseline"]);
-    race(&[]);
-    race(&["--save", "elsewhere", "--output", "here"]);
-    let list = home.readlab(["history"]);
-    assert_eq!((list.code, list.err.as_str()), (Some(0), ""), "{list}");
-    assert!(list.out.contains("last~1, baseline") && list.out.contains("elsewhere"), "{list}");
-    assert!(home.readlab(["history", "show", "baseline"]).out.contains("rust/read/scalar"));
-    let said = compare(&home, &["baseline", "last"]);
-    assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
-    let wrong = home.readlab(["history", "rm", "baseline", "nothing"]);
-    assert!(wrong.refusal().contains("nothing: no record of this name"), "{wrong}");
-    assert_eq!(home.runs().len(), 2, "all names are looked up before anything is removed");
-    let gone = home.readlab(["history", "rm", "last~1", "last", "elsewhere"]);
-    assert_eq!(gone.code, Some(0), "{gone}");
-    assert!(home.runs().is_empty() && home.at("here/record.jsonl").exists());
-    assert_eq!(home.readlab(["history"]).out, "no records\n");
-}
-
-#[test]
 fn one_name_is_for_one_record() {
     let home = Home::new();
     let (one, two) = (home.file("one", "a\n"), home.file("two", "b\n"));
@@ -292,4 +264,38 @@ fn one_name_is_for_one_record() {
     assert!(said.refusal().contains("--save names one record"), "{said}");
     assert_eq!(home.readlab(["race", "one", "--save", "last"]).code, Some(2));
     assert!(home.runs().is_empty());
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn runs_are_saved_listed_shown_compared_and_removed() {
+        let home = Home::new();
+        let file = home.file("f", "a\nb\n");
+        let race = |words: &[&str]| {
+            let said = home.race(
+                &file,
+                &[&["--state", "warm", "--method", "rust/read/scalar", "--quiet"], words].concat(),
+            );
+            assert_eq!(said.code, Some(0), "{said}");
+        };
+        assert_eq!(home.readlab(["history"]).out, "no records\n");
+        race(&["--save", "baseline"]);
+        race(&[]);
+        race(&["--save", "elsewhere", "--output", "here"]);
+        let list = home.readlab(["history"]);
+        assert_eq!((list.code, list.err.as_str()), (Some(0), ""), "{list}");
+        assert!(list.out.contains("last~1, baseline") && list.out.contains("elsewhere"), "{list}");
+        assert!(home.readlab(["history", "show", "baseline"]).out.contains("rust/read/scalar"));
+        let said = compare(&home, &["baseline", "last"]);
+        assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
+        let wrong = home.readlab(["history", "rm", "baseline", "nothing"]);
+        assert!(wrong.refusal().contains("nothing: no record of this name"), "{wrong}");
+        assert_eq!(home.runs().len(), 2, "all names are looked up before anything is removed");
+        let gone = home.readlab(["history", "rm", "last~1", "last", "elsewhere"]);
+        assert_eq!(gone.code, Some(0), "{gone}");
+        assert!(home.runs().is_empty() && home.at("here/record.jsonl").exists());
+        assert_eq!(home.readlab(["history"]).out, "no records\n");
+    }
 }

@@ -166,31 +166,6 @@ fn what_is_typed_elsewhere_is_typed_there() {
 }
 
 #[test]
-fn commands_of_a_first_visit_do_what_the_documents_say() {
-    play("first");
-}
-
-#[test]
-fn commands_of_one_record_do_what_the_documents_say() {
-    play("measuring");
-}
-
-#[test]
-fn commands_of_many_records_do_what_the_documents_say() {
-    play("comparing");
-}
-
-#[test]
-fn commands_that_measure_nothing_do_what_the_documents_say() {
-    play("looking");
-}
-
-#[test]
-fn commands_of_an_author_do_what_the_documents_say() {
-    play("contributing");
-}
-
-#[test]
 fn a_command_is_found_in_blocks_tables_and_text() {
     let text = "a `readlab list` and `read`\n```\nreadlab race f   # why\n  - run: readlab x\nls\n```\n| `readlab a\\|b` |\n";
     let found: Vec<(usize, String)> =
@@ -242,4 +217,33 @@ fn typed(home: &Home, line: &str) -> Said {
     let mut shell = home.command("sh");
     shell.args(["-c", &line.replace("SHORT", SHORT)]).env("PATH", path).env("ROOT", root());
     Said::of(&mut shell)
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn commands_of_a_first_visit_do_what_the_documents_say() {
+        play("first");
+    }
+
+    #[test]
+    fn commands_of_one_record_do_what_the_documents_say() {
+        play("measuring");
+    }
+
+    #[test]
+    fn commands_of_many_records_do_what_the_documents_say() {
+        play("comparing");
+    }
+
+    #[test]
+    fn commands_that_measure_nothing_do_what_the_documents_say() {
+        play("looking");
+    }
+
+    #[test]
+    fn commands_of_an_author_do_what_the_documents_say() {
+        play("contributing");
+    }
 }

@@ -53,24 +53,6 @@ fn a_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() 
 }
 
 #[test]
-fn a_reference_takes_part_beside_the_methods_and_one_that_cannot_is_exit_1() {
-    let home = Home::new();
-    assert_reported(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
-    let file = home.file("f.txt", TEXT);
-    let words = ["--method", "rust/read/scalar", "--state", "warm", "--reference", "rust/mmap/scalar"];
-    let (json, said) = home.race_json(&file, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!(trials(&json, "rust/mmap/scalar", "warm")["outcome"], "measured");
-    assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
-    let said = race(&home, &["--reference", "rust/direct/scalar"]);
-    assert_reported(
-        &said,
-        1,
-        &["--reference 'rust/direct/scalar' did not take part: reads past the page cache"],
-    );
-}
-
-#[test]
 fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_names() {
     let home = Home::new();
     for (words, line) in [
@@ -89,23 +71,6 @@ fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_nam
         assert_reported(&said, 2, &[line]);
         assert!(said.out.is_empty() && home.runs().is_empty(), "{said}");
     }
-}
-
-#[test]
-fn a_language_restricts_the_race_and_the_baseline_and_the_users_command_stay() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let (json, said) =
-        home.race_json(&file, &["--language", "RUST", "--state", "warm", "-c", "cat {} | wc -l"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let ids = json["trials"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap());
-    let ids: Vec<&str> = ids.collect();
-    assert!(ids.contains(&"command/wc -l") && ids.contains(&"command/cat {} | wc -l"), "{ids:?}");
-    assert!(ids.iter().all(|id| id.starts_with("rust/") || id.starts_with("command/")), "{ids:?}");
-    assert!(ids.iter().any(|id| id.starts_with("rust/mmap")), "{ids:?}");
-    assert_eq!(trials(&json, "command/wc -l", "warm")["ratio"]["reference"], "command/cat {} | wc -l");
-    let said = home.race(&file, &["--language", "python", "--method", "rust/*"]);
-    assert_eq!((said.code, said.refusal().contains("no method matches rust/*")), (Some(2), true), "{said}");
 }
 
 #[test]
@@ -156,36 +121,6 @@ fn without_descriptors_for_contenders_the_code_is_2() {
     assert!(said.err.contains("Too many open files"), "{said}");
 }
 
-#[test]
-fn an_ordinary_user_is_refused_the_caches_of_the_machine_before_anything_is_read() {
-    if let Some(why) = no_other_user() {
-        eprintln!("SKIPPED: {why}");
-        return;
-    }
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let words = [READLAB, "race", file.to_str().unwrap(), "--drop-caches"];
-    let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
-    let refusal = said.refusal();
-    assert!(refusal.contains("--drop-caches: /proc/sys/vm/drop_caches: "), "{said}");
-    assert!(home.runs().is_empty(), "nothing was begun");
-}
-
-#[test]
-fn a_resumed_run_still_knows_what_was_requested() {
-    let home = Home::new();
-    let said = race(&home, &["-c", "./my-reader {}", "--output", "run"]);
-    assert_eq!(said.code, Some(1), "{said}");
-    // As if it had been killed before its last line.
-    let path = home.at("run/record.jsonl");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (cut, end) = text.trim_end().rsplit_once('\n').unwrap();
-    assert!(end.contains("settled"), "{end}");
-    std::fs::write(&path, format!("{cut}\n")).unwrap();
-    let said = home.readlab(["race", "--resume", path.to_str().unwrap(), "--quiet"]);
-    assert_reported(&said, 1, &["-c './my-reader {}' did not take part"]);
-}
-
 /// A change breaks the program, and the gate must fail.
 #[test]
 fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
@@ -231,4 +166,77 @@ fn a_gate_is_not_passed_by_a_trial_that_the_other_side_never_had() {
     let said = home.readlab(["compare", "before", "after", "--fail-over", "99%"]);
     assert_eq!(said.code, Some(1), "{said}");
     assert!(said.err.contains("not judged: rust/mmap/scalar (warm): after does not have it"), "{said}");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_reference_takes_part_beside_the_methods_and_one_that_cannot_is_exit_1() {
+        let home = Home::new();
+        assert_reported(&race(&home, &["--reference", "rust/read/scalar"]), 0, &[]);
+        let file = home.file("f.txt", TEXT);
+        let words = ["--method", "rust/read/scalar", "--state", "warm", "--reference", "rust/mmap/scalar"];
+        let (json, said) = home.race_json(&file, &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert_eq!(trials(&json, "rust/mmap/scalar", "warm")["outcome"], "measured");
+        assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
+        let said = race(&home, &["--reference", "rust/direct/scalar"]);
+        assert_reported(
+            &said,
+            1,
+            &["--reference 'rust/direct/scalar' did not take part: reads past the page cache"],
+        );
+    }
+
+    #[test]
+    fn a_language_restricts_the_race_and_the_baseline_and_the_users_command_stay() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let (json, said) =
+            home.race_json(&file, &["--language", "RUST", "--state", "warm", "-c", "cat {} | wc -l"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let ids = json["trials"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap());
+        let ids: Vec<&str> = ids.collect();
+        assert!(ids.contains(&"command/wc -l") && ids.contains(&"command/cat {} | wc -l"), "{ids:?}");
+        assert!(ids.iter().all(|id| id.starts_with("rust/") || id.starts_with("command/")), "{ids:?}");
+        assert!(ids.iter().any(|id| id.starts_with("rust/mmap")), "{ids:?}");
+        assert_eq!(trials(&json, "command/wc -l", "warm")["ratio"]["reference"], "command/cat {} | wc -l");
+        let said = home.race(&file, &["--language", "python", "--method", "rust/*"]);
+        assert_eq!(
+            (said.code, said.refusal().contains("no method matches rust/*")),
+            (Some(2), true),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn an_ordinary_user_is_refused_the_caches_of_the_machine_before_anything_is_read() {
+        if let Some(why) = no_other_user() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let words = [READLAB, "race", file.to_str().unwrap(), "--drop-caches"];
+        let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+        let refusal = said.refusal();
+        assert!(refusal.contains("--drop-caches: /proc/sys/vm/drop_caches: "), "{said}");
+        assert!(home.runs().is_empty(), "nothing was begun");
+    }
+
+    #[test]
+    fn a_resumed_run_still_knows_what_was_requested() {
+        let home = Home::new();
+        let said = race(&home, &["-c", "./my-reader {}", "--output", "run"]);
+        assert_eq!(said.code, Some(1), "{said}");
+        // As if it had been killed before its last line.
+        let path = home.at("run/record.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (cut, end) = text.trim_end().rsplit_once('\n').unwrap();
+        assert!(end.contains("settled"), "{end}");
+        std::fs::write(&path, format!("{cut}\n")).unwrap();
+        let said = home.readlab(["race", "--resume", path.to_str().unwrap(), "--quiet"]);
+        assert_reported(&said, 1, &["-c './my-reader {}' did not take part"]);
+    }
 }

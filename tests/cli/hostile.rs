@@ -103,25 +103,6 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
     assert!(json["targets"][0]["path_hex"].as_str().unwrap().ends_with("20e4"), "{}", json["targets"]);
 }
 
-#[test]
-fn a_file_in_memory_is_raced_warm_with_the_reason_why_not_cold() {
-    let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
-        eprintln!("SKIPPED: no folder /dev/shm to write to");
-        return;
-    };
-    fs::write(file.path(), "a\nb\n").unwrap();
-    let (json, said) = Home::new().race_json(file.path(), &["--method", "rust/read/scalar"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    if json["targets"][0]["filesystem"] != "tmpfs" {
-        eprintln!("SKIPPED: /dev/shm is not in memory");
-        return;
-    }
-    let cold = trials(&json, "rust/read/scalar", "cold");
-    assert_eq!(cold["outcome"], "unavailable");
-    assert!(cold["reason"].as_str().unwrap().contains("cold is impossible on tmpfs"), "{cold}");
-    assert_eq!(trials(&json, "rust/read/scalar", "warm")["outcome"], "measured");
-}
-
 /// A race in which a contender does something to the file at its first timed turn.
 fn race_with(deed: &str, told: &str) {
     let home = Home::new();
@@ -193,26 +174,6 @@ fn holes_are_read_correctly_and_reported() {
 }
 
 #[test]
-fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
-    let home = Home::new();
-    let Some(file) = hole(&home, 5_000_000_000_000) else { return };
-    let file = file.to_str().unwrap();
-    for (words, told) in [
-        (["--budget", "1s"], "took longer than 1.00 s (--budget)"),
-        (["--max-time", "50ms"], "took longer than 500 ms (10 readings of --max-time)"),
-    ] {
-        let said = home.readlab([&["race", file, "--no-progress"], &words[..]].concat());
-        assert!(said.refusal().contains(told), "{said}");
-    }
-    assert!(home.runs().is_empty(), "a race that never began has no record");
-    // Without a time it is read for as long as it takes, and Ctrl-C ends that.
-    let script = "\"$@\" & sleep 1; kill -INT $!; wait $!";
-    let said =
-        Said::of(home.command("bash").args(["-mc", script, "bash", READLAB, "race", file, "--no-progress"]));
-    assert_eq!((said.code, said.out.as_str()), (Some(130), ""), "{said}");
-}
-
-#[test]
 fn a_mapped_file_that_becomes_shorter_kills_its_reader_and_not_the_lab() {
     let home = Home::new();
     let file = home.file("victim", vec![b'\n'; 32 << 20]);
@@ -257,4 +218,54 @@ fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
     // A named trial runs, so the evidence would be visible.
     let named = home.readlab([&["suite", "./newlines.toml", "f"], &only[..]].concat());
     assert!(home.at("evidence").exists(), "{named}");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_file_in_memory_is_raced_warm_with_the_reason_why_not_cold() {
+        let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+            eprintln!("SKIPPED: no folder /dev/shm to write to");
+            return;
+        };
+        fs::write(file.path(), "a\nb\n").unwrap();
+        let (json, said) = Home::new().race_json(file.path(), &["--method", "rust/read/scalar"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        if json["targets"][0]["filesystem"] != "tmpfs" {
+            eprintln!("SKIPPED: /dev/shm is not in memory");
+            return;
+        }
+        let cold = trials(&json, "rust/read/scalar", "cold");
+        assert_eq!(cold["outcome"], "unavailable");
+        assert!(cold["reason"].as_str().unwrap().contains("cold is impossible on tmpfs"), "{cold}");
+        assert_eq!(trials(&json, "rust/read/scalar", "warm")["outcome"], "measured");
+    }
+
+    #[test]
+    fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
+        let home = Home::new();
+        let Some(file) = hole(&home, 5_000_000_000_000) else { return };
+        let file = file.to_str().unwrap();
+        for (words, told) in [
+            (["--budget", "1s"], "took longer than 1.00 s (--budget)"),
+            (["--max-time", "50ms"], "took longer than 500 ms (10 readings of --max-time)"),
+        ] {
+            let said = home.readlab([&["race", file, "--no-progress"], &words[..]].concat());
+            assert!(said.refusal().contains(told), "{said}");
+        }
+        assert!(home.runs().is_empty(), "a race that never began has no record");
+        // Without a time it is read for as long as it takes, and Ctrl-C ends that.
+        let script = "\"$@\" & sleep 1; kill -INT $!; wait $!";
+        let said = Said::of(home.command("bash").args([
+            "-mc",
+            script,
+            "bash",
+            READLAB,
+            "race",
+            file,
+            "--no-progress",
+        ]));
+        assert_eq!((said.code, said.out.as_str()), (Some(130), ""), "{said}");
+    }
 }

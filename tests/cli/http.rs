@@ -49,35 +49,6 @@ fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
 }
 
 #[test]
-fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
-    let (home, server) = (Home::new(), Server::new(sized));
-    let file = home.file("f.txt", TEXT);
-    let ids = |target: &Path, words: &[&str], code: i32| {
-        let (json, said) = home.race_json(target, words);
-        let all: Vec<String> =
-            json["trials"].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
-        assert_eq!(said.code, Some(code), "{said}");
-        (all.join(" "), json)
-    };
-    let url = server.url();
-    let (over_url, _) = ids(Path::new(&url), &["--method", "rust/*"], 0);
-    assert!(over_url.contains("rust/http/") && over_url.contains("curl"), "{over_url}");
-    assert!(!over_url.contains("rust/read") && !over_url.contains("command/wc"), "{over_url}");
-    let (over_file, _) = ids(&file, &["--method", "rust/*/scalar", "--state", "warm"], 0);
-    assert!(over_file.contains("rust/read") && over_file.contains("command/wc"), "{over_file}");
-    assert!(!over_file.contains("http") && !over_file.contains("curl"), "{over_file}");
-
-    // A named trial that cannot read it is reported as not taking part.
-    let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"], 1);
-    let asked = trials(&json, "rust/mmap/scalar", "unknown");
-    assert_eq!(asked["reason"], "it reads files, and the target is a URL");
-    let (_, json) = ids(&file, &["--method", "rust/http/scalar", "--state", "warm"], 1);
-    assert!(trials(&json, "rust/http/scalar", "warm")["reason"].as_str().unwrap().contains("--http"));
-    let none = race(&home, &url, &["--method", "rust/mm*"]);
-    assert!(none.refusal().contains("none of the methods that match rust/mm* reads"), "{none}");
-}
-
-#[test]
 fn a_file_is_served_cold_and_warm_and_both_are_proven() {
     let home = Home::new();
     let file = home.file("f.txt", "line\n".repeat(100_000));
@@ -221,31 +192,64 @@ fn a_url_that_changes_ends_the_race_as_a_file_that_changes_does() {
     assert!(all.contains("changed its ETag from a to b while it was raced"), "{all}");
 }
 
-#[test]
-fn a_server_that_answers_no_head_is_raced_all_the_same() {
-    let home = Home::new();
-    let server = Server::new(|it| match it.verb.as_str() {
-        "HEAD" => raw("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"),
-        _ => sized(it),
-    });
-    let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(json["targets"][0]["cautions"].to_string().contains("only the answers show a"));
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn a_search_over_http_needs_no_state() {
-    let home = Home::new();
-    let server = Server::new(|it| match it.verb.as_str() {
-        "HEAD" => good(it, "Content-Length: 13\r\n", ""),
-        _ => sized(it),
-    });
-    let url = server.url();
-    let quick = ["--seed=7", "--quiet", "--method", "rust/http/scalar"];
-    let tune = |words: &[&str]| home.readlab([&["tune", &url], &quick[..], words].concat());
-    let said = tune(&["--state", "warm"]);
-    assert!(said.refusal().ends_with("leave --state out"), "{said}");
-    let said = tune(&[]);
-    assert!(!said.err.contains("--state"), "{said}");
-    assert_eq!(said.code, Some(0), "{said}");
+    #[test]
+    fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
+        let (home, server) = (Home::new(), Server::new(sized));
+        let file = home.file("f.txt", TEXT);
+        let ids = |target: &Path, words: &[&str], code: i32| {
+            let (json, said) = home.race_json(target, words);
+            let all: Vec<String> =
+                json["trials"].as_array().unwrap().iter().map(|it| it["id"].to_string()).collect();
+            assert_eq!(said.code, Some(code), "{said}");
+            (all.join(" "), json)
+        };
+        let url = server.url();
+        let (over_url, _) = ids(Path::new(&url), &["--method", "rust/*"], 0);
+        assert!(over_url.contains("rust/http/") && over_url.contains("curl"), "{over_url}");
+        assert!(!over_url.contains("rust/read") && !over_url.contains("command/wc"), "{over_url}");
+        let (over_file, _) = ids(&file, &["--method", "rust/*/scalar", "--state", "warm"], 0);
+        assert!(over_file.contains("rust/read") && over_file.contains("command/wc"), "{over_file}");
+        assert!(!over_file.contains("http") && !over_file.contains("curl"), "{over_file}");
+
+        // A named trial that cannot read it is reported as not taking part.
+        let (_, json) = ids(Path::new(&url), &["--method", "rust/mmap/scalar"], 1);
+        let asked = trials(&json, "rust/mmap/scalar", "unknown");
+        assert_eq!(asked["reason"], "it reads files, and the target is a URL");
+        let (_, json) = ids(&file, &["--method", "rust/http/scalar", "--state", "warm"], 1);
+        assert!(trials(&json, "rust/http/scalar", "warm")["reason"].as_str().unwrap().contains("--http"));
+        let none = race(&home, &url, &["--method", "rust/mm*"]);
+        assert!(none.refusal().contains("none of the methods that match rust/mm* reads"), "{none}");
+    }
+
+    #[test]
+    fn a_server_that_answers_no_head_is_raced_all_the_same() {
+        let home = Home::new();
+        let server = Server::new(|it| match it.verb.as_str() {
+            "HEAD" => raw("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"),
+            _ => sized(it),
+        });
+        let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(json["targets"][0]["cautions"].to_string().contains("only the answers show a"));
+    }
+
+    #[test]
+    fn a_search_over_http_needs_no_state() {
+        let home = Home::new();
+        let server = Server::new(|it| match it.verb.as_str() {
+            "HEAD" => good(it, "Content-Length: 13\r\n", ""),
+            _ => sized(it),
+        });
+        let url = server.url();
+        let quick = ["--seed=7", "--quiet", "--method", "rust/http/scalar"];
+        let tune = |words: &[&str]| home.readlab([&["tune", &url], &quick[..], words].concat());
+        let said = tune(&["--state", "warm"]);
+        assert!(said.refusal().ends_with("leave --state out"), "{said}");
+        let said = tune(&[]);
+        assert!(!said.err.contains("--state"), "{said}");
+        assert_eq!(said.code, Some(0), "{said}");
+    }
 }

@@ -49,34 +49,6 @@ fn picture(trial: &Value, folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
-    let home = Home::new();
-    let words = ["--method", "rust/buffered/iterator", "-c", "wc -l {}"];
-    let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    if profile::can_sample().is_err() {
-        let warned = json["warnings"].to_string();
-        assert!(warned.contains("no flame graphs: "), "{warned}");
-    }
-    let folder = folder(&home);
-    let of_rust = trials(&json, "rust/buffered/iterator", "warm");
-    if let Some(text) = picture(of_rust, &folder) {
-        assert!(text.contains("readlab_rust"), "no function of the contender in {text}");
-        let hottest = of_rust["flame_graph"]["hottest"].as_array().unwrap();
-        assert!(!hottest.is_empty() && hottest[0]["share"].as_f64().unwrap() > 0.0, "{hottest:?}");
-        let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
-        let file = of_rust["flame_graph"]["file"].as_str().unwrap();
-        assert!(page.contains(&format!("href=\"./{file}\"")), "the page leads to {file}");
-        assert!(file.starts_with("flamegraphs/warm-") && !file.contains(".."), "{file}");
-    }
-    if let Some(text) = picture(trials(&json, "command/wc -l", "warm"), &folder) {
-        assert!(text.contains("<title>wc ("), "the command is a process of its own in {text}");
-    }
-    let control = trials(&json, "rust/null", "warm");
-    assert!(control["flame_graph"].is_null() && control["missing"]["flame_graph"].is_string(), "{control}");
-}
-
-#[test]
 fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     let home = Home::new();
     let methods = ["--method", "rust/{read,mmap}/iterator", "--param", "buffer=64KiB", "--state", "warm"];
@@ -105,130 +77,6 @@ fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     assert!(mapped.starts_with(&format!("it makes no read calls: mmap of {size} bytes; ")), "{mapped}");
 }
 
-#[test]
-fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
-    let home = Home::new();
-    let words = ["--method", "rust/{pread,io_uring}/iterator", "--param", "buffer=16KiB,threads=2"];
-    let file = home.file("f.txt", text());
-    let (json, said) = race_json(&home, &file, &[&words[..], &["--state", "both", "--trace"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    for trial in json["trials"].as_array().unwrap() {
-        let trace = &trial["trace"];
-        match (trial["method"].as_str(), trial["outcome"].as_str()) {
-            (Some("pread"), _) => {
-                assert_eq!(trace["bytes"].as_u64(), Some(text().len() as u64), "{trial}");
-                let sum = |of: &str| -> u64 {
-                    let buckets = trace[of]["buckets"].as_array().unwrap().iter();
-                    buckets.map(|bucket| bucket[1].as_u64().unwrap()).sum()
-                };
-                let calls = trace["calls"]["pread"].as_u64().unwrap();
-                assert_eq!([sum("asked_bytes"), sum("got_bytes"), sum("latency_ns")], [calls; 3], "{trace}");
-            }
-            (Some("io_uring"), Some("measured")) => {
-                assert!(trace["reason"].as_str().unwrap().contains("io_uring has none"), "{trace}");
-            }
-            (Some("io_uring"), _) => eprintln!("SKIPPED: no io_uring here: {}", trial["reason"]),
-            (Some("wc -l {}"), _) => {}
-            _ => assert!(trace.is_null(), "a control was looked into: {trial}"),
-        }
-    }
-}
-
-#[test]
-fn terminal_markdown_and_a_page_elsewhere_show_the_inspection() {
-    let home = Home::new();
-    let file = home.file("f.txt", text());
-    let words = [
-        "--method",
-        "rust/read/iterator",
-        "--export-markdown",
-        "t.md",
-        "--flamegraph=my pictures",
-        "--trace",
-    ];
-    let said = home.race(&file, &[&words[..], &["--state", "warm"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-    let markdown = std::fs::read_to_string(home.at("t.md")).unwrap();
-    for text in [&said.out, &markdown] {
-        assert!(text.contains("calls: ") && text.contains("at the median"), "{text}");
-    }
-    assert!(markdown.contains("### Inside a reading"), "{markdown}");
-    let record = folder(&home).join("record.jsonl");
-    let page = home.at("page.html");
-    let made = home.readlab(["report".as_ref(), record.as_os_str(), "-o".as_ref(), page.as_os_str()]);
-    assert_eq!(made.code, Some(0), "{made}");
-    let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("how long read calls took") && page.contains("Inside a reading"));
-    if profile::can_sample().is_ok() {
-        let link = format!("href=\"{}/my%20pictures/warm-", home.at("").display()).replace("//", "/");
-        assert!(page.contains(&link), "no {link} in the page");
-        assert!(said.out.contains("flame graph ") && said.out.contains("samples in "), "{said}");
-    }
-}
-
-#[test]
-fn a_user_who_may_not_see_the_kernel_gets_the_command_that_allows_it() {
-    if let Some(why) = no_other_user() {
-        eprintln!("SKIPPED: {why}");
-        return;
-    }
-    let home = Home::new();
-    let file = home.file("f.txt", text());
-    let mut command = home.command("setpriv");
-    command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&file).args(super::QUICK);
-    command.args(["--method", "rust/read/iterator", "--output", "run", "--export-json", "-", "--quiet"]);
-    let said = Said::of(command.args(LOOK));
-    assert_eq!(said.code, Some(0), "{said}");
-    let json: Value = serde_json::from_str(&said.out).unwrap();
-    let trial = trials(&json, "rust/read/iterator", "warm");
-    assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
-    match readlab::linux::perf::paranoid() {
-        Some(2) => {
-            let graph = trial["flame_graph"].to_string();
-            assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");
-        }
-        Some(3..) | None => {
-            let warned = json["warnings"].to_string();
-            assert!(warned.contains("no flame graphs: "), "{warned}");
-        }
-        Some(_) => assert!(trial["flame_graph"]["file"].is_string(), "{trial}"),
-    }
-}
-
-#[test]
-fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
-    let home = Home::new();
-    let before = maps_of_ended_processes();
-    let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
-    home.file("count.js", script);
-    let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
-    let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let folder = folder(&home);
-    let mut seen = 0;
-    for trial in json["trials"].as_array().unwrap() {
-        let contender = trial["contender"].as_str().unwrap();
-        let runs_node = trial["id"].as_str().unwrap().starts_with("command/node");
-        if !["java", "node"].contains(&contender) && !runs_node || trial["outcome"] != "measured" {
-            continue;
-        }
-        seen += 1;
-        let Some(text) = picture(trial, &folder) else { return };
-        let mine = match contender {
-            "java" => "ChannelMethods",
-            // As V8 names functions of files that are not its own.
-            "node" => ".js:",
-            _ => "count.js",
-        };
-        assert!(text.contains(mine), "no {mine} in the picture of {}: {}", trial["id"], trial["flame_graph"]);
-    }
-    if seen == 0 {
-        eprintln!("SKIPPED: neither java nor node could be raced here");
-    }
-    let left: Vec<_> = maps_of_ended_processes().difference(&before).cloned().collect();
-    assert!(left.is_empty(), "maps were left: {left:?}");
-}
-
 /// Maps of names in /tmp whose processes are gone.
 fn maps_of_ended_processes() -> BTreeSet<String> {
     let of_nobody = |name: &String| {
@@ -237,4 +85,172 @@ fn maps_of_ended_processes() -> BTreeSet<String> {
     };
     let names = std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name());
     names.map(|name| name.to_string_lossy().into_owned()).filter(of_nobody).collect()
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
+        let home = Home::new();
+        let words = ["--method", "rust/buffered/iterator", "-c", "wc -l {}"];
+        let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        if profile::can_sample().is_err() {
+            let warned = json["warnings"].to_string();
+            assert!(warned.contains("no flame graphs: "), "{warned}");
+        }
+        let folder = folder(&home);
+        let of_rust = trials(&json, "rust/buffered/iterator", "warm");
+        if let Some(text) = picture(of_rust, &folder) {
+            assert!(text.contains("readlab_rust"), "no function of the contender in {text}");
+            let hottest = of_rust["flame_graph"]["hottest"].as_array().unwrap();
+            assert!(!hottest.is_empty() && hottest[0]["share"].as_f64().unwrap() > 0.0, "{hottest:?}");
+            let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+            let file = of_rust["flame_graph"]["file"].as_str().unwrap();
+            assert!(page.contains(&format!("href=\"./{file}\"")), "the page leads to {file}");
+            assert!(file.starts_with("flamegraphs/warm-") && !file.contains(".."), "{file}");
+        }
+        if let Some(text) = picture(trials(&json, "command/wc -l", "warm"), &folder) {
+            assert!(text.contains("<title>wc ("), "the command is a process of its own in {text}");
+        }
+        let control = trials(&json, "rust/null", "warm");
+        assert!(
+            control["flame_graph"].is_null() && control["missing"]["flame_graph"].is_string(),
+            "{control}"
+        );
+    }
+
+    #[test]
+    fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
+        let home = Home::new();
+        let words = ["--method", "rust/{pread,io_uring}/iterator", "--param", "buffer=16KiB,threads=2"];
+        let file = home.file("f.txt", text());
+        let (json, said) = race_json(&home, &file, &[&words[..], &["--state", "both", "--trace"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        for trial in json["trials"].as_array().unwrap() {
+            let trace = &trial["trace"];
+            match (trial["method"].as_str(), trial["outcome"].as_str()) {
+                (Some("pread"), _) => {
+                    assert_eq!(trace["bytes"].as_u64(), Some(text().len() as u64), "{trial}");
+                    let sum = |of: &str| -> u64 {
+                        let buckets = trace[of]["buckets"].as_array().unwrap().iter();
+                        buckets.map(|bucket| bucket[1].as_u64().unwrap()).sum()
+                    };
+                    let calls = trace["calls"]["pread"].as_u64().unwrap();
+                    assert_eq!(
+                        [sum("asked_bytes"), sum("got_bytes"), sum("latency_ns")],
+                        [calls; 3],
+                        "{trace}"
+                    );
+                }
+                (Some("io_uring"), Some("measured")) => {
+                    assert!(trace["reason"].as_str().unwrap().contains("io_uring has none"), "{trace}");
+                }
+                (Some("io_uring"), _) => eprintln!("SKIPPED: no io_uring here: {}", trial["reason"]),
+                (Some("wc -l {}"), _) => {}
+                _ => assert!(trace.is_null(), "a control was looked into: {trial}"),
+            }
+        }
+    }
+
+    #[test]
+    fn terminal_markdown_and_a_page_elsewhere_show_the_inspection() {
+        let home = Home::new();
+        let file = home.file("f.txt", text());
+        let words = [
+            "--method",
+            "rust/read/iterator",
+            "--export-markdown",
+            "t.md",
+            "--flamegraph=my pictures",
+            "--trace",
+        ];
+        let said = home.race(&file, &[&words[..], &["--state", "warm"]].concat());
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        let markdown = std::fs::read_to_string(home.at("t.md")).unwrap();
+        for text in [&said.out, &markdown] {
+            assert!(text.contains("calls: ") && text.contains("at the median"), "{text}");
+        }
+        assert!(markdown.contains("### Inside a reading"), "{markdown}");
+        let record = folder(&home).join("record.jsonl");
+        let page = home.at("page.html");
+        let made = home.readlab(["report".as_ref(), record.as_os_str(), "-o".as_ref(), page.as_os_str()]);
+        assert_eq!(made.code, Some(0), "{made}");
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains("how long read calls took") && page.contains("Inside a reading"));
+        if profile::can_sample().is_ok() {
+            let link = format!("href=\"{}/my%20pictures/warm-", home.at("").display()).replace("//", "/");
+            assert!(page.contains(&link), "no {link} in the page");
+            assert!(said.out.contains("flame graph ") && said.out.contains("samples in "), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_user_who_may_not_see_the_kernel_gets_the_command_that_allows_it() {
+        if let Some(why) = no_other_user() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let home = Home::new();
+        let file = home.file("f.txt", text());
+        let mut command = home.command("setpriv");
+        command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&file).args(super::super::QUICK);
+        command.args(["--method", "rust/read/iterator", "--output", "run", "--export-json", "-", "--quiet"]);
+        let said = Said::of(command.args(LOOK));
+        assert_eq!(said.code, Some(0), "{said}");
+        let json: Value = serde_json::from_str(&said.out).unwrap();
+        let trial = trials(&json, "rust/read/iterator", "warm");
+        assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
+        match readlab::linux::perf::paranoid() {
+            Some(2) => {
+                let graph = trial["flame_graph"].to_string();
+                assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");
+            }
+            Some(3..) | None => {
+                let warned = json["warnings"].to_string();
+                assert!(warned.contains("no flame graphs: "), "{warned}");
+            }
+            Some(_) => assert!(trial["flame_graph"]["file"].is_string(), "{trial}"),
+        }
+    }
+
+    #[test]
+    fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
+        let home = Home::new();
+        let before = maps_of_ended_processes();
+        let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
+        home.file("count.js", script);
+        let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
+        let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let folder = folder(&home);
+        let mut seen = 0;
+        for trial in json["trials"].as_array().unwrap() {
+            let contender = trial["contender"].as_str().unwrap();
+            let runs_node = trial["id"].as_str().unwrap().starts_with("command/node");
+            if !["java", "node"].contains(&contender) && !runs_node || trial["outcome"] != "measured" {
+                continue;
+            }
+            seen += 1;
+            let Some(text) = picture(trial, &folder) else { return };
+            let mine = match contender {
+                "java" => "ChannelMethods",
+                // As V8 names functions of files that are not its own.
+                "node" => ".js:",
+                _ => "count.js",
+            };
+            assert!(
+                text.contains(mine),
+                "no {mine} in the picture of {}: {}",
+                trial["id"],
+                trial["flame_graph"]
+            );
+        }
+        if seen == 0 {
+            eprintln!("SKIPPED: neither java nor node could be raced here");
+        }
+        let left: Vec<_> = maps_of_ended_processes().difference(&before).cloned().collect();
+        assert!(left.is_empty(), "maps were left: {left:?}");
+    }
 }

@@ -106,20 +106,6 @@ fn ctrl_c_ends_the_race_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn ctrl_c_ends_a_search_and_keeps_what_was_read() {
-    let home = Home::new();
-    let search = long_run(&home, "tune", &["--budget", "300s"]);
-    let children = descendants(search.id());
-    send(&search, Signal::INT);
-    let output = search.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert!(are_gone(&children), "children were left: {children:?}");
-    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
-    assert!(matches!(record.end, Some((EndReason::Interrupted, _))), "{:?}", record.end);
-    assert!(record.trials.iter().any(|trial| !trial.searched.is_empty()));
-}
-
-#[test]
 fn a_second_signal_ends_it_at_once() {
     let home = Home::new();
     let race = long_race(&home);
@@ -164,4 +150,22 @@ fn even_a_contender_that_does_not_listen_dies_with_a_lab_that_is_killed() {
     send(&race, Signal::KILL);
     race.wait().unwrap();
     assert!(are_gone(&children), "children were left: {children:?}");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn ctrl_c_ends_a_search_and_keeps_what_was_read() {
+        let home = Home::new();
+        let search = long_run(&home, "tune", &["--budget", "300s"]);
+        let children = descendants(search.id());
+        send(&search, Signal::INT);
+        let output = search.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        assert!(are_gone(&children), "children were left: {children:?}");
+        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        assert!(matches!(record.end, Some((EndReason::Interrupted, _))), "{:?}", record.end);
+        assert!(record.trials.iter().any(|trial| !trial.searched.is_empty()));
+    }
 }

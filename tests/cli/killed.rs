@@ -155,16 +155,20 @@ fn a_process_that_ignores_the_end_of_the_lab_ends_with_it() {
     kill(&home, lab);
 }
 
-#[test]
-fn a_hundred_kills_leave_no_process_and_lose_no_sample() {
-    let found = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-    });
-    let sum = |part: fn(&Found) -> usize| found.iter().map(part).sum::<usize>();
-    let (kills, records, samples, torn) =
-        (sum(|it| it.kills), sum(|it| it.records), sum(|it| it.samples), sum(|it| it.torn));
-    eprintln!("{kills} kills, {records} records, {samples} samples in them, {torn} lines torn");
-    assert_eq!(kills, 100);
-    assert!(records > 0 && samples > 0, "the kills came too early to tell anything");
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_hundred_kills_leave_no_process_and_lose_no_sample() {
+        let found = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        let sum = |part: fn(&Found) -> usize| found.iter().map(part).sum::<usize>();
+        let (kills, records, samples, torn) =
+            (sum(|it| it.kills), sum(|it| it.records), sum(|it| it.samples), sum(|it| it.torn));
+        eprintln!("{kills} kills, {records} records, {samples} samples in them, {torn} lines torn");
+        assert_eq!(kills, 100);
+        assert!(records > 0 && samples > 0, "the kills came too early to tell anything");
+    }
 }

@@ -44,20 +44,24 @@ fn a_file_behind_readlabs_server_shows_connections_and_what_the_machine_allows()
 }
 
 #[test]
-fn a_server_without_ranges_shows_one_connection_and_why_not_more() {
-    let (home, server) = (Home::new(), Server::new(sized));
-    let words = [server.url(), "--export-json".to_owned(), "a.json".to_owned()];
-    let said = limits(&home, &words.each_ref().map(OsStr::new));
-    assert_eq!(said.code, Some(0), "{said}");
-    // No link leads to a server on this machine.
-    assert_eq!(kinds(&home).keys().collect::<Vec<_>>(), ["connection", "decryption", "loopback"]);
-    assert!(said.out.contains("the server does not say that it answers them (Accept-Ranges)"), "{said}");
-}
-
-#[test]
 fn a_folder_cannot_be_served() {
     let home = Home::new();
     let said = limits(&home, &[OsStr::new("--http"), home.at("").as_os_str()]);
     assert_eq!(said.code, Some(2), "{said}");
     assert!(said.err.contains("a folder, and a server needs a file"), "{said}");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_server_without_ranges_shows_one_connection_and_why_not_more() {
+        let (home, server) = (Home::new(), Server::new(sized));
+        let words = [server.url(), "--export-json".to_owned(), "a.json".to_owned()];
+        let said = limits(&home, &words.each_ref().map(OsStr::new));
+        assert_eq!(said.code, Some(0), "{said}");
+        // No link leads to a server on this machine.
+        assert_eq!(kinds(&home).keys().collect::<Vec<_>>(), ["connection", "decryption", "loopback"]);
+        assert!(said.out.contains("the server does not say that it answers them (Accept-Ranges)"), "{said}");
+    }
 }

@@ -123,40 +123,6 @@ fn a_race_that_is_stopped_leaves_a_clean_screen() {
 }
 
 #[test]
-fn a_race_that_the_keyboard_kills_leaves_a_clean_screen() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
-    race.wait_for("a ranking", has_ranking);
-    race.press(b"\x1c");
-    assert_eq!(race.finish(), None, "by SIGQUIT");
-    assert_clean(&race);
-}
-
-#[test]
-fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
-    let home = Home::new();
-    let race = long_race(&home);
-    let words: Vec<&str> = race.get_args().skip(1).map(|word| word.to_str().unwrap()).collect();
-    let script = "\"$@\"; echo stopped; read answer; fg > /dev/null; echo went on: $?";
-    let mut shell = PseudoTerminal::start(
-        command(&home, &[&["bash", "-mc", script, "bash"], &words[..]].concat()),
-        100,
-        40,
-    );
-    shell.wait_for("a ranking after a round", has_full_round);
-    shell.press(b"\x1a");
-    shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
-    assert_clean(&shell);
-    shell.press(b"\n");
-    shell.wait_for("the ranking again", has_ranking);
-    shell.press(b"q");
-    shell.finish();
-    assert_clean(&shell);
-    assert!(shell.text().contains("went on: 0"), "{}", shell.text());
-    assert_eq!(end_of(&home), Some(EndReason::Budget));
-}
-
-#[test]
 fn a_terminal_may_change_its_size_in_the_middle() {
     let home = Home::new();
     let mut race = PseudoTerminal::start(long_race(&home), 100, 30);
@@ -182,38 +148,6 @@ fn a_terminal_may_change_its_size_in_the_middle() {
 }
 
 #[test]
-fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start(long_race(&home), 20, 12);
-    let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
-    race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
-    let text = race.text();
-    assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
-    race.press(b"q");
-    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-    assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
-    assert_clean(&race);
-}
-
-#[test]
-fn no_color_leaves_the_ranking_without_styles() {
-    for (value, has_styles) in [("", true), ("1", false)] {
-        let home = Home::new();
-        let mut race = short_race(&home, "3");
-        race.env("NO_COLOR", value);
-        let mut race = PseudoTerminal::start(race, 100, 40);
-        race.wait_for("a ranking", has_ranking);
-        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-        let output = String::from_utf8_lossy(&race.output).into_owned();
-        let is_style = |sequence: &str| {
-            let end = sequence.find(|c: char| c.is_ascii_alphabetic());
-            end.is_some_and(|end| sequence[end..].starts_with('m'))
-        };
-        assert_eq!(output.split("\x1b[").skip(1).any(is_style), has_styles, "NO_COLOR={value:?}");
-    }
-}
-
-#[test]
 fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
     for kind in ["dumb", ""] {
         let home = Home::new();
@@ -226,16 +160,6 @@ fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
         assert!(!output.contains("\x1b[?") && !output.contains("\x1b[K"), "{output:?}");
         assert!(kind != "dumb" || !output.contains('\x1b'), "{output:?}");
     }
-}
-
-#[test]
-fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start_without_keys(short_race(&home, "30"), 100, 40);
-    race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
-    assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
-    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-    assert_clean(&race);
 }
 
 #[test]
@@ -260,25 +184,6 @@ fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
 }
 
 #[test]
-fn tune_sweep_and_limits_show_what_they_do_too() {
-    let home = Home::new();
-    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
-    let file = file.to_str().unwrap();
-    let space = ["--space", "buffer=4KiB|64KiB", "--method", "rust/read/scalar"];
-    let verbs: [(&[&str], &str); 3] = [
-        (&[&["tune", file][..], &space].concat(), "· search"),
-        (&["sweep", ".", "--sizes", "1MiB,2MiB", "--repeat", "3"], "rust/direct@buffer=1MiB "),
-        (&["limits", file, "--runs", "5"], "warm · newlines"),
-    ];
-    for (words, seen) in verbs {
-        let mut run = PseudoTerminal::start(command(&home, &[&[READLAB], words].concat()), 100, 40);
-        run.wait_for(&format!("{seen} of {}", words[0]), |it| it.text().contains(seen));
-        assert_eq!(run.finish(), Some(0), "{}", run.text());
-        assert_clean(&run);
-    }
-}
-
-#[test]
 fn a_panic_leaves_a_clean_screen() {
     let home = Home::new();
     let own = std::env::current_exe().unwrap();
@@ -297,4 +202,103 @@ fn draws_and_panics() {
     let mut screen = Screen::of_stderr().unwrap();
     screen.draw(&["a line that is drawn".to_owned(), "another".to_owned()]);
     panic!("on purpose");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_race_that_the_keyboard_kills_leaves_a_clean_screen() {
+        let home = Home::new();
+        let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+        race.wait_for("a ranking", has_ranking);
+        race.press(b"\x1c");
+        assert_eq!(race.finish(), None, "by SIGQUIT");
+        assert_clean(&race);
+    }
+
+    #[test]
+    fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
+        let home = Home::new();
+        let race = long_race(&home);
+        let words: Vec<&str> = race.get_args().skip(1).map(|word| word.to_str().unwrap()).collect();
+        let script = "\"$@\"; echo stopped; read answer; fg > /dev/null; echo went on: $?";
+        let mut shell = PseudoTerminal::start(
+            command(&home, &[&["bash", "-mc", script, "bash"], &words[..]].concat()),
+            100,
+            40,
+        );
+        shell.wait_for("a ranking after a round", has_full_round);
+        shell.press(b"\x1a");
+        shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
+        assert_clean(&shell);
+        shell.press(b"\n");
+        shell.wait_for("the ranking again", has_ranking);
+        shell.press(b"q");
+        shell.finish();
+        assert_clean(&shell);
+        assert!(shell.text().contains("went on: 0"), "{}", shell.text());
+        assert_eq!(end_of(&home), Some(EndReason::Budget));
+    }
+
+    #[test]
+    fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
+        let home = Home::new();
+        let mut race = PseudoTerminal::start(long_race(&home), 20, 12);
+        let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
+        race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
+        let text = race.text();
+        assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
+        race.press(b"q");
+        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
+        assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
+        assert_clean(&race);
+    }
+
+    #[test]
+    fn no_color_leaves_the_ranking_without_styles() {
+        for (value, has_styles) in [("", true), ("1", false)] {
+            let home = Home::new();
+            let mut race = short_race(&home, "3");
+            race.env("NO_COLOR", value);
+            let mut race = PseudoTerminal::start(race, 100, 40);
+            race.wait_for("a ranking", has_ranking);
+            assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
+            let output = String::from_utf8_lossy(&race.output).into_owned();
+            let is_style = |sequence: &str| {
+                let end = sequence.find(|c: char| c.is_ascii_alphabetic());
+                end.is_some_and(|end| sequence[end..].starts_with('m'))
+            };
+            assert_eq!(output.split("\x1b[").skip(1).any(is_style), has_styles, "NO_COLOR={value:?}");
+        }
+    }
+
+    #[test]
+    fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
+        let home = Home::new();
+        let mut race = PseudoTerminal::start_without_keys(short_race(&home, "30"), 100, 40);
+        race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
+        assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
+        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
+        assert_clean(&race);
+    }
+
+    #[test]
+    fn tune_sweep_and_limits_show_what_they_do_too() {
+        let home = Home::new();
+        let file = home.file("lines.txt", "line\n".repeat(1 << 18));
+        let file = file.to_str().unwrap();
+        let space = ["--space", "buffer=4KiB|64KiB", "--method", "rust/read/scalar"];
+        let verbs: [(&[&str], &str); 3] = [
+            (&[&["tune", file][..], &space].concat(), "· search"),
+            (&["sweep", ".", "--sizes", "1MiB,2MiB", "--repeat", "3"], "rust/direct@buffer=1MiB "),
+            (&["limits", file, "--runs", "5"], "warm · newlines"),
+        ];
+        for (words, seen) in verbs {
+            let mut run = PseudoTerminal::start(command(&home, &[&[READLAB], words].concat()), 100, 40);
+            run.wait_for(&format!("{seen} of {}", words[0]), |it| it.text().contains(seen));
+            assert_eq!(run.finish(), Some(0), "{}", run.text());
+            assert_clean(&run);
+        }
+    }
 }

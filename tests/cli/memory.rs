@@ -64,60 +64,6 @@ fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-#[test]
-fn with_a_quarter_of_the_memory_every_answer_is_right_or_has_a_reason() {
-    let Some(group) = group() else { return };
-    let home = Home::new();
-    let file = home.file("f", b"a line of a file that does not fit the memory\n".repeat(1 << 10));
-    fs::File::options().write(true).open(&file).unwrap().set_len(4 * LIMIT_BYTES).unwrap();
-    let words = ["race", file.to_str().unwrap(), "--runs", "1", "--fills", "1", "--work", "newlines"];
-    let words = [&words[..], &EVERY_METHOD, &["--quiet", "--export-json", "-"]].concat();
-    let said = group.readlab(&home, &words);
-    assert_eq!(said.code, Some(1), "{said}");
-    let json = json(&said);
-    let mut measured = 0;
-    for trial in json["trials"].as_array().unwrap() {
-        let what = format!("{} {}: {} {}", trial["id"], trial["state"], trial["outcome"], trial["reason"]);
-        eprintln!("{what}");
-        let reason = trial["reason"].as_str().unwrap_or_default();
-        match trial["outcome"].as_str().unwrap() {
-            "measured" => measured += u32::from(trial["state"] == "cold" && trial["cache"] != "none"),
-            // The hole is one line, and a line must fit the memory.
-            "failed" => assert!(trial["id"] == "rust/lines" && reason.contains("(OOM)"), "{what}"),
-            _ => assert!(trial["outcome"] == "unavailable" && reason.len() > 10, "{what}"),
-        }
-        if trial["state"] == "warm" && trial["cache"] == "through" {
-            assert!(reason.contains("cannot be warm"), "{what}");
-        }
-    }
-    assert!(measured >= 8, "{measured} measured");
-}
-
-#[test]
-fn a_contender_that_is_killed_for_its_memory_fails_with_that_reason_and_alone() {
-    let Some(group) = group() else { return };
-    let home = Home::new();
-    let file = home.file("f", "a\nb\n");
-    // Whatever has no newline is kept by tail until it ends. It is alone in the group: a kernel that
-    // cannot free its memory in time would kill others that are in it.
-    let alone = format!("echo $$ > '{}/cgroup.procs' && exec tail /dev/zero", group.0.display());
-    let greedy = at_second_turn(&alone);
-    let roster =
-        roster(&home, &[Fake { name: "greedy", turn: &greedy }, Fake { name: "modest", turn: "answer" }]);
-    let words = ["race", file.to_str().unwrap(), "--runs", "3", "--fills", "1", "--roster", &roster];
-    let methods = ["--state", "warm", "--method", "*/read", "--quiet", "--export-json", "-"];
-    let said = home.readlab([&words[..], &methods].concat());
-    assert_eq!(said.code, Some(1), "{said}");
-    let json = json(&said);
-    let trial = trials(&json, "greedy/read", "warm");
-    let reason = trial["reason"].as_str().unwrap();
-    assert!(
-        trial["outcome"] == "failed" && reason.contains("SIGKILL") && reason.contains("(OOM)"),
-        "{reason}"
-    );
-    assert_eq!(trials(&json, "modest/read", "warm")["outcome"], "measured");
-}
-
 /// The high-water mark of a process; `None` when it has ended.
 fn peak_kib(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
@@ -142,17 +88,76 @@ fn peak_of_race(home: &Home, file: &Path, words: &[&str]) -> u64 {
     peak.expect("it still ran when the first of its export was read")
 }
 
-#[test]
-fn the_lab_itself_stays_small_whatever_the_size_and_the_number_of_samples() {
-    let home = Home::new();
-    let huge = home.file("huge", "");
-    fs::File::options().write(true).open(&huge).unwrap().set_len(64 << 20).unwrap();
-    let method = ["--work", "newlines", "--method", "rust/mmap/memchr", "--method", "rust/read/memchr"];
-    let of_size = peak_of_race(&home, &huge, &[&["--runs", "1", "--fills", "1"], &method[..]].concat());
-    let small = home.file("small", "a\n".repeat(5_000));
-    let of_samples = peak_of_race(&home, &small, &[&["--runs", "300"], &method[..]].concat());
-    eprintln!(
-        "peaks of the lab: {of_size} KiB with 64 MiB, {of_samples} KiB with 300 readings of each trial"
-    );
-    assert!(of_size < LAB_KIB && of_samples < LAB_KIB, "{of_size} KiB, {of_samples} KiB");
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn with_a_quarter_of_the_memory_every_answer_is_right_or_has_a_reason() {
+        let Some(group) = group() else { return };
+        let home = Home::new();
+        let file = home.file("f", b"a line of a file that does not fit the memory\n".repeat(1 << 10));
+        fs::File::options().write(true).open(&file).unwrap().set_len(4 * LIMIT_BYTES).unwrap();
+        let words = ["race", file.to_str().unwrap(), "--runs", "1", "--fills", "1", "--work", "newlines"];
+        let words = [&words[..], &EVERY_METHOD, &["--quiet", "--export-json", "-"]].concat();
+        let said = group.readlab(&home, &words);
+        assert_eq!(said.code, Some(1), "{said}");
+        let json = json(&said);
+        let mut measured = 0;
+        for trial in json["trials"].as_array().unwrap() {
+            let what =
+                format!("{} {}: {} {}", trial["id"], trial["state"], trial["outcome"], trial["reason"]);
+            eprintln!("{what}");
+            let reason = trial["reason"].as_str().unwrap_or_default();
+            match trial["outcome"].as_str().unwrap() {
+                "measured" => measured += u32::from(trial["state"] == "cold" && trial["cache"] != "none"),
+                // The hole is one line, and a line must fit the memory.
+                "failed" => assert!(trial["id"] == "rust/lines" && reason.contains("(OOM)"), "{what}"),
+                _ => assert!(trial["outcome"] == "unavailable" && reason.len() > 10, "{what}"),
+            }
+            if trial["state"] == "warm" && trial["cache"] == "through" {
+                assert!(reason.contains("cannot be warm"), "{what}");
+            }
+        }
+        assert!(measured >= 8, "{measured} measured");
+    }
+
+    #[test]
+    fn a_contender_that_is_killed_for_its_memory_fails_with_that_reason_and_alone() {
+        let Some(group) = group() else { return };
+        let home = Home::new();
+        let file = home.file("f", "a\nb\n");
+        // Whatever has no newline is kept by tail until it ends. It is alone in the group: a kernel that
+        // cannot free its memory in time would kill others that are in it.
+        let alone = format!("echo $$ > '{}/cgroup.procs' && exec tail /dev/zero", group.0.display());
+        let greedy = at_second_turn(&alone);
+        let roster =
+            roster(&home, &[Fake { name: "greedy", turn: &greedy }, Fake { name: "modest", turn: "answer" }]);
+        let words = ["race", file.to_str().unwrap(), "--runs", "3", "--fills", "1", "--roster", &roster];
+        let methods = ["--state", "warm", "--method", "*/read", "--quiet", "--export-json", "-"];
+        let said = home.readlab([&words[..], &methods].concat());
+        assert_eq!(said.code, Some(1), "{said}");
+        let json = json(&said);
+        let trial = trials(&json, "greedy/read", "warm");
+        let reason = trial["reason"].as_str().unwrap();
+        assert!(
+            trial["outcome"] == "failed" && reason.contains("SIGKILL") && reason.contains("(OOM)"),
+            "{reason}"
+        );
+        assert_eq!(trials(&json, "modest/read", "warm")["outcome"], "measured");
+    }
+
+    #[test]
+    fn the_lab_itself_stays_small_whatever_the_size_and_the_number_of_samples() {
+        let home = Home::new();
+        let huge = home.file("huge", "");
+        fs::File::options().write(true).open(&huge).unwrap().set_len(64 << 20).unwrap();
+        let method = ["--work", "newlines", "--method", "rust/mmap/memchr", "--method", "rust/read/memchr"];
+        let of_size = peak_of_race(&home, &huge, &[&["--runs", "1", "--fills", "1"], &method[..]].concat());
+        let small = home.file("small", "a\n".repeat(5_000));
+        let of_samples = peak_of_race(&home, &small, &[&["--runs", "300"], &method[..]].concat());
+        eprintln!(
+            "peaks of the lab: {of_size} KiB with 64 MiB, {of_samples} KiB with 300 readings of each trial"
+        );
+        assert!(of_size < LAB_KIB && of_samples < LAB_KIB, "{of_size} KiB, {of_samples} KiB");
+    }
 }

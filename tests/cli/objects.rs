@@ -107,75 +107,6 @@ impl OtherStore {
 }
 
 #[test]
-fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
-    let Some(it) = OtherStore::start() else { return };
-    // What a command prints is only its count; what it sees goes to a file.
-    let look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' >>lines; env >>variables; wc -l <'store/bucket/my log.txt' # {}";
-    let said =
-        it.race(&["--method", "rust/http*", "-c", look, "--export-json", "a.json", "--export-csv", "a.csv"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-    it.assert_has_no_secret(&said.to_string(), "what is printed");
-    let read = |name: &Path| String::from_utf8_lossy(&fs::read(name).unwrap()).into_owned();
-    let run = it.home.runs()[0].clone();
-    let of_run = ["record.jsonl", "report.html"].map(|name| run.join(name));
-    let of_home = ["a.json", "a.csv", "variables"].map(|name| it.home.at(name));
-    for file in of_run.iter().chain(&of_home) {
-        it.assert_has_no_secret(&read(file), &file.display().to_string());
-    }
-    // Other tests that run at the same time may have signed URLs of their stores on command lines.
-    it.assert_has_no_key(&read(&it.home.at("lines")), "a command line");
-    let json: Value = serde_json::from_str(&read(&of_home[0])).unwrap();
-    let measured = trial(&json, "rust/http", "unknown");
-    assert_eq!((&measured["outcome"], &measured["over"]), (&"measured".into(), &"s3".into()), "{measured}");
-    let target = &json["targets"][0];
-    assert_eq!((&target["path"], &target["http"]["server"]), (&it.object().into(), &"foreign".into()));
-    assert_eq!(target["store"]["endpoint"], it.store.at("endpoint"));
-}
-
-#[test]
-fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
-    let Some(it) = OtherStore::start() else { return };
-    let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/named.sh");
-    let race = |style: &str, endpoint: &str| {
-        let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
-        let mut command = it.with_credentials(named, it.store.at("secret_key"));
-        command.env("AWS_CONFIG_FILE", config).args([it.store.at("virtual_host"), READLAB, "race"]);
-        command.args([&it.object(), "--endpoint", it.store.at(endpoint)]);
-        command.args(["--cacert", it.store.at("cacert"), "--method", "rust/http*", "--quiet"]);
-        Said::of(command.args(QUICK).args(["--export-json", "-"]))
-    };
-    for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
-        let said = race("virtual", endpoint);
-        if said.code == Some(SKIPPED) {
-            eprintln!("{}", said.err.trim());
-            return;
-        }
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-        let json: Value = serde_json::from_str(&said.out).unwrap();
-        for method in ["rust/http", "rust/http-ranged"] {
-            assert_eq!(trial(&json, method, "unknown")["outcome"], "measured");
-        }
-        assert_eq!(json["targets"][0]["store"]["style"], "virtual");
-    }
-    // In the path it would be at a host that has no address.
-    assert!(race("path", "virtual_endpoint").refusal().contains("s3://bucket/"));
-}
-
-#[test]
-fn commands_get_credentials_only_if_the_user_says_so() {
-    let Some(it) = OtherStore::start() else { return };
-    let reads = "curl -s \"$READLAB_TARGET\" | wc -l # {}";
-    let without = it.race(&["--method", "command/*", "-c", reads]);
-    assert_eq!(without.code, Some(1), "{without}");
-    let with = it.race(&["--method", "command/*", "-c", reads, "--commands-get-credentials"]);
-    if !with.out.contains("unavailable") {
-        assert_eq!(with.code, Some(0), "{with}");
-    } else {
-        eprintln!("SKIPPED: a command that gets credentials: no curl");
-    }
-}
-
-#[test]
 fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
     let Some(it) = OtherStore::start() else { return };
     let endpoint = it.store.at("endpoint");
@@ -207,30 +138,115 @@ const SDKS: [&str; 5] = [
     "python-objects/boto3.get_object",
 ];
 
-#[test]
-fn the_sdks_of_five_languages_read_an_object_and_every_answer_is_right() {
-    let home = Home::new();
-    let file = home.file("f.txt", "line\n".repeat(50_000));
-    for sdk in SDKS {
-        // It is built now; one that cannot be built here has no methods.
-        let words =
-            ["--s3", "--state", "warm", "--method", sdk, "--fills", "1", "--quiet", "--export-json", "-"];
-        let said = home.race(&file, &words);
-        if said.code == Some(2) && said.err.contains("no method matches") {
-            eprintln!("SKIPPED: {sdk}: {}", said.err);
-            continue;
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
+        let Some(it) = OtherStore::start() else { return };
+        // What a command prints is only its count; what it sees goes to a file.
+        let look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' >>lines; env >>variables; wc -l <'store/bucket/my log.txt' # {}";
+        let said = it.race(&[
+            "--method",
+            "rust/http*",
+            "-c",
+            look,
+            "--export-json",
+            "a.json",
+            "--export-csv",
+            "a.csv",
+        ]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        it.assert_has_no_secret(&said.to_string(), "what is printed");
+        let read = |name: &Path| String::from_utf8_lossy(&fs::read(name).unwrap()).into_owned();
+        let run = it.home.runs()[0].clone();
+        let of_run = ["record.jsonl", "report.html"].map(|name| run.join(name));
+        let of_home = ["a.json", "a.csv", "variables"].map(|name| it.home.at(name));
+        for file in of_run.iter().chain(&of_home) {
+            it.assert_has_no_secret(&read(file), &file.display().to_string());
         }
-        assert_eq!(said.code, Some(0), "{said}");
-        let json: Value = serde_json::from_str(&said.out).unwrap();
-        let trial = trial(&json, sdk, "warm");
-        assert_eq!(trial["outcome"], "measured", "{trial}");
-        for sample in trial["samples"].as_array().unwrap() {
-            assert_eq!(sample["answer"]["newlines"], 50_000, "{sdk}: {sample}");
-            let request = &sample["request"];
-            let first_byte_ns = request["first_byte_ns"].as_u64();
-            let wall_ns = sample["wall_ns"].as_u64().unwrap();
-            assert!(first_byte_ns.is_some_and(|ns| ns <= wall_ns), "{sdk}: {sample}");
-            assert!(request["requests"].as_u64() >= Some(1), "{sdk}: {sample}");
+        // Other tests that run at the same time may have signed URLs of their stores on command lines.
+        it.assert_has_no_key(&read(&it.home.at("lines")), "a command line");
+        let json: Value = serde_json::from_str(&read(&of_home[0])).unwrap();
+        let measured = trial(&json, "rust/http", "unknown");
+        assert_eq!(
+            (&measured["outcome"], &measured["over"]),
+            (&"measured".into(), &"s3".into()),
+            "{measured}"
+        );
+        let target = &json["targets"][0];
+        assert_eq!((&target["path"], &target["http"]["server"]), (&it.object().into(), &"foreign".into()));
+        assert_eq!(target["store"]["endpoint"], it.store.at("endpoint"));
+    }
+
+    #[test]
+    fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
+        let Some(it) = OtherStore::start() else { return };
+        let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/named.sh");
+        let race = |style: &str, endpoint: &str| {
+            let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
+            let mut command = it.with_credentials(named, it.store.at("secret_key"));
+            command.env("AWS_CONFIG_FILE", config).args([it.store.at("virtual_host"), READLAB, "race"]);
+            command.args([&it.object(), "--endpoint", it.store.at(endpoint)]);
+            command.args(["--cacert", it.store.at("cacert"), "--method", "rust/http*", "--quiet"]);
+            Said::of(command.args(QUICK).args(["--export-json", "-"]))
+        };
+        for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
+            let said = race("virtual", endpoint);
+            if said.code == Some(SKIPPED) {
+                eprintln!("{}", said.err.trim());
+                return;
+            }
+            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+            let json: Value = serde_json::from_str(&said.out).unwrap();
+            for method in ["rust/http", "rust/http-ranged"] {
+                assert_eq!(trial(&json, method, "unknown")["outcome"], "measured");
+            }
+            assert_eq!(json["targets"][0]["store"]["style"], "virtual");
+        }
+        // In the path it would be at a host that has no address.
+        assert!(race("path", "virtual_endpoint").refusal().contains("s3://bucket/"));
+    }
+
+    #[test]
+    fn commands_get_credentials_only_if_the_user_says_so() {
+        let Some(it) = OtherStore::start() else { return };
+        let reads = "curl -s \"$READLAB_TARGET\" | wc -l # {}";
+        let without = it.race(&["--method", "command/*", "-c", reads]);
+        assert_eq!(without.code, Some(1), "{without}");
+        let with = it.race(&["--method", "command/*", "-c", reads, "--commands-get-credentials"]);
+        if !with.out.contains("unavailable") {
+            assert_eq!(with.code, Some(0), "{with}");
+        } else {
+            eprintln!("SKIPPED: a command that gets credentials: no curl");
+        }
+    }
+
+    #[test]
+    fn the_sdks_of_five_languages_read_an_object_and_every_answer_is_right() {
+        let home = Home::new();
+        let file = home.file("f.txt", "line\n".repeat(50_000));
+        for sdk in SDKS {
+            // It is built now; one that cannot be built here has no methods.
+            let words =
+                ["--s3", "--state", "warm", "--method", sdk, "--fills", "1", "--quiet", "--export-json", "-"];
+            let said = home.race(&file, &words);
+            if said.code == Some(2) && said.err.contains("no method matches") {
+                eprintln!("SKIPPED: {sdk}: {}", said.err);
+                continue;
+            }
+            assert_eq!(said.code, Some(0), "{said}");
+            let json: Value = serde_json::from_str(&said.out).unwrap();
+            let trial = trial(&json, sdk, "warm");
+            assert_eq!(trial["outcome"], "measured", "{trial}");
+            for sample in trial["samples"].as_array().unwrap() {
+                assert_eq!(sample["answer"]["newlines"], 50_000, "{sdk}: {sample}");
+                let request = &sample["request"];
+                let first_byte_ns = request["first_byte_ns"].as_u64();
+                let wall_ns = sample["wall_ns"].as_u64().unwrap();
+                assert!(first_byte_ns.is_some_and(|ns| ns <= wall_ns), "{sdk}: {sample}");
+                assert!(request["requests"].as_u64() >= Some(1), "{sdk}: {sample}");
+            }
         }
     }
 }

@@ -141,19 +141,6 @@ fn set_up_comes_first_prepared_comes_before_each_reading_and_cleaned_up_is_at_th
 }
 
 #[test]
-fn a_set_up_may_make_the_program_itself() {
-    let home = Home::new();
-    let made = "printf '#!/bin/sh\\nexec wc -l \"$1\"\\n' > built && chmod +x built";
-    let words = ["--setup", made, "--cleanup", "rm built", "--method", "command/*", "-c", "./built {}"];
-    let (json, said) = home.race_json(&target(&home), &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    for state in ["cold", "warm"] {
-        assert_eq!(trial(&json, "./built {}", state)["outcome"], "measured", "{said}");
-    }
-    assert!(!home.at("built").exists(), "it was cleaned up");
-}
-
-#[test]
 fn what_fails_around_readings_ends_the_run_with_its_exit_code_and_its_last_words() {
     let home = Home::new();
     let file = target(&home);
@@ -167,42 +154,6 @@ fn what_fails_around_readings_ends_the_run_with_its_exit_code_and_its_last_words
         assert!(said.err.lines().any(|line| line == format!("readlab: {why}")), "{said}");
         assert_eq!(log(&home).len(), usize::from(is_cleaned_up), "{option}: {:?}", log(&home));
     }
-}
-
-#[test]
-fn ctrl_c_cleans_up_and_a_resumed_run_sets_up_again() {
-    let home = Home::new();
-    let file = target(&home);
-    let mut command = Command::new(READLAB);
-    command.arg("race").arg(&file).args([
-        "--no-progress",
-        "--save",
-        "cut",
-        "--runs",
-        "2000",
-        "--budget",
-        "20m",
-    ]);
-    command.args(words(&["echo read >> log; cat {}"], &["--check", "same"]));
-    command.args(["--setup", "echo setup >> log", "--cleanup", "sleep 0.2; echo cleanup >> log"]);
-    command.envs(home.environment()).current_dir(home.at(""));
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    assert!(soon(|| log(&home).len() > 8), "{:?}", log(&home));
-    send(&child, Signal::INT);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let count = |word: &str| log(&home).iter().filter(|line| *line == word).count();
-    assert_eq!((count("setup"), count("cleanup")), (1, 1), "{:?}", log(&home));
-    assert_eq!(log(&home).last().unwrap(), "cleanup");
-    let mut resumed = Command::new(READLAB);
-    resumed
-        .args(["race", "--resume", "cut", "--no-progress"])
-        .envs(home.environment())
-        .current_dir(home.at(""));
-    let mut child = resumed.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    assert!(soon(|| count("setup") == 2), "{:?}", log(&home));
-    send(&child, Signal::INT);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(count("cleanup"), 2, "{:?}", log(&home));
 }
 
 #[test]
@@ -236,4 +187,59 @@ fn options_about_commands_that_suit_none_are_refused() {
     refused(&thrice, "--setup is given 2 times for 3 commands");
     refused(&["-c", "cat {}", "--check", "same", "--method", "rust/read"], "no method matches rust/read");
     refused(&["-c", "cat {}", "--check", "same", "--work", "sum"], "--work");
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_set_up_may_make_the_program_itself() {
+        let home = Home::new();
+        let made = "printf '#!/bin/sh\\nexec wc -l \"$1\"\\n' > built && chmod +x built";
+        let words = ["--setup", made, "--cleanup", "rm built", "--method", "command/*", "-c", "./built {}"];
+        let (json, said) = home.race_json(&target(&home), &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        for state in ["cold", "warm"] {
+            assert_eq!(trial(&json, "./built {}", state)["outcome"], "measured", "{said}");
+        }
+        assert!(!home.at("built").exists(), "it was cleaned up");
+    }
+
+    #[test]
+    fn ctrl_c_cleans_up_and_a_resumed_run_sets_up_again() {
+        let home = Home::new();
+        let file = target(&home);
+        let mut command = Command::new(READLAB);
+        command.arg("race").arg(&file).args([
+            "--no-progress",
+            "--save",
+            "cut",
+            "--runs",
+            "2000",
+            "--budget",
+            "20m",
+        ]);
+        command.args(words(&["echo read >> log; cat {}"], &["--check", "same"]));
+        command.args(["--setup", "echo setup >> log", "--cleanup", "sleep 0.2; echo cleanup >> log"]);
+        command.envs(home.environment()).current_dir(home.at(""));
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(soon(|| log(&home).len() > 8), "{:?}", log(&home));
+        send(&child, Signal::INT);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let count = |word: &str| log(&home).iter().filter(|line| *line == word).count();
+        assert_eq!((count("setup"), count("cleanup")), (1, 1), "{:?}", log(&home));
+        assert_eq!(log(&home).last().unwrap(), "cleanup");
+        let mut resumed = Command::new(READLAB);
+        resumed
+            .args(["race", "--resume", "cut", "--no-progress"])
+            .envs(home.environment())
+            .current_dir(home.at(""));
+        let mut child =
+            resumed.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(soon(|| count("setup") == 2), "{:?}", log(&home));
+        send(&child, Signal::INT);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(count("cleanup"), 2, "{:?}", log(&home));
+    }
 }

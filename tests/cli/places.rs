@@ -50,27 +50,6 @@ fn every_block_is_proven_and_every_read_is_timed() {
 }
 
 #[test]
-fn tables_have_reads_per_second_and_what_single_reads_take() {
-    let home = Home::new();
-    let words =
-        ["--state", "warm", "--pattern", "zipf:1.5", "--block", "8KiB", "--reads", "200", "--percentiles"];
-    let said = home.race(&file(&home), &[&words[..], &TWO, &["--export-markdown", "table.md"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    for text in [
-        "reads/s",
-        "p50",
-        "p99",
-        "200 zipf:1.5 reads of 8KiB",
-        "single reads: p50 ",
-        "control: rust/places-null",
-    ] {
-        assert!(said.out.contains(text), "{text}: {said}");
-    }
-    let table = fs::read_to_string(home.at("table.md")).unwrap();
-    assert!(table.contains("| reads/s | p50 | p99 | p99.9 |"), "{table}");
-}
-
-#[test]
 fn cold_readings_begin_with_no_page_of_the_whole_file_and_warm_ones_with_all() {
     let home = Home::new();
     let (_, said) = race(&home, &file(&home), &TWO);
@@ -84,46 +63,6 @@ fn cold_readings_begin_with_no_page_of_the_whole_file_and_warm_ones_with_all() {
             let least = if right > 0.0 { 0 } else { 20 * 4096 };
             assert!(sample.device_read_bytes.is_none_or(|bytes| bytes >= least), "{sample:?}");
         }
-    }
-}
-
-#[test]
-fn a_seed_picks_the_places_and_a_run_that_was_cut_short_goes_on_with_them() {
-    let home = Home::new();
-    let file = file(&home);
-    let digest = |seed: &str, name: &str| {
-        let options = ["race", "--pattern", "random", "--reads", "20", "--seed", seed, "--output", name];
-        let brief = ["--state", "warm", "--runs", "6", "--quiet", "--export-json", "-"];
-        let words = [&options[..], &brief, &TWO, &[file.to_str().unwrap()]].concat();
-        let said = home.readlab(words);
-        assert_eq!(said.code, Some(0), "{said}");
-        let json: Value = serde_json::from_str(&said.out).unwrap();
-        json["targets"][0]["digest"].as_str().unwrap().to_owned()
-    };
-    let (one, again, other) = (digest("1", "a"), digest("1", "b"), digest("2", "c"));
-    assert_eq!(one, again);
-    assert_ne!(one, other);
-    let record = home.at("a/record.jsonl");
-    let whole = fs::read_to_string(&record).unwrap();
-    let lines: Vec<&str> = whole.lines().collect();
-    fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
-    let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.contains("20 random reads of 4KiB"), "{said}");
-}
-
-#[test]
-fn a_depth_holds_for_every_method() {
-    let home = Home::new();
-    let methods = [&TWO[..], &["--method", "rust/places-ahead/scalar"]].concat();
-    let (json, said) =
-        race(&home, &file(&home), &[&methods[..], &["--depth", "3", "--state", "warm"]].concat());
-    let trials = json["trials"].as_array().unwrap().iter().filter(|it| it["cache"] != "none");
-    let trials: Vec<&Value> = trials.collect();
-    assert!(trials.len() >= 3, "{said}");
-    for trial in trials {
-        let name = if trial["method"] == "places-ahead" { "depth" } else { "threads" };
-        assert_eq!(trial["params"][name], 3, "{trial}");
     }
 }
 
@@ -147,25 +86,6 @@ fn what_has_no_places_is_refused_before_anything_is_read() {
     refused(&file, &["--pattern", "random", "--block", "0"], "not from 1 byte to 1 GiB");
     refused(&file, &["--block", "8KiB"], "--pattern");
     refused(&file, &["--pattern", "random", "--reads", "0"], "0 is not in");
-}
-
-#[test]
-fn methods_of_whole_files_say_that_only_places_are_read_and_the_other_way_round() {
-    let home = Home::new();
-    let file = file(&home);
-    let (json, said) =
-        race(&home, &file, &["--method", "rust/read", "--method", "rust/places-pread", "--state", "warm"]);
-    assert_eq!(said.code, Some(1), "{said}");
-    let reason = |json: &Value, method: &str| {
-        let trials = json["trials"].as_array().unwrap().clone();
-        let trial = trials.into_iter().find(|it| it["method"] == method).unwrap();
-        trial["reason"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(reason(&json, "read"), "it reads whole files, and only places of one are read");
-    let (json, said) =
-        home.race_json(&file, &["--method", "rust/places-pread", "--method", "rust/read", "--state", "warm"]);
-    assert_eq!(said.code, Some(1), "{said}");
-    assert_eq!(reason(&json, "places-pread"), "it reads places of a file, which --pattern picks");
 }
 
 /// A contender of places that knows the right sum, and says this of the blocks and of single reads.
@@ -227,5 +147,101 @@ fn a_contender_that_does_not_prove_each_block_or_times_other_reads_is_refused() 
             }
             None => assert_eq!(trial["outcome"], "measured", "{trial}"),
         }
+    }
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn tables_have_reads_per_second_and_what_single_reads_take() {
+        let home = Home::new();
+        let words = [
+            "--state",
+            "warm",
+            "--pattern",
+            "zipf:1.5",
+            "--block",
+            "8KiB",
+            "--reads",
+            "200",
+            "--percentiles",
+        ];
+        let said = home.race(&file(&home), &[&words[..], &TWO, &["--export-markdown", "table.md"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        for text in [
+            "reads/s",
+            "p50",
+            "p99",
+            "200 zipf:1.5 reads of 8KiB",
+            "single reads: p50 ",
+            "control: rust/places-null",
+        ] {
+            assert!(said.out.contains(text), "{text}: {said}");
+        }
+        let table = fs::read_to_string(home.at("table.md")).unwrap();
+        assert!(table.contains("| reads/s | p50 | p99 | p99.9 |"), "{table}");
+    }
+
+    #[test]
+    fn a_seed_picks_the_places_and_a_run_that_was_cut_short_goes_on_with_them() {
+        let home = Home::new();
+        let file = file(&home);
+        let digest = |seed: &str, name: &str| {
+            let options = ["race", "--pattern", "random", "--reads", "20", "--seed", seed, "--output", name];
+            let brief = ["--state", "warm", "--runs", "6", "--quiet", "--export-json", "-"];
+            let words = [&options[..], &brief, &TWO, &[file.to_str().unwrap()]].concat();
+            let said = home.readlab(words);
+            assert_eq!(said.code, Some(0), "{said}");
+            let json: Value = serde_json::from_str(&said.out).unwrap();
+            json["targets"][0]["digest"].as_str().unwrap().to_owned()
+        };
+        let (one, again, other) = (digest("1", "a"), digest("1", "b"), digest("2", "c"));
+        assert_eq!(one, again);
+        assert_ne!(one, other);
+        let record = home.at("a/record.jsonl");
+        let whole = fs::read_to_string(&record).unwrap();
+        let lines: Vec<&str> = whole.lines().collect();
+        fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
+        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.contains("20 random reads of 4KiB"), "{said}");
+    }
+
+    #[test]
+    fn a_depth_holds_for_every_method() {
+        let home = Home::new();
+        let methods = [&TWO[..], &["--method", "rust/places-ahead/scalar"]].concat();
+        let (json, said) =
+            race(&home, &file(&home), &[&methods[..], &["--depth", "3", "--state", "warm"]].concat());
+        let trials = json["trials"].as_array().unwrap().iter().filter(|it| it["cache"] != "none");
+        let trials: Vec<&Value> = trials.collect();
+        assert!(trials.len() >= 3, "{said}");
+        for trial in trials {
+            let name = if trial["method"] == "places-ahead" { "depth" } else { "threads" };
+            assert_eq!(trial["params"][name], 3, "{trial}");
+        }
+    }
+
+    #[test]
+    fn methods_of_whole_files_say_that_only_places_are_read_and_the_other_way_round() {
+        let home = Home::new();
+        let file = file(&home);
+        let (json, said) = race(
+            &home,
+            &file,
+            &["--method", "rust/read", "--method", "rust/places-pread", "--state", "warm"],
+        );
+        assert_eq!(said.code, Some(1), "{said}");
+        let reason = |json: &Value, method: &str| {
+            let trials = json["trials"].as_array().unwrap().clone();
+            let trial = trials.into_iter().find(|it| it["method"] == method).unwrap();
+            trial["reason"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(reason(&json, "read"), "it reads whole files, and only places of one are read");
+        let (json, said) = home
+            .race_json(&file, &["--method", "rust/places-pread", "--method", "rust/read", "--state", "warm"]);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert_eq!(reason(&json, "places-pread"), "it reads places of a file, which --pattern picks");
     }
 }

@@ -61,28 +61,6 @@ fn assert_measured(trial: &Value) {
 }
 
 #[test]
-fn the_default_line_up_races_and_its_export_keeps_the_contract() {
-    let home = Home::new();
-    let (json, said) = home.race_json(&home.file("f.txt", TEXT), &[]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    assert_contract(&json);
-    assert_eq!(json["end"]["reason"], "settled");
-    for (id, state) in [("command/wc -l", "cold"), ("command/wc -l", "warm"), ("rust/null", "warm")] {
-        let trial = trials(&json, id, state);
-        assert_eq!(trial["outcome"], "measured", "{trial}");
-        assert_eq!(
-            trial["samples"].as_array().unwrap().len(),
-            3,
-            "--runs 3 is exact, whatever the file's size"
-        );
-    }
-    let contenders: Vec<_> = json["contenders"].as_array().unwrap().iter().map(|c| &c["contender"]).collect();
-    assert!(contenders.iter().any(|name| *name == "rust"), "{contenders:?}");
-    let left: Vec<_> = std::fs::read_dir(home.temporary()).unwrap().collect();
-    assert!(left.is_empty(), "temporary files were left: {left:?}");
-}
-
-#[test]
 fn the_table_names_its_reference_its_proof_and_the_record() {
     let home = Home::new();
     let said = home.race(&home.file("f.txt", TEXT), &["--method", "rust/read/scalar", "--state", "warm"]);
@@ -202,16 +180,6 @@ fn work_follows_the_content_or_the_users_word() {
 }
 
 #[test]
-fn the_reference_is_the_one_that_was_named() {
-    let home = Home::new();
-    let words = ["--method", "rust/{read,mmap}/scalar", "--reference", "rust/mmap/scalar", "--state", "warm"];
-    let (json, _) = home.race_json(&home.file("f.txt", TEXT), &words);
-    assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
-    let missing = &trials(&json, "rust/mmap/scalar", "warm")["missing"]["ratio"];
-    assert_eq!(missing, "it is the reference");
-}
-
-#[test]
 fn the_same_seed_gives_the_same_order() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
@@ -265,32 +233,76 @@ fn an_export_that_cannot_be_written_is_reported_before_anything_is_measured() {
     assert!(again.refusal().ends_with("run: has a record already, which is not overwritten"), "{again}");
 }
 
-#[test]
-fn colour_comes_when_requested_and_goes_with_no_color() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let coloured = |words: &[&str], env: &[(&str, &str)]| {
-        let mut command = home.command(super::READLAB);
-        command.arg("race").arg(&file).args(super::QUICK).args(words).envs(env.iter().copied());
-        command.args(["--method", "rust/read/scalar", "--state", "warm"]);
-        let said = super::Said::of(&mut command);
-        assert_eq!(said.code, Some(0), "{said}");
-        said.out.contains('\u{1b}')
-    };
-    assert!(coloured(&["--color", "always"], &[]));
-    assert!(!coloured(&[], &[]), "no terminal");
-    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
-    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn several_targets_get_a_race_each_and_the_worst_end_is_the_exit_code() {
-    let home = Home::new();
-    let (two, three) = (home.file("two.txt", "a\nb\n"), home.file("three.txt", "a\nb\nc\n"));
-    let mut command = home.command(super::READLAB);
-    command.arg("race").args([&two, &three]).args(super::QUICK);
-    let said =
-        super::Said::of(command.args(["-c", "echo 3", "--method", "rust/read/scalar", "--state", "warm"]));
-    assert_eq!((said.code, home.runs().len()), (Some(1), 2), "{said}");
-    assert!(said.out.contains("two.txt") && said.out.contains("three.txt"));
+    #[test]
+    fn the_default_line_up_races_and_its_export_keeps_the_contract() {
+        let home = Home::new();
+        let (json, said) = home.race_json(&home.file("f.txt", TEXT), &[]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        assert_contract(&json);
+        assert_eq!(json["end"]["reason"], "settled");
+        for (id, state) in [("command/wc -l", "cold"), ("command/wc -l", "warm"), ("rust/null", "warm")] {
+            let trial = trials(&json, id, state);
+            assert_eq!(trial["outcome"], "measured", "{trial}");
+            assert_eq!(
+                trial["samples"].as_array().unwrap().len(),
+                3,
+                "--runs 3 is exact, whatever the file's size"
+            );
+        }
+        let contenders: Vec<_> =
+            json["contenders"].as_array().unwrap().iter().map(|c| &c["contender"]).collect();
+        assert!(contenders.iter().any(|name| *name == "rust"), "{contenders:?}");
+        let left: Vec<_> = std::fs::read_dir(home.temporary()).unwrap().collect();
+        assert!(left.is_empty(), "temporary files were left: {left:?}");
+    }
+
+    #[test]
+    fn the_reference_is_the_one_that_was_named() {
+        let home = Home::new();
+        let words =
+            ["--method", "rust/{read,mmap}/scalar", "--reference", "rust/mmap/scalar", "--state", "warm"];
+        let (json, _) = home.race_json(&home.file("f.txt", TEXT), &words);
+        assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
+        let missing = &trials(&json, "rust/mmap/scalar", "warm")["missing"]["ratio"];
+        assert_eq!(missing, "it is the reference");
+    }
+
+    #[test]
+    fn colour_comes_when_requested_and_goes_with_no_color() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let coloured = |words: &[&str], env: &[(&str, &str)]| {
+            let mut command = home.command(super::super::READLAB);
+            command.arg("race").arg(&file).args(super::super::QUICK).args(words).envs(env.iter().copied());
+            command.args(["--method", "rust/read/scalar", "--state", "warm"]);
+            let said = super::super::Said::of(&mut command);
+            assert_eq!(said.code, Some(0), "{said}");
+            said.out.contains('\u{1b}')
+        };
+        assert!(coloured(&["--color", "always"], &[]));
+        assert!(!coloured(&[], &[]), "no terminal");
+        assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+        assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    }
+
+    #[test]
+    fn several_targets_get_a_race_each_and_the_worst_end_is_the_exit_code() {
+        let home = Home::new();
+        let (two, three) = (home.file("two.txt", "a\nb\n"), home.file("three.txt", "a\nb\nc\n"));
+        let mut command = home.command(super::super::READLAB);
+        command.arg("race").args([&two, &three]).args(super::super::QUICK);
+        let said = super::super::Said::of(command.args([
+            "-c",
+            "echo 3",
+            "--method",
+            "rust/read/scalar",
+            "--state",
+            "warm",
+        ]));
+        assert_eq!((said.code, home.runs().len()), (Some(1), 2), "{said}");
+        assert!(said.out.contains("two.txt") && said.out.contains("three.txt"));
+    }
 }

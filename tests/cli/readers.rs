@@ -72,27 +72,6 @@ fn all_readers_of_a_turn_read_the_whole_file_and_their_time_is_that_of_all_toget
 }
 
 #[test]
-fn the_table_and_the_page_say_how_many_read_and_what_each_had() {
-    let home = Home::new();
-    let said = home.race(
-        &file(&home),
-        &[&ONE[..], &["--readers", "1,2", "--state", "warm", "--output", "run"]].concat(),
-    );
-    assert_eq!(said.code, Some(0), "{said}");
-    for told in ["by 2 readers · ", "scaling: Warm, rust/read/scalar: 2 readers read ", "saturation: Warm, "]
-    {
-        assert!(said.out.contains(told), "{told}: {said}");
-    }
-    let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
-    for told in ["Readers at once", "readers that read together", "What each of several readers had"] {
-        assert!(page.contains(told), "{told}");
-    }
-    let one = home.race(&file(&home), &[&ONE[..], &["--readers", "2", "--state", "warm"]].concat());
-    assert!(one.code == Some(0) && one.out.contains("warm (2 readers)"), "{one}");
-    assert!(!one.out.contains("scaling:"), "one number shows no growth: {one}");
-}
-
-#[test]
 fn one_reader_of_several_that_lies_or_dies_ends_the_trial_with_the_reason() {
     for (deed, outcome, reason) in [
         (
@@ -115,25 +94,6 @@ fn one_reader_of_several_that_lies_or_dies_ends_the_trial_with_the_reason() {
 }
 
 #[test]
-fn readers_read_over_servers_out_of_archives_and_nothing_at_all() {
-    let home = Home::new();
-    let file = file(&home);
-    let over_http =
-        home.race(&file, &["--http", "--readers", "2", "--method", "rust/http", "--state", "warm"]);
-    assert!(over_http.code == Some(0) && over_http.out.contains("(2 readers)"), "{over_http}");
-    let packed = std::process::Command::new("gzip").arg("--keep").arg(&file).status().unwrap();
-    assert!(packed.success());
-    let words = ["--readers", "2", "--method", "rust/gzip", "--state", "warm"];
-    let (json, said) = home.race_json(&home.at("f.gz"), &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let trials = json["trials"].as_array().unwrap();
-    let decoded = trials.iter().find(|it| it["method"] == "gzip").unwrap();
-    assert_eq!(decoded["bytes_out"], 2 * 7 * LINES, "{decoded}");
-    let (json, said) = home.race_json(&home.file("empty", ""), &[&ONE[..], &["--readers", "2"]].concat());
-    assert!(said.code == Some(0) && json["readers"].is_array(), "{said}");
-}
-
-#[test]
 fn numbers_that_are_none_and_a_fleet_are_refused() {
     let home = Home::new();
     let file = file(&home);
@@ -151,28 +111,6 @@ fn numbers_that_are_none_and_a_fleet_are_refused() {
         "2".as_ref(),
     ]);
     assert!(said.code == Some(2) && said.err.contains("--readers: the ranks of a fleet"), "{said}");
-}
-
-#[test]
-fn ctrl_c_ends_all_readers_and_the_run_goes_on_with_as_many() {
-    let home = Home::new();
-    let words = [&ONE[..], &["--readers", "1,3", "--runs", "12", "--state", "warm", "--budget", "10m"]];
-    let child = long_run(&home, "race", &words.concat());
-    let children = descendants(child.id());
-    send(&child, Signal::INT);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert_nothing_left(&home, &children);
-    let before = Record::read(&home.at("run/record.jsonl")).unwrap();
-    let resumed: Said = home.readlab(["race", "--resume", "run/record.jsonl"]);
-    assert_eq!(resumed.code, Some(0), "{resumed}");
-    let after = Record::read(&home.at("run/record.jsonl")).unwrap();
-    assert_eq!((after.resumed.len(), &after.targets), (1, &before.targets));
-    for trial in after.trials.iter().filter(|it| !it.trial.is_control()) {
-        assert_eq!(trial.samples.len(), 12, "{}", trial.trial.id);
-        let readers = after.targets[trial.trial.target].readers.unwrap() as usize;
-        assert!(trial.readers_turns.iter().all(|turn| turn.readers.len() == readers));
-    }
 }
 
 #[test]
@@ -221,14 +159,82 @@ fn copies_are_of_files_on_the_same_file_system_and_for_readers() {
     assert!(said.code == Some(2) && said.err.contains(".: --copies are copies of a file"), "{said}");
 }
 
-#[test]
-fn runs_by_different_numbers_of_readers_are_unlike() {
-    let home = Home::new();
-    let file = file(&home);
-    for (readers, name) in [("1", "one"), ("2", "two")] {
-        let words = ["--readers", readers, "--save", name, "--state", "warm", "--method", "rust/read/scalar"];
-        assert_eq!(home.race(&file, &words).code, Some(0));
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn the_table_and_the_page_say_how_many_read_and_what_each_had() {
+        let home = Home::new();
+        let said = home.race(
+            &file(&home),
+            &[&ONE[..], &["--readers", "1,2", "--state", "warm", "--output", "run"]].concat(),
+        );
+        assert_eq!(said.code, Some(0), "{said}");
+        for told in
+            ["by 2 readers · ", "scaling: Warm, rust/read/scalar: 2 readers read ", "saturation: Warm, "]
+        {
+            assert!(said.out.contains(told), "{told}: {said}");
+        }
+        let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
+        for told in ["Readers at once", "readers that read together", "What each of several readers had"] {
+            assert!(page.contains(told), "{told}");
+        }
+        let one = home.race(&file(&home), &[&ONE[..], &["--readers", "2", "--state", "warm"]].concat());
+        assert!(one.code == Some(0) && one.out.contains("warm (2 readers)"), "{one}");
+        assert!(!one.out.contains("scaling:"), "one number shows no growth: {one}");
     }
-    let said = home.readlab(["compare", "one", "two"]);
-    assert!(format!("{said}").contains("read at once by 1 and 2"), "{said}");
+
+    #[test]
+    fn readers_read_over_servers_out_of_archives_and_nothing_at_all() {
+        let home = Home::new();
+        let file = file(&home);
+        let over_http =
+            home.race(&file, &["--http", "--readers", "2", "--method", "rust/http", "--state", "warm"]);
+        assert!(over_http.code == Some(0) && over_http.out.contains("(2 readers)"), "{over_http}");
+        let packed = std::process::Command::new("gzip").arg("--keep").arg(&file).status().unwrap();
+        assert!(packed.success());
+        let words = ["--readers", "2", "--method", "rust/gzip", "--state", "warm"];
+        let (json, said) = home.race_json(&home.at("f.gz"), &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let trials = json["trials"].as_array().unwrap();
+        let decoded = trials.iter().find(|it| it["method"] == "gzip").unwrap();
+        assert_eq!(decoded["bytes_out"], 2 * 7 * LINES, "{decoded}");
+        let (json, said) = home.race_json(&home.file("empty", ""), &[&ONE[..], &["--readers", "2"]].concat());
+        assert!(said.code == Some(0) && json["readers"].is_array(), "{said}");
+    }
+
+    #[test]
+    fn ctrl_c_ends_all_readers_and_the_run_goes_on_with_as_many() {
+        let home = Home::new();
+        let words = [&ONE[..], &["--readers", "1,3", "--runs", "12", "--state", "warm", "--budget", "10m"]];
+        let child = long_run(&home, "race", &words.concat());
+        let children = descendants(child.id());
+        send(&child, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        assert_nothing_left(&home, &children);
+        let before = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let resumed: Said = home.readlab(["race", "--resume", "run/record.jsonl"]);
+        assert_eq!(resumed.code, Some(0), "{resumed}");
+        let after = Record::read(&home.at("run/record.jsonl")).unwrap();
+        assert_eq!((after.resumed.len(), &after.targets), (1, &before.targets));
+        for trial in after.trials.iter().filter(|it| !it.trial.is_control()) {
+            assert_eq!(trial.samples.len(), 12, "{}", trial.trial.id);
+            let readers = after.targets[trial.trial.target].readers.unwrap() as usize;
+            assert!(trial.readers_turns.iter().all(|turn| turn.readers.len() == readers));
+        }
+    }
+
+    #[test]
+    fn runs_by_different_numbers_of_readers_are_unlike() {
+        let home = Home::new();
+        let file = file(&home);
+        for (readers, name) in [("1", "one"), ("2", "two")] {
+            let words =
+                ["--readers", readers, "--save", name, "--state", "warm", "--method", "rust/read/scalar"];
+            assert_eq!(home.race(&file, &words).code, Some(0));
+        }
+        let said = home.readlab(["compare", "one", "two"]);
+        assert!(format!("{said}").contains("read at once by 1 and 2"), "{said}");
+    }
 }

@@ -13,32 +13,6 @@ fn steps() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_example_for_continuous_integration_works_as_written() {
-    let home = Home::new();
-    home.file("data.bin", "one\ntwo\n");
-    let reader = home.file("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
-    std::fs::set_permissions(reader, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let steps = steps();
-    assert_eq!(steps.len(), 3, "two races and a comparison: {steps:?}");
-    let path =
-        format!("{}:{}", Path::new(READLAB).parent().unwrap().display(), std::env::var("PATH").unwrap());
-    for (at, step) in steps.into_iter().enumerate() {
-        // Seconds instead of minutes; a difference by chance does not matter here.
-        let quick = if at < 2 { " --runs 5 --state warm" } else { "" };
-        let step = format!("{step}{quick}");
-        let mut shell = home.command("sh");
-        shell.args(["-c", &step]).env("PATH", &path).env("GITHUB_STEP_SUMMARY", home.at("summary.md"));
-        let said = Said::of(&mut shell);
-        assert!(said.code == Some(0) || at == 2 && said.code == Some(3), "{step}: {said}");
-    }
-    for export in ["summary.md", "benchmark.json"] {
-        let text = std::fs::read_to_string(home.at(export)).unwrap();
-        assert!(text.contains("./my-reader"), "{export}: {text}");
-        assert!(!text.contains("rust/mmap"), "commands alone: {text}");
-    }
-}
-
-#[test]
 fn a_glob_or_name_of_commands_matches_those_of_the_user_and_of_the_line_up() {
     let home = Home::new();
     let file = home.file("f.txt", "one\ntwo\n");
@@ -71,33 +45,6 @@ fn a_command_that_names_the_file_reads_it_once_with_a_note() {
 }
 
 #[test]
-fn folders_behind_links_and_parents_are_shown_and_linked_by_their_real_names() {
-    let home = Home::new();
-    let real = home.folder.path().canonicalize().unwrap();
-    std::fs::create_dir_all(real.join("deep/er")).unwrap();
-    symlink(real.join("deep/er"), real.join("v")).unwrap();
-    std::fs::write(real.join("deep/f.txt"), "one\ntwo\n").unwrap();
-    let words = [
-        "--method",
-        "rust/read/scalar",
-        "--state",
-        "warm",
-        "--output",
-        "v/../run",
-        "--flamegraph=v/../pictures",
-    ];
-    let said = home.race(Path::new("v/../f.txt"), &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let record = said.out.lines().last().unwrap();
-    assert_eq!(record, format!("record: {}", real.join("deep/run/record.jsonl").display()));
-    let read = readlab::record::Record::read(&real.join("deep/run/record.jsonl")).unwrap();
-    assert_eq!(read.targets[0].path, real.join("deep/f.txt").to_str().unwrap());
-    for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.file.as_ref()) {
-        assert!(graph.starts_with(real.join("deep/pictures").to_str().unwrap()), "{graph}");
-    }
-}
-
-#[test]
 fn the_faults_of_a_command_are_its_own() {
     let home = Home::new();
     let file = home.file("f.txt", "one\ntwo\n");
@@ -118,4 +65,61 @@ fn faults_of(words: &[&str]) -> Option<u64> {
                   sys.stderr.write(str(os.wait4(pid, 0)[2].ru_minflt))";
     let output = std::process::Command::new("python3").args(["-c", script]).args(words).output().ok()?;
     String::from_utf8_lossy(&output.stderr).trim().parse().ok()
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn the_example_for_continuous_integration_works_as_written() {
+        let home = Home::new();
+        home.file("data.bin", "one\ntwo\n");
+        let reader = home.file("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
+        std::fs::set_permissions(reader, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let steps = steps();
+        assert_eq!(steps.len(), 3, "two races and a comparison: {steps:?}");
+        let path =
+            format!("{}:{}", Path::new(READLAB).parent().unwrap().display(), std::env::var("PATH").unwrap());
+        for (at, step) in steps.into_iter().enumerate() {
+            // Seconds instead of minutes; a difference by chance does not matter here.
+            let quick = if at < 2 { " --runs 5 --state warm" } else { "" };
+            let step = format!("{step}{quick}");
+            let mut shell = home.command("sh");
+            shell.args(["-c", &step]).env("PATH", &path).env("GITHUB_STEP_SUMMARY", home.at("summary.md"));
+            let said = Said::of(&mut shell);
+            assert!(said.code == Some(0) || at == 2 && said.code == Some(3), "{step}: {said}");
+        }
+        for export in ["summary.md", "benchmark.json"] {
+            let text = std::fs::read_to_string(home.at(export)).unwrap();
+            assert!(text.contains("./my-reader"), "{export}: {text}");
+            assert!(!text.contains("rust/mmap"), "commands alone: {text}");
+        }
+    }
+
+    #[test]
+    fn folders_behind_links_and_parents_are_shown_and_linked_by_their_real_names() {
+        let home = Home::new();
+        let real = home.folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("deep/er")).unwrap();
+        symlink(real.join("deep/er"), real.join("v")).unwrap();
+        std::fs::write(real.join("deep/f.txt"), "one\ntwo\n").unwrap();
+        let words = [
+            "--method",
+            "rust/read/scalar",
+            "--state",
+            "warm",
+            "--output",
+            "v/../run",
+            "--flamegraph=v/../pictures",
+        ];
+        let said = home.race(Path::new("v/../f.txt"), &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let record = said.out.lines().last().unwrap();
+        assert_eq!(record, format!("record: {}", real.join("deep/run/record.jsonl").display()));
+        let read = readlab::record::Record::read(&real.join("deep/run/record.jsonl")).unwrap();
+        assert_eq!(read.targets[0].path, real.join("deep/f.txt").to_str().unwrap());
+        for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.file.as_ref()) {
+            assert!(graph.starts_with(real.join("deep/pictures").to_str().unwrap()), "{graph}");
+        }
+    }
 }

@@ -138,24 +138,6 @@ fn a_race_that_was_killed_twice_continues_to_its_end() {
 }
 
 #[test]
-fn a_race_that_was_stopped_continues_too() {
-    let home = Home::new();
-    lines(&home);
-    let lab = start(&home, &RACE);
-    assert!(soon(|| text(&home).matches("\"line\":\"sample\"").count() > 20));
-    send(&lab, Signal::INT);
-    assert_eq!(lab.wait_with_output().unwrap().status.code(), Some(130));
-    let before = Record::read(&record(&home)).unwrap();
-    assert!(matches!(before.end, Some((EndReason::Interrupted, _))));
-    let said = resume(&home, &["--quiet"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let whole = Record::read(&record(&home)).unwrap();
-    assert_whole(&whole);
-    assert!(!whole.resumed[0].reopen.is_empty());
-    assert_holds(&whole, &before);
-}
-
-#[test]
 fn another_file_or_other_bytes_are_refused() {
     let home = Home::new();
     killed_race(&home);
@@ -227,28 +209,50 @@ fn a_record_that_is_being_written_is_left_alone() {
     kill(&home, lab);
 }
 
-#[test]
-fn another_start_of_the_machine_is_reported() {
-    let home = Home::new();
-    killed_race(&home);
-    edit(&home, "\"boot\":\"", "\"boot\":\"another ");
-    let said = resume(&home, &[]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.contains("caution: the machine was started anew"), "{said}");
-    assert_whole(&Record::read(&record(&home)).unwrap());
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn a_suite_continues_in_the_same_way() {
-    let home = Home::new();
-    lines(&home);
-    let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\
+    #[test]
+    fn a_race_that_was_stopped_continues_too() {
+        let home = Home::new();
+        lines(&home);
+        let lab = start(&home, &RACE);
+        assert!(soon(|| text(&home).matches("\"line\":\"sample\"").count() > 20));
+        send(&lab, Signal::INT);
+        assert_eq!(lab.wait_with_output().unwrap().status.code(), Some(130));
+        let before = Record::read(&record(&home)).unwrap();
+        assert!(matches!(before.end, Some((EndReason::Interrupted, _))));
+        let said = resume(&home, &["--quiet"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let whole = Record::read(&record(&home)).unwrap();
+        assert_whole(&whole);
+        assert!(!whole.resumed[0].reopen.is_empty());
+        assert_holds(&whole, &before);
+    }
+
+    #[test]
+    fn another_start_of_the_machine_is_reported() {
+        let home = Home::new();
+        killed_race(&home);
+        edit(&home, "\"boot\":\"", "\"boot\":\"another ");
+        let said = resume(&home, &[]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.contains("caution: the machine was started anew"), "{said}");
+        assert_whole(&Record::read(&record(&home)).unwrap());
+    }
+
+    #[test]
+    fn a_suite_continues_in_the_same_way() {
+        let home = Home::new();
+        lines(&home);
+        let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\
                  [[trial]]\ntrial = \"command/wc -l\"\n";
-    home.file("mine.toml", suite);
-    let words = ["suite", "mine.toml", "f", "--runs", "30", "--budget", "300s", "--output", "run"];
-    kill_when(&home, &words, "\"line\":\"sample\"", 9);
-    fs::remove_file(home.at("mine.toml")).unwrap();
-    let said = home.readlab(["suite", "--resume", "run", "--no-progress"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_whole(&Record::read(&record(&home)).unwrap());
+        home.file("mine.toml", suite);
+        let words = ["suite", "mine.toml", "f", "--runs", "30", "--budget", "300s", "--output", "run"];
+        kill_when(&home, &words, "\"line\":\"sample\"", 9);
+        fs::remove_file(home.at("mine.toml")).unwrap();
+        let said = home.readlab(["suite", "--resume", "run", "--no-progress"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert_whole(&Record::read(&record(&home)).unwrap());
+    }
 }

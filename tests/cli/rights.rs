@@ -44,50 +44,6 @@ fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap()
 }
 
-#[test]
-fn on_a_read_only_root_a_folder_for_the_record_must_be_named_and_that_is_all() {
-    let home = Home::new();
-    let tmp = home.temporary();
-    let script = format!("mount -t tmpfs none '{}' && mount -o remount,bind,ro /", tmp.display());
-    let words = |more: &[&str]| [vec![READLAB.to_owned()], race(&home, more)].concat();
-    let Some(said) = after(&script, &home, &words(&ONLY)) else { return };
-    assert!(said.refusal().contains("/runs/") && said.err.contains("Read-only file system"), "{said}");
-    let output = tmp.join("run");
-    let more = ["--output", output.to_str().unwrap(), "--quiet", "--export-json", "-"];
-    let words = words(&[&EVERY_METHOD, &more[..]].concat());
-    let json = json(&after(&script, &home, &words).unwrap());
-    for state in ["cold", "warm"] {
-        assert_eq!(trials(&json, "rust/read/memchr", state)["outcome"], "measured");
-    }
-}
-
-#[test]
-fn with_processes_hidden_an_ordinary_user_still_meters_all_that_is_its_own() {
-    if let Some(why) = no_other_user() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let home = Home::new();
-    let hidden = "mount -t proc -o hidepid=2 proc /proc";
-    let as_nobody = |words: Vec<String>| {
-        [&["setpriv"], &AS_NOBODY[..], &[READLAB]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .chain(words)
-            .collect::<Vec<_>>()
-    };
-    let words = as_nobody(race(&home, &[&ONLY[..], &["--quiet", "--export-json", "-"]].concat()));
-    let Some(said) = after(hidden, &home, &words) else { return };
-    let json = json(&said);
-    for sample in trials(&json, "rust/read/scalar", "warm")["samples"].as_array().unwrap() {
-        for meter in ["cpu_user_ns", "peak_rss_bytes", "minor_faults", "device_read_bytes"] {
-            assert!(sample[meter].is_u64(), "{meter}: {sample}");
-        }
-    }
-    let doctor = after(hidden, &home, &as_nobody(vec!["doctor".into()])).unwrap();
-    assert!(doctor.code == Some(0) && doctor.out.contains("hidepid"), "{doctor}");
-}
-
 /// What a system call of this number is answered with, for this process and all it starts: a
 /// seccomp filter in classic BPF.
 fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
@@ -116,73 +72,6 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
     };
     // SAFETY: between fork and exec only system calls are made.
     unsafe { command.pre_exec(install) };
-}
-
-#[test]
-fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_reported() {
-    const CACHESTAT: i64 = 451;
-    let forbidden = [libc::SYS_io_uring_setup, libc::SYS_perf_event_open, CACHESTAT];
-    for errno in [libc::EPERM, libc::ENOSYS] {
-        let home = Home::new();
-        let methods = [&EVERY_METHOD[..], &["--work", "newlines", "--quiet", "--export-json", "-"]].concat();
-        let mut command = Command::new(READLAB);
-        command.args(race(&home, &methods)).envs(home.environment()).current_dir(home.at(""));
-        forbid(&mut command, &forbidden, errno);
-        let output = command.output().unwrap();
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*text), (Some(0), ""), "errno {errno}");
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        for trial in json["trials"].as_array().unwrap() {
-            let (id, reason) = (trial["id"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default());
-            if id.starts_with("rust/io_uring") || id.starts_with("rust/device") {
-                assert!(
-                    trial["outcome"] == "unavailable" && reason.starts_with("io_uring: "),
-                    "{id}: {reason}"
-                );
-                continue;
-            }
-            assert!(
-                ["measured", "unavailable"].contains(&trial["outcome"].as_str().unwrap()),
-                "{id}: {reason}"
-            );
-            if trial["outcome"] == "measured" {
-                let calls = &trial["counts"]["syscalls"];
-                assert!(
-                    calls["value"].is_null() && calls["how"].as_str().unwrap().len() > 10,
-                    "{id}: {calls}"
-                );
-            }
-        }
-        for state in ["cold", "warm"] {
-            let trial = trials(&json, "rust/read/memchr", state);
-            assert_eq!(trial["outcome"], "measured", "{}", trial["reason"]);
-            assert!(trial["samples"][0]["resident_before"].is_number(), "mincore or a probe tells it");
-        }
-    }
-}
-
-#[test]
-fn without_a_home_a_folder_must_be_named_and_nothing_is_written_elsewhere() {
-    if let Some(why) = no_other_user() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let home = Home::new();
-    let (tmp, words) = (home.temporary(), race(&home, &ONLY));
-    // A number that no user has: neither the environment nor the system names a home.
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=42424", "--regid=42424", "--clear-groups", READLAB]).args(&words);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("TMPDIR", &tmp).current_dir("/");
-    let said = Said::of(&mut assert_cmd::Command::from_std(command));
-    if said.err.starts_with("setpriv:") {
-        return eprintln!("SKIPPED: {said}");
-    }
-    assert!(said.refusal().contains("name one with --output"), "{said}");
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=42424", "--regid=42424", "--clear-groups", READLAB]).args(&words);
-    command.args(["--output", tmp.join("run").to_str().unwrap()]);
-    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("TMPDIR", &tmp).current_dir("/");
-    let said = Said::of(&mut assert_cmd::Command::from_std(command));
-    assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
 }
 
 /// A way of closing a stream that should be read.
@@ -265,19 +154,6 @@ fn shell_line(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn a_dumb_terminal_gets_no_escapes_and_no_terminal_those_of_a_name() {
-    let home = Home::new();
-    let file = home.file("\u{1b}[31mred\u{202e}", "a\nb\n");
-    let words = [READLAB, "race", file.to_str().unwrap(), "--runs", "3", "--seed=7"].map(str::to_owned);
-    let words: Vec<String> = words.into_iter().chain(ONLY.map(str::to_owned)).collect();
-    let Some(dumb) = on_a_terminal(&home, "dumb", &words) else { return };
-    assert!(!dumb.contains('\u{1b}') && dumb.contains("rust/read/scalar"), "{dumb:?}");
-    let Some(full) = on_a_terminal(&home, "xterm", &words) else { return };
-    assert!(full.contains("\u{1b}[") && full.contains("reading "), "progress is shown there");
-    assert!(!full.contains("\u{1b}[31mred") && !full.contains('\u{202e}'), "{full:?}");
-}
-
 /// A file system in memory with little room, taken away when dropped.
 struct Little(PathBuf);
 
@@ -307,40 +183,178 @@ impl Drop for Little {
     }
 }
 
-#[test]
-fn a_disk_that_is_full_under_the_record_ends_the_race_and_what_was_measured_is_shown() {
-    let home = Home::new();
-    let little = match Little::room(&home, "48k") {
-        Ok(little) => little,
-        Err(why) => return eprintln!("SKIPPED: {why}"),
-    };
-    let output = little.0.join("run");
-    let file = home.file("f", "a\nb\n");
-    let words = ["--runs", "1000", "--fills", "1", "--no-progress", "--output", output.to_str().unwrap()];
-    let mut command = home.command(READLAB);
-    let said = Said::of(command.arg("race").arg(&file).args(ONLY).args(words));
-    assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{said}");
-    assert!(said.err.contains("record.jsonl: No space left on device"), "{said}");
-    assert!(said.out.contains("rust/read/scalar"), "what was measured is shown: {said}");
-    let record = Record::read(&output.join("record.jsonl")).unwrap();
-    let samples: usize = record.trials.iter().map(|trial| trial.samples.len()).sum();
-    eprintln!("{samples} samples were kept");
-    assert!(record.end.is_none() && samples > 10);
-    assert!(!output.join("report.html").exists(), "half a page is none");
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn a_suite_of_the_published_size_looks_for_room_before_it_writes() {
-    let home = Home::new();
-    let little = match Little::room(&home, "64m") {
-        Ok(little) => little,
-        Err(why) => return eprintln!("SKIPPED: {why}"),
-    };
-    let mut command = home.command(READLAB);
-    let said = Said::of(command.env("XDG_CACHE_HOME", &little.0).args(["suite", "zip-lines", "--full"]));
-    let refusal = said.err.lines().last().unwrap_or_default();
-    let told = refusal.contains(little.0.to_str().unwrap()) && refusal.contains("GB are needed and");
-    assert!(said.code == Some(2) && told, "{said}");
-    let corpus = super::home::listed(&little.0.join("readlab/corpus"));
-    assert!(corpus.is_empty(), "nothing was written: {corpus:?}");
+    #[test]
+    fn on_a_read_only_root_a_folder_for_the_record_must_be_named_and_that_is_all() {
+        let home = Home::new();
+        let tmp = home.temporary();
+        let script = format!("mount -t tmpfs none '{}' && mount -o remount,bind,ro /", tmp.display());
+        let words = |more: &[&str]| [vec![READLAB.to_owned()], race(&home, more)].concat();
+        let Some(said) = after(&script, &home, &words(&ONLY)) else { return };
+        assert!(said.refusal().contains("/runs/") && said.err.contains("Read-only file system"), "{said}");
+        let output = tmp.join("run");
+        let more = ["--output", output.to_str().unwrap(), "--quiet", "--export-json", "-"];
+        let words = words(&[&EVERY_METHOD, &more[..]].concat());
+        let json = json(&after(&script, &home, &words).unwrap());
+        for state in ["cold", "warm"] {
+            assert_eq!(trials(&json, "rust/read/memchr", state)["outcome"], "measured");
+        }
+    }
+
+    #[test]
+    fn with_processes_hidden_an_ordinary_user_still_meters_all_that_is_its_own() {
+        if let Some(why) = no_other_user() {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let home = Home::new();
+        let hidden = "mount -t proc -o hidepid=2 proc /proc";
+        let as_nobody = |words: Vec<String>| {
+            [&["setpriv"], &AS_NOBODY[..], &[READLAB]]
+                .concat()
+                .into_iter()
+                .map(str::to_owned)
+                .chain(words)
+                .collect::<Vec<_>>()
+        };
+        let words = as_nobody(race(&home, &[&ONLY[..], &["--quiet", "--export-json", "-"]].concat()));
+        let Some(said) = after(hidden, &home, &words) else { return };
+        let json = json(&said);
+        for sample in trials(&json, "rust/read/scalar", "warm")["samples"].as_array().unwrap() {
+            for meter in ["cpu_user_ns", "peak_rss_bytes", "minor_faults", "device_read_bytes"] {
+                assert!(sample[meter].is_u64(), "{meter}: {sample}");
+            }
+        }
+        let doctor = after(hidden, &home, &as_nobody(vec!["doctor".into()])).unwrap();
+        assert!(doctor.code == Some(0) && doctor.out.contains("hidepid"), "{doctor}");
+    }
+
+    #[test]
+    fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_reported() {
+        const CACHESTAT: i64 = 451;
+        let forbidden = [libc::SYS_io_uring_setup, libc::SYS_perf_event_open, CACHESTAT];
+        for errno in [libc::EPERM, libc::ENOSYS] {
+            let home = Home::new();
+            let methods =
+                [&EVERY_METHOD[..], &["--work", "newlines", "--quiet", "--export-json", "-"]].concat();
+            let mut command = Command::new(READLAB);
+            command.args(race(&home, &methods)).envs(home.environment()).current_dir(home.at(""));
+            forbid(&mut command, &forbidden, errno);
+            let output = command.output().unwrap();
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), &*text), (Some(0), ""), "errno {errno}");
+            let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+            for trial in json["trials"].as_array().unwrap() {
+                let (id, reason) =
+                    (trial["id"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default());
+                if id.starts_with("rust/io_uring") || id.starts_with("rust/device") {
+                    assert!(
+                        trial["outcome"] == "unavailable" && reason.starts_with("io_uring: "),
+                        "{id}: {reason}"
+                    );
+                    continue;
+                }
+                assert!(
+                    ["measured", "unavailable"].contains(&trial["outcome"].as_str().unwrap()),
+                    "{id}: {reason}"
+                );
+                if trial["outcome"] == "measured" {
+                    let calls = &trial["counts"]["syscalls"];
+                    assert!(
+                        calls["value"].is_null() && calls["how"].as_str().unwrap().len() > 10,
+                        "{id}: {calls}"
+                    );
+                }
+            }
+            for state in ["cold", "warm"] {
+                let trial = trials(&json, "rust/read/memchr", state);
+                assert_eq!(trial["outcome"], "measured", "{}", trial["reason"]);
+                assert!(trial["samples"][0]["resident_before"].is_number(), "mincore or a probe tells it");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_home_a_folder_must_be_named_and_nothing_is_written_elsewhere() {
+        if let Some(why) = no_other_user() {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let home = Home::new();
+        let (tmp, words) = (home.temporary(), race(&home, &ONLY));
+        // A number that no user has: neither the environment nor the system names a home.
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=42424", "--regid=42424", "--clear-groups", READLAB]).args(&words);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("TMPDIR", &tmp)
+            .current_dir("/");
+        let said = Said::of(&mut assert_cmd::Command::from_std(command));
+        if said.err.starts_with("setpriv:") {
+            return eprintln!("SKIPPED: {said}");
+        }
+        assert!(said.refusal().contains("name one with --output"), "{said}");
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=42424", "--regid=42424", "--clear-groups", READLAB]).args(&words);
+        command.args(["--output", tmp.join("run").to_str().unwrap()]);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("TMPDIR", &tmp)
+            .current_dir("/");
+        let said = Said::of(&mut assert_cmd::Command::from_std(command));
+        assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
+    }
+
+    #[test]
+    fn a_dumb_terminal_gets_no_escapes_and_no_terminal_those_of_a_name() {
+        let home = Home::new();
+        let file = home.file("\u{1b}[31mred\u{202e}", "a\nb\n");
+        let words = [READLAB, "race", file.to_str().unwrap(), "--runs", "3", "--seed=7"].map(str::to_owned);
+        let words: Vec<String> = words.into_iter().chain(ONLY.map(str::to_owned)).collect();
+        let Some(dumb) = on_a_terminal(&home, "dumb", &words) else { return };
+        assert!(!dumb.contains('\u{1b}') && dumb.contains("rust/read/scalar"), "{dumb:?}");
+        let Some(full) = on_a_terminal(&home, "xterm", &words) else { return };
+        assert!(full.contains("\u{1b}[") && full.contains("reading "), "progress is shown there");
+        assert!(!full.contains("\u{1b}[31mred") && !full.contains('\u{202e}'), "{full:?}");
+    }
+
+    #[test]
+    fn a_disk_that_is_full_under_the_record_ends_the_race_and_what_was_measured_is_shown() {
+        let home = Home::new();
+        let little = match Little::room(&home, "48k") {
+            Ok(little) => little,
+            Err(why) => return eprintln!("SKIPPED: {why}"),
+        };
+        let output = little.0.join("run");
+        let file = home.file("f", "a\nb\n");
+        let words = ["--runs", "1000", "--fills", "1", "--no-progress", "--output", output.to_str().unwrap()];
+        let mut command = home.command(READLAB);
+        let said = Said::of(command.arg("race").arg(&file).args(ONLY).args(words));
+        assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.err.contains("record.jsonl: No space left on device"), "{said}");
+        assert!(said.out.contains("rust/read/scalar"), "what was measured is shown: {said}");
+        let record = Record::read(&output.join("record.jsonl")).unwrap();
+        let samples: usize = record.trials.iter().map(|trial| trial.samples.len()).sum();
+        eprintln!("{samples} samples were kept");
+        assert!(record.end.is_none() && samples > 10);
+        assert!(!output.join("report.html").exists(), "half a page is none");
+    }
+
+    #[test]
+    fn a_suite_of_the_published_size_looks_for_room_before_it_writes() {
+        let home = Home::new();
+        let little = match Little::room(&home, "64m") {
+            Ok(little) => little,
+            Err(why) => return eprintln!("SKIPPED: {why}"),
+        };
+        let mut command = home.command(READLAB);
+        let said = Said::of(command.env("XDG_CACHE_HOME", &little.0).args(["suite", "zip-lines", "--full"]));
+        let refusal = said.err.lines().last().unwrap_or_default();
+        let told = refusal.contains(little.0.to_str().unwrap()) && refusal.contains("GB are needed and");
+        assert!(said.code == Some(2) && told, "{said}");
+        let corpus = super::super::home::listed(&little.0.join("readlab/corpus"));
+        assert!(corpus.is_empty(), "nothing was written: {corpus:?}");
+    }
 }

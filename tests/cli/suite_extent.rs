@@ -33,29 +33,33 @@ fn a_size_needs_a_corpus() {
     assert!(said.refusal().contains("the suite has no corpus: name a target"), "{said}");
 }
 
-#[test]
-fn a_full_run_says_how_long_it_takes_reads_as_often_as_published_and_counts_several_times() {
-    let home = Home::new();
-    home.file("little.toml", SUITE);
-    let words = ["suite", "little.toml", "--full", "--percentiles", "--fills", "2", "--no-progress"];
-    let said = home.readlab([&words[..], &["--export-json", "full.json"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let limits = "--full: 1 trials, each with up to 12 readings or 5 s of them: at most 5 s of readings and 10 s of rounds";
-    assert!(said.err.contains(limits), "{said}");
-    let json: Value = serde_json::from_str(&fs::read_to_string(home.at("full.json")).unwrap()).unwrap();
-    let trial = &json["trials"][0];
-    assert_eq!(trial["samples"].as_array().unwrap().len(), 12, "no precision ends it earlier");
-    for row in ["wall time", "CPU time", "peak memory"] {
-        assert!(
-            said.out.contains(&format!("\n{row}")) || said.out.contains(&format!(" {row} ")),
-            "{row}: {said}"
-        );
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_full_run_says_how_long_it_takes_reads_as_often_as_published_and_counts_several_times() {
+        let home = Home::new();
+        home.file("little.toml", SUITE);
+        let words = ["suite", "little.toml", "--full", "--percentiles", "--fills", "2", "--no-progress"];
+        let said = home.readlab([&words[..], &["--export-json", "full.json"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let limits = "--full: 1 trials, each with up to 12 readings or 5 s of them: at most 5 s of readings and 10 s of rounds";
+        assert!(said.err.contains(limits), "{said}");
+        let json: Value = serde_json::from_str(&fs::read_to_string(home.at("full.json")).unwrap()).unwrap();
+        let trial = &json["trials"][0];
+        assert_eq!(trial["samples"].as_array().unwrap().len(), 12, "no precision ends it earlier");
+        for row in ["wall time", "CPU time", "peak memory"] {
+            assert!(
+                said.out.contains(&format!("\n{row}")) || said.out.contains(&format!(" {row} ")),
+                "{row}: {said}"
+            );
+        }
+        if trial["counts"]["mallocs"]["value"].is_null() {
+            return eprintln!("SKIPPED: counts of several runs: {}", trial["counts"]["mallocs"]["how"]);
+        }
+        let runs = trial["count_runs"]["mallocs"].as_array().unwrap().len();
+        assert!(runs > 1, "{trial}");
+        assert_eq!(trial["count_summary"]["mallocs"]["n"], runs);
+        assert!(said.out.contains("mallocs"), "{said}");
     }
-    if trial["counts"]["mallocs"]["value"].is_null() {
-        return eprintln!("SKIPPED: counts of several runs: {}", trial["counts"]["mallocs"]["how"]);
-    }
-    let runs = trial["count_runs"]["mallocs"].as_array().unwrap().len();
-    assert!(runs > 1, "{trial}");
-    assert_eq!(trial["count_summary"]["mallocs"]["n"], runs);
-    assert!(said.out.contains("mallocs"), "{said}");
 }

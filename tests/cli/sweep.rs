@@ -76,85 +76,6 @@ fn a_write_that_fails_half_way_is_reported_with_the_file_and_nothing_is_left() {
 }
 
 #[test]
-fn a_disk_that_is_full_half_way_is_reported_with_the_file_and_nothing_is_left() {
-    let home = Home::new();
-    let words = TWO_SIZES.join(" ");
-    // Room for the folder and two files: the third finds the disk full.
-    let script = format!("'{READLAB}' sweep mounted {words} --quiet; echo code $?; ls -A mounted");
-    let said = match in_memory(&home, "nr_inodes=4,size=400m", &script) {
-        Ok(said) => said,
-        Err(why) => return eprintln!("SKIPPED: {why}"),
-    };
-    assert_eq!(said.out, "code 2\n", "{said}");
-    assert!(said.err.contains("0002-10.0kB.bin: ") && said.err.contains("No space left"), "{said}");
-}
-
-#[test]
-fn a_folder_that_cannot_be_written_is_one_line() {
-    let home = Home::new();
-    let script = format!("mount -o remount,ro mounted && '{READLAB}' sweep mounted --sizes 10kB --quiet");
-    match in_memory(&home, "size=1m", &script) {
-        Ok(said) => assert!(said.refusal().contains("mounted: "), "{said}"),
-        Err(why) => eprintln!("SKIPPED: {why}"),
-    }
-    let folder = home.folder("of-root");
-    if let Some(why) = no_other_user() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let words = [READLAB, "sweep", folder.to_str().unwrap(), "--sizes", "10kB", "--quiet", "--output", "out"];
-    let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
-    assert!(said.refusal().contains("of-root: Permission denied"), "{said}");
-    assert!(
-        home.readlab(["sweep", "/nowhere", "--sizes", "10kB"]).refusal().contains("/nowhere: No such file")
-    );
-}
-
-#[test]
-fn a_folder_in_memory_is_written_and_reported_as_not_cold() {
-    let home = Home::new();
-    let script = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
-    match in_memory(&home, "size=200m", &script) {
-        Ok(said) => {
-            assert!(
-                said.out.contains("write plain") && said.out.contains("cold is impossible on tmpfs"),
-                "{said}"
-            );
-            assert!(said.out.contains("caution: The file is in memory (tmpfs)"), "{said}");
-        }
-        Err(why) => eprintln!("SKIPPED: {why}"),
-    }
-}
-
-#[test]
-fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
-    let home = Home::new();
-    let parent = home.folder("swept");
-    let words = [&[parent.to_str().unwrap()], &TWO_SIZES[..], &["--keep", "--method", "rust/read"]].concat();
-    let (json, said) = home.sweep(&words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let kept = fs::read_dir(&parent).unwrap().next().unwrap().unwrap().path();
-    let warning = json["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
-    let mut warning = warning.filter_map(|text| text.split_once("to read them again: readlab "));
-    let (_, command) = warning.next().unwrap_or_else(|| panic!("{json}"));
-    let typed = format!("cd / && '{READLAB}' {command} --quiet");
-    let said = Said::of(home.command("sh").args(["-c", &typed]));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{typed}: {said}");
-    assert!(typed.contains("--method rust/read"), "as it was read before: {typed}");
-    let again = || home.sweep(&[kept.to_str().unwrap(), "--read-only", "--method", "rust/read"]);
-    let (json, said) = again();
-    assert_eq!(said.code, Some(0), "{said}");
-    let series = json["sweep"]["series"].as_array().unwrap();
-    assert_eq!((series.len(), series[0]["points"].as_array().unwrap().len()), (1, 4));
-    // The same size, other bytes.
-    fs::write(kept.join("0001-1.00MB.bin"), vec![b'B'; 1_000_000]).unwrap();
-    let (_, said) = again();
-    assert!(said.refusal().contains("0001-1.00MB.bin holds other bytes than were written"), "{said}");
-    fs::remove_file(kept.join("0000-10.0kB.bin")).unwrap();
-    let (_, said) = again();
-    assert!(said.refusal().contains("0000-10.0kB.bin is missing"), "{said}");
-}
-
-#[test]
 fn a_command_is_warmed_up_on_another_file_and_reads_each_file_of_the_sweep_once() {
     let home = Home::new();
     let (folder, log) = (home.folder("swept"), home.at("log"));
@@ -214,48 +135,139 @@ fn no_file_of_a_sweep_is_read_before_its_timed_reading() {
     assert_eq!(counts, [2; 4], "the timed one, and the comparison of contents after all of them");
 }
 
-#[test]
-fn a_sweep_looks_for_a_cache_below_in_a_file_of_its_own() {
-    let home = Home::new();
-    let folder = home.folder("swept");
-    let words = [&[folder.to_str().unwrap()], &TWO_SIZES[..], &["--method", "rust/read"]].concat();
-    let (json, said) = home.sweep(&words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let found: Vec<&Value> =
-        json["targets"].as_array().unwrap().iter().map(|it| &it["hidden_cache"]).collect();
-    assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
-    // What was found depends on the machine; that it was not for the sweep's small files does not.
-    assert!(
-        found[0]["why"]["reason"] != "small_file" && found[0]["why"]["reason"] != "no_own_file",
-        "{found:?}"
-    );
-    let (json, said) = home.sweep(&[&words[..], &["--max-bytes", "3MB"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let not_probed = &json["targets"][0]["hidden_cache"]["why"];
-    assert_eq!(not_probed["cause"], "--max-bytes leaves no room for it", "{not_probed}");
-    let below = json["sweep"]["below"].to_string();
-    assert!(below.contains("whether a cache lies below was not probed: no file of readlab's own"), "{below}");
-    assert!(is_empty(&folder), "files were left behind");
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn what_a_contender_does_beside_reading_is_counted_of_a_sweep_too() {
-    let home = Home::new();
-    let folder = home.folder("swept");
-    let leaves = home.file("leaves.sh", "setsid sleep 60 </dev/null >/dev/null 2>&1 &\nexec wc -l \"$1\"\n");
-    let method = format!("command/sh {}", leaves.display());
-    let exports = ["--export-markdown", "out.md", "--output", "run"];
-    let words = [&["--work", "newlines", "--method", &method], &exports[..]].concat();
-    let (json, said) = home.sweep(&[&[folder.to_str().unwrap()], &TWO_SIZES[..], &words].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let series = &json["sweep"]["series"][1];
-    // The untimed readings that warm it up leave something too.
-    assert!(series["conduct"]["left_behind"]["processes"].as_u64() >= Some(4), "{series}");
-    let caution = |text: &str| text.contains("†: left 1 process behind after each of ");
-    assert!(json["sweep"]["cautions"].as_array().unwrap().iter().any(|it| caution(it.as_str().unwrap())));
-    let markdown = fs::read_to_string(home.at("out.md")).unwrap();
-    assert_eq!(markdown.lines().filter(|line| caution(line)).count(), 1, "{markdown}");
-    assert!(markdown.contains("</code> †\n"), "{markdown}");
-    let page = fs::read_to_string(home.at("run/report.html")).unwrap().replace('\u{a0}', " ");
-    assert!(page.contains("leaves.sh †</h3>") && caution(&page), "the page");
+    #[test]
+    fn a_disk_that_is_full_half_way_is_reported_with_the_file_and_nothing_is_left() {
+        let home = Home::new();
+        let words = TWO_SIZES.join(" ");
+        // Room for the folder and two files: the third finds the disk full.
+        let script = format!("'{READLAB}' sweep mounted {words} --quiet; echo code $?; ls -A mounted");
+        let said = match in_memory(&home, "nr_inodes=4,size=400m", &script) {
+            Ok(said) => said,
+            Err(why) => return eprintln!("SKIPPED: {why}"),
+        };
+        assert_eq!(said.out, "code 2\n", "{said}");
+        assert!(said.err.contains("0002-10.0kB.bin: ") && said.err.contains("No space left"), "{said}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_one_line() {
+        let home = Home::new();
+        let script = format!("mount -o remount,ro mounted && '{READLAB}' sweep mounted --sizes 10kB --quiet");
+        match in_memory(&home, "size=1m", &script) {
+            Ok(said) => assert!(said.refusal().contains("mounted: "), "{said}"),
+            Err(why) => eprintln!("SKIPPED: {why}"),
+        }
+        let folder = home.folder("of-root");
+        if let Some(why) = no_other_user() {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let words =
+            [READLAB, "sweep", folder.to_str().unwrap(), "--sizes", "10kB", "--quiet", "--output", "out"];
+        let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+        assert!(said.refusal().contains("of-root: Permission denied"), "{said}");
+        assert!(
+            home.readlab(["sweep", "/nowhere", "--sizes", "10kB"])
+                .refusal()
+                .contains("/nowhere: No such file")
+        );
+    }
+
+    #[test]
+    fn a_folder_in_memory_is_written_and_reported_as_not_cold() {
+        let home = Home::new();
+        let script = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
+        match in_memory(&home, "size=200m", &script) {
+            Ok(said) => {
+                assert!(
+                    said.out.contains("write plain") && said.out.contains("cold is impossible on tmpfs"),
+                    "{said}"
+                );
+                assert!(said.out.contains("caution: The file is in memory (tmpfs)"), "{said}");
+            }
+            Err(why) => eprintln!("SKIPPED: {why}"),
+        }
+    }
+
+    #[test]
+    fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
+        let home = Home::new();
+        let parent = home.folder("swept");
+        let words =
+            [&[parent.to_str().unwrap()], &TWO_SIZES[..], &["--keep", "--method", "rust/read"]].concat();
+        let (json, said) = home.sweep(&words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let kept = fs::read_dir(&parent).unwrap().next().unwrap().unwrap().path();
+        let warning = json["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+        let mut warning = warning.filter_map(|text| text.split_once("to read them again: readlab "));
+        let (_, command) = warning.next().unwrap_or_else(|| panic!("{json}"));
+        let typed = format!("cd / && '{READLAB}' {command} --quiet");
+        let said = Said::of(home.command("sh").args(["-c", &typed]));
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{typed}: {said}");
+        assert!(typed.contains("--method rust/read"), "as it was read before: {typed}");
+        let again = || home.sweep(&[kept.to_str().unwrap(), "--read-only", "--method", "rust/read"]);
+        let (json, said) = again();
+        assert_eq!(said.code, Some(0), "{said}");
+        let series = json["sweep"]["series"].as_array().unwrap();
+        assert_eq!((series.len(), series[0]["points"].as_array().unwrap().len()), (1, 4));
+        // The same size, other bytes.
+        fs::write(kept.join("0001-1.00MB.bin"), vec![b'B'; 1_000_000]).unwrap();
+        let (_, said) = again();
+        assert!(said.refusal().contains("0001-1.00MB.bin holds other bytes than were written"), "{said}");
+        fs::remove_file(kept.join("0000-10.0kB.bin")).unwrap();
+        let (_, said) = again();
+        assert!(said.refusal().contains("0000-10.0kB.bin is missing"), "{said}");
+    }
+
+    #[test]
+    fn a_sweep_looks_for_a_cache_below_in_a_file_of_its_own() {
+        let home = Home::new();
+        let folder = home.folder("swept");
+        let words = [&[folder.to_str().unwrap()], &TWO_SIZES[..], &["--method", "rust/read"]].concat();
+        let (json, said) = home.sweep(&words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let found: Vec<&Value> =
+            json["targets"].as_array().unwrap().iter().map(|it| &it["hidden_cache"]).collect();
+        assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
+        // What was found depends on the machine; that it was not for the sweep's small files does not.
+        assert!(
+            found[0]["why"]["reason"] != "small_file" && found[0]["why"]["reason"] != "no_own_file",
+            "{found:?}"
+        );
+        let (json, said) = home.sweep(&[&words[..], &["--max-bytes", "3MB"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let not_probed = &json["targets"][0]["hidden_cache"]["why"];
+        assert_eq!(not_probed["cause"], "--max-bytes leaves no room for it", "{not_probed}");
+        let below = json["sweep"]["below"].to_string();
+        assert!(
+            below.contains("whether a cache lies below was not probed: no file of readlab's own"),
+            "{below}"
+        );
+        assert!(is_empty(&folder), "files were left behind");
+    }
+
+    #[test]
+    fn what_a_contender_does_beside_reading_is_counted_of_a_sweep_too() {
+        let home = Home::new();
+        let folder = home.folder("swept");
+        let leaves =
+            home.file("leaves.sh", "setsid sleep 60 </dev/null >/dev/null 2>&1 &\nexec wc -l \"$1\"\n");
+        let method = format!("command/sh {}", leaves.display());
+        let exports = ["--export-markdown", "out.md", "--output", "run"];
+        let words = [&["--work", "newlines", "--method", &method], &exports[..]].concat();
+        let (json, said) = home.sweep(&[&[folder.to_str().unwrap()], &TWO_SIZES[..], &words].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let series = &json["sweep"]["series"][1];
+        // The untimed readings that warm it up leave something too.
+        assert!(series["conduct"]["left_behind"]["processes"].as_u64() >= Some(4), "{series}");
+        let caution = |text: &str| text.contains("†: left 1 process behind after each of ");
+        assert!(json["sweep"]["cautions"].as_array().unwrap().iter().any(|it| caution(it.as_str().unwrap())));
+        let markdown = fs::read_to_string(home.at("out.md")).unwrap();
+        assert_eq!(markdown.lines().filter(|line| caution(line)).count(), 1, "{markdown}");
+        assert!(markdown.contains("</code> †\n"), "{markdown}");
+        let page = fs::read_to_string(home.at("run/report.html")).unwrap().replace('\u{a0}', " ");
+        assert!(page.contains("leaves.sh †</h3>") && caution(&page), "the page");
+    }
 }

@@ -127,17 +127,6 @@ fn a_list_names_the_files_by_lines_or_by_zero_bytes_and_duplicates_are_told() {
     }
 }
 
-#[test]
-fn a_list_may_come_from_standard_input() {
-    let home = Home::new();
-    let list = list(&tree(&home), 0);
-    let words = ["--files-from", "-", "--state", "warm", "--method", "rust/files-threads/scalar"];
-    let mut command = home.command(READLAB);
-    let said = Said::of(command.arg("race").args(quick(&words)).write_stdin(list));
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.contains("20 files of ") && said.out.contains("1 names were left out"), "{said}");
-}
-
 /// A contender of a folder that reads right sums, proves what these words say of the files, and
 /// does this at the end of each turn.
 fn walker(home: &Home, files: &str, deed: &str) -> String {
@@ -235,23 +224,6 @@ fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named(
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_named_before_anything_is_measured() {
-    if let Some(reason) = no_other_user() {
-        eprintln!("SKIPPED: {reason}");
-        return;
-    }
-    let home = Home::new();
-    let folder = tree(&home);
-    fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(folder.join("deep/3.txt"), fs::Permissions::from_mode(0o0)).unwrap();
-    let mut command = home.command("setpriv");
-    command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).env("HOME", home.temporary());
-    let said = Said::of(&mut command);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("deep/3.txt: no permission to read it"), "{said}");
-}
-
-#[test]
 fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
     let home = Home::new();
     let empty = home.at("empty");
@@ -273,79 +245,6 @@ fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
 }
 
 #[test]
-fn only_root_may_have_names_cold() {
-    if let Some(reason) = no_other_user() {
-        return eprintln!("SKIPPED: {reason}");
-    }
-    let home = Home::new();
-    let folder = tree(&home);
-    fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = home.command("setpriv");
-    command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).args(["--metadata", "cold"]);
-    let said = Said::of(&mut command);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("/proc/sys/vm/drop_caches"), "{said}");
-}
-
-#[test]
-fn the_order_is_that_of_the_user_and_a_run_that_was_cut_short_goes_on_in_it() {
-    let home = Home::new();
-    let folder = tree(&home);
-    let words = ["--order", "shuffled", "--state", "warm", "--output", "run"];
-    let said = home.race(&folder, &[&THREE[..], &words].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let record = home.at("run/record.jsonl");
-    let whole = fs::read_to_string(&record).unwrap();
-    let lines: Vec<&str> = whole.lines().collect();
-    let cut = lines[..lines.len() * 2 / 3].join("\n") + "\n";
-    fs::write(&record, cut).unwrap();
-    let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.contains("40 files of "), "{said}");
-    fs::write(folder.join("0.txt"), "another content").unwrap();
-    fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
-    let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("is not what it was before the run was cut short"), "{said}");
-}
-
-#[test]
-fn what_a_file_and_its_bytes_cost_is_fitted_to_groups_by_size() {
-    let home = Home::new();
-    let folder = home.at("sizes");
-    fs::create_dir(&folder).unwrap();
-    for index in 0..60 {
-        let lines = [10, 1_000, 20_000][index % 3] + index;
-        fs::write(folder.join(format!("{index}.txt")), "a line\n".repeat(lines)).unwrap();
-    }
-    let words = [&THREE[..], &["--per-file", "--output", "run"]].concat();
-    let (json, said) = home.race_json(&folder, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let groups: Vec<&Value> = json["targets"].as_array().unwrap().iter().collect();
-    let of = |field: &str| groups.iter().map(|it| it["tree"][field].clone()).collect::<Vec<Value>>();
-    assert_eq!(of("group"), [Value::Null, "smallest".into(), "middle".into(), "largest".into()]);
-    assert_eq!(of("files"), [60, 20, 20, 20].map(Value::from));
-    let costs = json["per_file"].as_array().unwrap();
-    let names: Vec<&str> = costs.iter().map(|it| it["trial"].as_str().unwrap()).collect();
-    let lists = ["rust/read/scalar", "rust/files-threads/scalar"];
-    assert_eq!(names, [lists, lists].concat(), "a walk reads the folder only: {names:?}");
-    for cost in costs.iter().filter(|it| it["state"] == "warm") {
-        assert!(cost["per_byte_ns"].as_f64().unwrap() > 0.0, "{cost}");
-        assert_eq!(cost["per_file_ns_ci95"].as_array().unwrap().len(), 2, "{cost}");
-    }
-    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
-    assert!(page.contains("Cost of a file") && page.contains("largest third of its files"));
-    // Cut short, it goes on with the same groups.
-    let record = home.at("run/record.jsonl");
-    let whole = fs::read_to_string(&record).unwrap();
-    let lines: Vec<&str> = whole.lines().collect();
-    fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
-    let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-    assert!(said.code == Some(0) && said.out.contains("per file: Warm, rust/read/scalar"), "{said}");
-    assert_eq!(said.out.matches("\nwarm · ").count(), 1, "groups have no tables: {said}");
-}
-
-#[test]
 fn files_of_one_size_and_what_is_no_folder_have_no_cost_of_a_file() {
     let home = Home::new();
     let folder = home.at("same");
@@ -362,16 +261,121 @@ fn files_of_one_size_and_what_is_no_folder_have_no_cost_of_a_file() {
     }
 }
 
-#[test]
-fn a_command_that_takes_the_list_is_raced_as_it_is() {
-    let home = Home::new();
-    let folder = tree(&home);
-    let command = "xargs -0 cat < {list} | wc -l";
-    let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];
-    let (json, said) = home.race_json(&folder, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(!said.err.contains("names no file"), "{said}");
-    let trials = json["trials"].as_array().unwrap();
-    let trial = trials.iter().find(|it| it["contender"] == "command" && it["cache"] != "none").unwrap();
-    assert_eq!((&trial["method"], &trial["answer"]["newlines"]), (&command.into(), &newlines().into()));
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_list_may_come_from_standard_input() {
+        let home = Home::new();
+        let list = list(&tree(&home), 0);
+        let words = ["--files-from", "-", "--state", "warm", "--method", "rust/files-threads/scalar"];
+        let mut command = home.command(READLAB);
+        let said = Said::of(command.arg("race").args(quick(&words)).write_stdin(list));
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.contains("20 files of ") && said.out.contains("1 names were left out"), "{said}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named_before_anything_is_measured() {
+        if let Some(reason) = no_other_user() {
+            eprintln!("SKIPPED: {reason}");
+            return;
+        }
+        let home = Home::new();
+        let folder = tree(&home);
+        fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(folder.join("deep/3.txt"), fs::Permissions::from_mode(0o0)).unwrap();
+        let mut command = home.command("setpriv");
+        command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).env("HOME", home.temporary());
+        let said = Said::of(&mut command);
+        assert_eq!(said.code, Some(2), "{said}");
+        assert!(said.err.contains("deep/3.txt: no permission to read it"), "{said}");
+    }
+
+    #[test]
+    fn only_root_may_have_names_cold() {
+        if let Some(reason) = no_other_user() {
+            return eprintln!("SKIPPED: {reason}");
+        }
+        let home = Home::new();
+        let folder = tree(&home);
+        fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = home.command("setpriv");
+        command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).args(["--metadata", "cold"]);
+        let said = Said::of(&mut command);
+        assert_eq!(said.code, Some(2), "{said}");
+        assert!(said.err.contains("/proc/sys/vm/drop_caches"), "{said}");
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_user_and_a_run_that_was_cut_short_goes_on_in_it() {
+        let home = Home::new();
+        let folder = tree(&home);
+        let words = ["--order", "shuffled", "--state", "warm", "--output", "run"];
+        let said = home.race(&folder, &[&THREE[..], &words].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let record = home.at("run/record.jsonl");
+        let whole = fs::read_to_string(&record).unwrap();
+        let lines: Vec<&str> = whole.lines().collect();
+        let cut = lines[..lines.len() * 2 / 3].join("\n") + "\n";
+        fs::write(&record, cut).unwrap();
+        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.contains("40 files of "), "{said}");
+        fs::write(folder.join("0.txt"), "another content").unwrap();
+        fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
+        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
+        assert_eq!(said.code, Some(2), "{said}");
+        assert!(said.err.contains("is not what it was before the run was cut short"), "{said}");
+    }
+
+    #[test]
+    fn what_a_file_and_its_bytes_cost_is_fitted_to_groups_by_size() {
+        let home = Home::new();
+        let folder = home.at("sizes");
+        fs::create_dir(&folder).unwrap();
+        for index in 0..60 {
+            let lines = [10, 1_000, 20_000][index % 3] + index;
+            fs::write(folder.join(format!("{index}.txt")), "a line\n".repeat(lines)).unwrap();
+        }
+        let words = [&THREE[..], &["--per-file", "--output", "run"]].concat();
+        let (json, said) = home.race_json(&folder, &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        let groups: Vec<&Value> = json["targets"].as_array().unwrap().iter().collect();
+        let of = |field: &str| groups.iter().map(|it| it["tree"][field].clone()).collect::<Vec<Value>>();
+        assert_eq!(of("group"), [Value::Null, "smallest".into(), "middle".into(), "largest".into()]);
+        assert_eq!(of("files"), [60, 20, 20, 20].map(Value::from));
+        let costs = json["per_file"].as_array().unwrap();
+        let names: Vec<&str> = costs.iter().map(|it| it["trial"].as_str().unwrap()).collect();
+        let lists = ["rust/read/scalar", "rust/files-threads/scalar"];
+        assert_eq!(names, [lists, lists].concat(), "a walk reads the folder only: {names:?}");
+        for cost in costs.iter().filter(|it| it["state"] == "warm") {
+            assert!(cost["per_byte_ns"].as_f64().unwrap() > 0.0, "{cost}");
+            assert_eq!(cost["per_file_ns_ci95"].as_array().unwrap().len(), 2, "{cost}");
+        }
+        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+        assert!(page.contains("Cost of a file") && page.contains("largest third of its files"));
+        // Cut short, it goes on with the same groups.
+        let record = home.at("run/record.jsonl");
+        let whole = fs::read_to_string(&record).unwrap();
+        let lines: Vec<&str> = whole.lines().collect();
+        fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
+        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
+        assert!(said.code == Some(0) && said.out.contains("per file: Warm, rust/read/scalar"), "{said}");
+        assert_eq!(said.out.matches("\nwarm · ").count(), 1, "groups have no tables: {said}");
+    }
+
+    #[test]
+    fn a_command_that_takes_the_list_is_raced_as_it_is() {
+        let home = Home::new();
+        let folder = tree(&home);
+        let command = "xargs -0 cat < {list} | wc -l";
+        let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];
+        let (json, said) = home.race_json(&folder, &words);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(!said.err.contains("names no file"), "{said}");
+        let trials = json["trials"].as_array().unwrap();
+        let trial = trials.iter().find(|it| it["contender"] == "command" && it["cache"] != "none").unwrap();
+        assert_eq!((&trial["method"], &trial["answer"]["newlines"]), (&command.into(), &newlines().into()));
+    }
 }

@@ -59,22 +59,6 @@ fn settings_are_searched_and_the_best_are_measured_afresh() {
 }
 
 #[test]
-fn a_search_in_the_terminal_shows_its_readings_and_code() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let words =
-        ["--space", "buffer=4KiB|64KiB", "--method", "rust/read/scalar", "--state", "cold", "--no-progress"];
-    let said = Said::of(home.command(super::READLAB).arg("tune").arg(&file).args(words));
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-    for part in
-        ["search: 2 settings in ", " afresh, ", "of the 20 that 10 of each would take", "advice, cold: "]
-    {
-        assert!(said.out.contains(part), "no {part:?} in {said}");
-    }
-    assert!(said.out.contains("    use std::fs::File;") && !said.out.contains("warm ·"), "{said}");
-}
-
-#[test]
 fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_continues() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
@@ -95,23 +79,6 @@ fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_continues() {
 }
 
 #[test]
-fn where_every_candidate_fails_nothing_is_reported() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "exit 3" });
-    let roster = roster(&home, &fakes);
-    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
-    assert_eq!(said.code, Some(1), "{said}");
-    assert_eq!(
-        (fresh(&json).len(), &json["searches"], &json["advice"]),
-        (0, &Value::from(Vec::<Value>::new()), &Value::from(Vec::<Value>::new()))
-    );
-    for name in ["f1/read", "f2/read"] {
-        assert_eq!(trials(&json, name, "warm")["outcome"], "failed");
-    }
-}
-
-#[test]
 fn a_single_candidate_is_measured_without_a_search() {
     let home = Home::new();
     let file = home.file("f.txt", TEXT);
@@ -124,59 +91,105 @@ fn a_single_candidate_is_measured_without_a_search() {
     assert_eq!(json["searches"], Value::from(Vec::<Value>::new()));
 }
 
-#[test]
-fn a_budget_that_is_used_up_before_most_were_read_is_reported_in_one_line() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| Fake { name, turn: "sleep 2; answer" });
-    let roster = roster(&home, &fakes);
-    let words = ["--roster", &roster, "--method", "f?/read", "--state", "warm", "--budget", "1500ms"];
-    let (json, said) = tune(&home, &file, &words);
-    assert_eq!(
-        (&json["end"]["reason"], said.code),
-        (&"budget".into(), Some(1)),
-        "five were left out: {said}"
-    );
-    let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
-    assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allows() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "answer" });
-    let roster = roster(&home, &fakes);
-    // These report the same time in every turn.
-    let (json, said) = tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let ranks: Vec<&Value> =
-        ["f1/read", "f2/read"].iter().map(|id| &trials(&json, id, "warm")["rank"]["place"]).collect();
-    assert_eq!(ranks[0], ranks[1], "{json}");
-}
+    #[test]
+    fn a_search_in_the_terminal_shows_its_readings_and_code() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let words = [
+            "--space",
+            "buffer=4KiB|64KiB",
+            "--method",
+            "rust/read/scalar",
+            "--state",
+            "cold",
+            "--no-progress",
+        ];
+        let said = Said::of(home.command(super::super::READLAB).arg("tune").arg(&file).args(words));
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+        for part in
+            ["search: 2 settings in ", " afresh, ", "of the 20 that 10 of each would take", "advice, cold: "]
+        {
+            assert!(said.out.contains(part), "no {part:?} in {said}");
+        }
+        assert!(said.out.contains("    use std::fs::File;") && !said.out.contains("warm ·"), "{said}");
+    }
 
-#[test]
-fn after_the_search_the_best_is_raced_by_different_numbers_of_readers() {
-    let home = Home::new();
-    let file = home.file("f.txt", "a line\n".repeat(1 << 16));
-    let file = file.to_str().unwrap();
-    let space = ["--method", "rust/read/scalar", "--space", "buffer=4KiB|1MiB", "--state", "warm"];
-    let words = ["tune", file, "--readers", "1,2", "--output", "run", "--save", "both", "--no-progress"];
-    let said = home.readlab([&words[..], &space].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.out.contains("search: ") && said.out.contains("2 readers read "), "{said}");
-    let search = Record::read(&home.at("run/record.jsonl")).unwrap();
-    let race = Record::read(&home.at("run/readers/record.jsonl")).unwrap();
-    assert_eq!(race.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(2)]);
-    let read: BTreeSet<String> = race
-        .trials
-        .iter()
-        .filter(|it| !it.trial.is_control() && it.trial.contender() == "rust")
-        .map(|it| it.trial.id.to_string())
-        .collect();
-    assert_eq!(read.len(), 1, "the best of the only state: {read:?}");
-    assert!(search.trials.iter().any(|it| read.contains(&it.trial.id.to_string())));
-    assert_eq!(home.readlab(["report", "both-readers"]).code, Some(0));
-    let said = home.readlab(["tune", file, "--readers", "2", "--export-json", "-"]);
-    assert!(said.code == Some(2) && said.err.contains("--export-json"), "{said}");
+    #[test]
+    fn where_every_candidate_fails_nothing_is_reported() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "exit 3" });
+        let roster = roster(&home, &fakes);
+        let (json, said) =
+            tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert_eq!(
+            (fresh(&json).len(), &json["searches"], &json["advice"]),
+            (0, &Value::from(Vec::<Value>::new()), &Value::from(Vec::<Value>::new()))
+        );
+        for name in ["f1/read", "f2/read"] {
+            assert_eq!(trials(&json, name, "warm")["outcome"], "failed");
+        }
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_before_most_were_read_is_reported_in_one_line() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| Fake { name, turn: "sleep 2; answer" });
+        let roster = roster(&home, &fakes);
+        let words = ["--roster", &roster, "--method", "f?/read", "--state", "warm", "--budget", "1500ms"];
+        let (json, said) = tune(&home, &file, &words);
+        assert_eq!(
+            (&json["end"]["reason"], said.code),
+            (&"budget".into(), Some(1)),
+            "five were left out: {said}"
+        );
+        let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
+        assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
+    }
+
+    #[test]
+    fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allows() {
+        let home = Home::new();
+        let file = home.file("f.txt", TEXT);
+        let fakes = ["f1", "f2"].map(|name| Fake { name, turn: "answer" });
+        let roster = roster(&home, &fakes);
+        // These report the same time in every turn.
+        let (json, said) =
+            tune(&home, &file, &["--roster", &roster, "--method", "f?/read", "--state", "warm"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let ranks: Vec<&Value> =
+            ["f1/read", "f2/read"].iter().map(|id| &trials(&json, id, "warm")["rank"]["place"]).collect();
+        assert_eq!(ranks[0], ranks[1], "{json}");
+    }
+
+    #[test]
+    fn after_the_search_the_best_is_raced_by_different_numbers_of_readers() {
+        let home = Home::new();
+        let file = home.file("f.txt", "a line\n".repeat(1 << 16));
+        let file = file.to_str().unwrap();
+        let space = ["--method", "rust/read/scalar", "--space", "buffer=4KiB|1MiB", "--state", "warm"];
+        let words = ["tune", file, "--readers", "1,2", "--output", "run", "--save", "both", "--no-progress"];
+        let said = home.readlab([&words[..], &space].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(said.out.contains("search: ") && said.out.contains("2 readers read "), "{said}");
+        let search = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let race = Record::read(&home.at("run/readers/record.jsonl")).unwrap();
+        assert_eq!(race.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(2)]);
+        let read: BTreeSet<String> = race
+            .trials
+            .iter()
+            .filter(|it| !it.trial.is_control() && it.trial.contender() == "rust")
+            .map(|it| it.trial.id.to_string())
+            .collect();
+        assert_eq!(read.len(), 1, "the best of the only state: {read:?}");
+        assert!(search.trials.iter().any(|it| read.contains(&it.trial.id.to_string())));
+        assert_eq!(home.readlab(["report", "both-readers"]).code, Some(0));
+        let said = home.readlab(["tune", file, "--readers", "2", "--export-json", "-"]);
+        assert!(said.code == Some(2) && said.err.contains("--export-json"), "{said}");
+    }
 }

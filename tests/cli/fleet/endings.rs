@@ -63,19 +63,23 @@ pub(super) fn send(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 
-#[test]
-fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
-    let killed = disturbed(FOR_LONG, |_, home| send("-9", rank(home, 1)));
-    let Some((_, record)) = killed else { return };
-    assert!(!record.trials.is_empty());
-    let end = record.end.map(|(reason, _)| reason);
-    let known = [None, Some(EndReason::Interrupted), Some(EndReason::RankLost)];
-    assert!(known.contains(&end), "it is no whole run: {end:?}");
-}
+mod ring2 {
+    use super::*;
 
-#[test]
-fn a_launcher_that_is_interrupted_keeps_what_was_measured() {
-    let stopped = disturbed(FOR_LONG, |launcher, _| send("-INT", launcher.id()));
-    let Some((_, record)) = stopped else { return };
-    assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected.is_empty()));
+    #[test]
+    fn a_rank_that_is_killed_ends_the_job_and_the_record_stays_readable() {
+        let killed = disturbed(FOR_LONG, |_, home| send("-9", rank(home, 1)));
+        let Some((_, record)) = killed else { return };
+        assert!(!record.trials.is_empty());
+        let end = record.end.map(|(reason, _)| reason);
+        let known = [None, Some(EndReason::Interrupted), Some(EndReason::RankLost)];
+        assert!(known.contains(&end), "it is no whole run: {end:?}");
+    }
+
+    #[test]
+    fn a_launcher_that_is_interrupted_keeps_what_was_measured() {
+        let stopped = disturbed(FOR_LONG, |launcher, _| send("-INT", launcher.id()));
+        let Some((_, record)) = stopped else { return };
+        assert!(record.trials.iter().any(|it| !it.samples.is_empty() || !it.rejected.is_empty()));
+    }
 }
