@@ -126,30 +126,31 @@ fn scratch() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-#[test]
-fn lines_of_contenders_and_of_the_lab() {
+/// A part of the inputs: the first ring takes a tenth of them.
+fn part(share: u32, count: u32) -> u32 {
+    count.div_ceil(share)
+}
+
+fn lines_of_contenders_and_of_the_lab(share: u32) {
     let page = fs::read_to_string(root().join("PROTOCOL.md")).unwrap();
     let is_line = |line: &&str| line.starts_with("{\"say\"") || line.starts_with("go ");
     let seeds = page.lines().filter(is_line).map(|line| line.as_bytes().to_vec()).collect();
-    feed("protocol", seeds, 100_000, inputs::protocol);
+    feed("protocol", seeds, part(share, 100_000), inputs::protocol);
 }
 
-#[test]
-fn records_and_all_that_is_made_of_them() {
+fn records_and_all_that_is_made_of_them(share: u32) {
     let seeds = files("tests/golden", "jsonl").iter().map(|record| inputs::shorter(record)).collect();
     let (_folder, file) = scratch();
-    feed("record", seeds, 400, |input| inputs::record(input, &file));
+    feed("record", seeds, part(share, 400), |input| inputs::record(input, &file));
 }
 
-#[test]
-fn rosters_suites_and_claims() {
-    feed("roster", files("contenders", "toml"), 3_000, inputs::roster);
-    feed("suite", files("suites", "toml"), 3_000, inputs::suite);
-    feed("claims", files("published/claims", "toml"), 1_000, inputs::claims);
+fn rosters_suites_and_claims(share: u32) {
+    feed("roster", files("contenders", "toml"), part(share, 3_000), inputs::roster);
+    feed("suite", files("suites", "toml"), part(share, 3_000), inputs::suite);
+    feed("claims", files("published/claims", "toml"), part(share, 1_000), inputs::claims);
 }
 
-#[test]
-fn words_of_the_command_line() {
+fn words_of_the_command_line(share: u32) {
     let words = [
         "rust/io_uring/avx2@buffer=128KiB,depth=16",
         "command/wc -l {}",
@@ -158,11 +159,10 @@ fn words_of_the_command_line() {
         "3.4GB/s",
         "http://h:8/p",
     ];
-    feed("words", words.map(|word| word.as_bytes().to_vec()).into(), 100_000, inputs::words);
+    feed("words", words.map(|word| word.as_bytes().to_vec()).into(), part(share, 100_000), inputs::words);
 }
 
-#[test]
-fn archives() {
+fn archives(share: u32) {
     for archive in Archive::ALL {
         let (folder, file) = scratch();
         let made = |size_bytes: u64| {
@@ -170,19 +170,84 @@ fn archives() {
             let made = corpus::make_forms(folder.path(), recipe, &[Some(archive)]).unwrap();
             fs::read(&made[0].1.path).unwrap()
         };
-        feed(archive.word(), vec![made(0), made(1), made(3_000)], 2_000, |input| {
+        feed(archive.word(), vec![made(0), made(1), made(3_000)], part(share, 2_000), |input| {
             inputs::archive(input, &file, archive)
         });
     }
 }
 
-#[test]
-fn answers_of_servers() {
+fn answers_of_servers(share: u32) {
     let seeds = [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"x\"\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
         "HTTP/1.0 200 OK\r\nServer: s\r\n\r\nto the end",
         "HTTP/1.1 404 Not Found\r\n\r\n",
     ];
-    feed("http", seeds.map(|seed| seed.as_bytes().to_vec()).into(), 2_000, inputs::http);
+    feed("http", seeds.map(|seed| seed.as_bytes().to_vec()).into(), part(share, 2_000), inputs::http);
+}
+
+/// A tenth of the inputs.
+mod some {
+    #[test]
+    fn lines_of_contenders_and_of_the_lab() {
+        super::lines_of_contenders_and_of_the_lab(10);
+    }
+
+    #[test]
+    fn records_and_all_that_is_made_of_them() {
+        super::records_and_all_that_is_made_of_them(10);
+    }
+
+    #[test]
+    fn rosters_suites_and_claims() {
+        super::rosters_suites_and_claims(10);
+    }
+
+    #[test]
+    fn words_of_the_command_line() {
+        super::words_of_the_command_line(10);
+    }
+
+    #[test]
+    fn archives() {
+        super::archives(10);
+    }
+
+    #[test]
+    fn answers_of_servers() {
+        super::answers_of_servers(10);
+    }
+}
+
+/// All of them.
+mod ring2 {
+    #[test]
+    fn lines_of_contenders_and_of_the_lab() {
+        super::lines_of_contenders_and_of_the_lab(1);
+    }
+
+    #[test]
+    fn records_and_all_that_is_made_of_them() {
+        super::records_and_all_that_is_made_of_them(1);
+    }
+
+    #[test]
+    fn rosters_suites_and_claims() {
+        super::rosters_suites_and_claims(1);
+    }
+
+    #[test]
+    fn words_of_the_command_line() {
+        super::words_of_the_command_line(1);
+    }
+
+    #[test]
+    fn archives() {
+        super::archives(1);
+    }
+
+    #[test]
+    fn answers_of_servers() {
+        super::answers_of_servers(1);
+    }
 }

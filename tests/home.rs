@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Once;
 use tempfile::TempDir;
 
 /// The program under test.
@@ -31,24 +31,14 @@ pub(crate) struct Said {
     pub(crate) err: String,
 }
 
-/// The contenders of other languages that are built for all tests. Those with SDKs of objects take
+/// The contenders of other languages that take part in every race. Those with SDKs of objects take
 /// minutes: the tests that need them have them built.
 const LANGUAGES: [&str; 7] = ["c", "cpp", "go", "java", "node", "python", "swift"];
 
-/// Contenders of other languages, built once for all tests; those whose compilers are not here stay
-/// absent.
-pub(crate) fn contenders() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder");
-        fs::create_dir_all(&home).unwrap();
-        let mut command = Command::new(READLAB);
-        command.arg("build").args(LANGUAGES).envs(homes_of_compilers());
-        command.env("HOME", &home).env_remove("XDG_CACHE_HOME");
-        let said = Said::of(&mut command);
-        eprintln!("contenders of other languages: {said}");
-        home.join(".cache/readlab/contenders")
-    })
+/// The folder of built contenders that all homes share: the first race that needs one builds it
+/// there, once for all tests.
+pub(crate) fn contenders() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder/.cache/readlab/contenders")
 }
 
 /// Where compilers have their files: with another home cargo would find none, and Go would compile
@@ -82,11 +72,24 @@ impl Home {
         fs::create_dir(home.temporary()).unwrap();
         let cache = home.at(".cache/readlab");
         fs::create_dir_all(&cache).unwrap();
+        fs::create_dir_all(contenders()).unwrap();
         std::os::unix::fs::symlink(contenders(), cache.join("contenders")).unwrap();
         for folder in [home.at(".cache"), cache] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
         }
         fs::set_permissions(home.temporary(), fs::Permissions::from_mode(0o777)).unwrap();
+        home
+    }
+
+    /// The same with every language built whose compiler is here, for races that would build them
+    /// otherwise and say so.
+    pub(crate) fn with_languages() -> Home {
+        static BUILT: Once = Once::new();
+        let home = Home::new();
+        BUILT.call_once(|| {
+            let said = home.readlab([&["build"], &LANGUAGES[..]].concat());
+            eprintln!("contenders of other languages: {said}");
+        });
         home
     }
 

@@ -5,7 +5,6 @@
 
 mod adversary;
 mod cli;
-mod conformance;
 mod contenders;
 mod fake;
 mod garbage;

@@ -1,5 +1,6 @@
-//! A test of names and inodes that are made cold, which drops the caches of the whole machine: it is
-//! a program of its own, which `cargo test` runs only by name, so that it runs beside no other test.
+//! A test of names and inodes that are made cold, which drops the caches of the whole machine: it
+//! is a program of its own, which `cargo test` runs only by name, so that it runs beside no other
+//! test.
 
 use readlab::linux::names::is_cached;
 use readlab::measure::cache::Eviction;

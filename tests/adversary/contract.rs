@@ -17,7 +17,6 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
     let cases = [
         ("honest", "answer".to_owned(), "measured", ""),
         ("absent", "answer".to_owned(), "unavailable", "io_uring is switched off on this machine"),
-        ("hangs", second("sleep 600"), "failed", "no answer within"),
         ("dies", second("echo out of luck >&2; exit 7"), "failed", "it exited with 7: out of luck"),
         ("mapped", second("kill -BUS $$"), "failed", "SIGBUS"),
         ("floods", flood.to_owned(), "measured", ""),
@@ -66,4 +65,23 @@ fn who_shows_no_receipt_is_a_warning_with_the_reason() {
         warnings.contains("later does not take part: it speaks protocol 2, this readlab speaks 1"),
         "{warnings}"
     );
+}
+
+mod ring2 {
+    use super::*;
+
+    /// The lab waits ten seconds at least.
+    #[test]
+    fn a_contender_that_hangs_in_a_race_ends_alone() {
+        let home = Home::new();
+        let file = home.file("f.txt", "a\nb\n");
+        let roster = roster(&home, &[Fake { name: "hangs", turn: &at_second_turn("sleep 600") }]);
+        let methods = ["--roster", &roster, "--method", "hangs/read", "--method", "rust/read/scalar"];
+        let (json, said) = home.race_json(&file, &[&methods[..], &["--state", "warm"]].concat());
+        assert_eq!(said.code, Some(1), "{said}");
+        let trial = trials(&json, "hangs/read", "warm");
+        assert_eq!(trial["outcome"], "failed", "{trial}");
+        assert!(trial["reason"].as_str().unwrap().contains("no answer within"), "{trial}");
+        assert_eq!(trials(&json, "rust/read/scalar", "warm")["outcome"], "measured");
+    }
 }

@@ -36,7 +36,8 @@ mod ring2 {
         }
         let Some(it) = Image::sized(home.folder.path(), &[], LARGE_BYTES) else { return };
         let image = File::open(&it.image).unwrap();
-        // The lab cannot evict it by its name: it keeps what was read, as the memory of a drive does.
+        // The lab cannot evict it by its name: it keeps what was read, as the memory of a drive
+        // does.
         fs::remove_file(&it.image).unwrap();
         let only = ["--repeat", "1", "--method", "rust/read", "--keep", "--fill", "lines"];
         let said = home.readlab([&["sweep", "mounted", "--sizes", "4MB"][..], &only].concat());

@@ -201,7 +201,7 @@ fn play(name: &str) {
 
 /// A home with the files that the documents name.
 fn prepared() -> Home {
-    let home = Home::new();
+    let home = Home::with_languages();
     let lines: String =
         (0..2_000).map(|n| format!("{n} some text, and a number after it: {}\n", n * 7)).collect();
     for name in ["my.log", "data.bin", "f.txt"] {

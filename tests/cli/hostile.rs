@@ -64,7 +64,7 @@ fn a_file_that_may_not_be_read_is_refused() {
 #[test]
 fn an_empty_file_is_raced() {
     let home = Home::new();
-    let (json, said) = home.race_json(&home.file("empty", ""), &[]);
+    let (json, said) = home.race_json(&home.file("empty", ""), &["--language", "rust"]);
     assert_eq!(said.code, Some(0), "{said}");
     for state in ["cold", "warm"] {
         let trial = trials(&json, "command/wc -l", state);

@@ -100,7 +100,6 @@ fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
         |it| good(it, "Transfer-Encoding: chunked\r\n", "x\r\none\n"),
         "the size of a chunk is no number",
     );
-    refused(|_| None, "no answer within 10s");
     let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let said = race(&home, &format!("http://{nobody}/"), &[]);
     assert!(said.refusal().contains("cannot connect: Connection refused"), "{said}");
@@ -131,37 +130,29 @@ fn a_body_without_a_length_is_read_to_its_end() {
     }
 }
 
+/// A race in which the server answers `rust/http` in this way, and others as it should.
+fn broken(answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str) {
+    let home = Home::new();
+    let server = Server::new(move |it| if it.agent.starts_with("ureq/") { answer(it) } else { sized(it) });
+    let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+    let trial = trials(&json, "rust/http/scalar", "unknown");
+    let reason = trial["reason"].as_str().unwrap_or_default();
+    assert_eq!(trial["outcome"], outcome, "{why}: {reason} {said}");
+    assert!(reason.contains(why), "{why}: {reason}");
+    let other = trials(&json, "command/curl -s {} | wc -l", "unknown");
+    assert!(["measured", "unavailable"].contains(&other["outcome"].as_str().unwrap()), "{other}");
+    assert_eq!(json["end"]["reason"], "settled");
+}
+
 #[test]
 fn a_server_that_breaks_its_promise_to_one_contender_spoils_only_that_one() {
-    let home = Home::new();
-    let broken = |answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str| {
-        let server =
-            Server::new(move |it| if it.agent.starts_with("ureq/") { answer(it) } else { sized(it) });
-        let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
-        let trial = trials(&json, "rust/http/scalar", "unknown");
-        let reason = trial["reason"].as_str().unwrap_or_default();
-        assert_eq!(trial["outcome"], outcome, "{why}: {reason} {said}");
-        assert!(reason.contains(why), "{why}: {reason}");
-        let other = trials(&json, "command/curl -s {} | wc -l", "unknown");
-        assert!(["measured", "unavailable"].contains(&other["outcome"].as_str().unwrap()), "{other}");
-        assert_eq!(json["end"]["reason"], "settled");
-    };
     broken(|_| raw("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "failed", "status 404");
-    broken(
-        |_| raw("HTTP/1.1 302 Found\r\nLocation: /g\r\nContent-Length: 0\r\n\r\n"),
-        "failed",
-        "status 302",
-    );
     broken(|it| good(it, "Content-Length: 13\r\n", "one\n"), "failed", "disconnected");
-    broken(|it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"), "failed", "disconnected");
     broken(
         |it| good(it, "Content-Length: 4\r\n", TEXT),
         "refused",
         "it answered 4 bytes, 1 newlines; right is 13 bytes",
     );
-    broken(|_| raw("SSH-2.0-OpenSSH\r\n"), "failed", "/f: ");
-    broken(|_| raw(""), "failed", "/f: ");
-    broken(|it| if it.gets_before < 4 { sized(it) } else { None }, "failed", "no answer within");
 }
 
 #[test]
@@ -251,5 +242,30 @@ mod ring2 {
         let said = tune(&[]);
         assert!(!said.err.contains("--state"), "{said}");
         assert_eq!(said.code, Some(0), "{said}");
+    }
+
+    #[test]
+    fn other_answers_that_are_none_spoil_only_one_contender_too() {
+        broken(
+            |_| raw("HTTP/1.1 302 Found\r\nLocation: /g\r\nContent-Length: 0\r\n\r\n"),
+            "failed",
+            "status 302",
+        );
+        broken(|it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"), "failed", "disconnected");
+        broken(|_| raw("SSH-2.0-OpenSSH\r\n"), "failed", "/f: ");
+        broken(|_| raw(""), "failed", "/f: ");
+        broken(|it| if it.gets_before < 4 { sized(it) } else { None }, "failed", "no answer within");
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_is_refused_after_ten_seconds() {
+        let home = Home::new();
+        let server = Server::new(|_| None);
+        let said = race(&home, &server.url(), &["--method", "rust/http/scalar"]);
+        assert!(
+            said.refusal().contains("no answer within 10s") && said.err.contains(&server.url()),
+            "{said}"
+        );
+        assert!(home.runs().is_empty(), "no run was begun");
     }
 }

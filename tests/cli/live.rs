@@ -187,7 +187,7 @@ fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
 fn a_panic_leaves_a_clean_screen() {
     let home = Home::new();
     let own = std::env::current_exe().unwrap();
-    let words = [own.to_str().unwrap(), "--ignored", "--exact", "live::draws_and_panics", "--nocapture"];
+    let words = [own.to_str().unwrap(), "--ignored", "--exact", "cli::live::draws_and_panics", "--nocapture"];
     let mut program = PseudoTerminal::start(command(&home, &words), 100, 40);
     assert_eq!(program.finish(), Some(101), "{}", program.text());
     assert!(String::from_utf8_lossy(&program.output).contains("a line that is drawn"));

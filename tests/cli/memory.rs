@@ -126,8 +126,8 @@ mod ring2 {
         let Some(group) = group() else { return };
         let home = Home::new();
         let file = home.file("f", "a\nb\n");
-        // Whatever has no newline is kept by tail until it ends. It is alone in the group: a kernel that
-        // cannot free its memory in time would kill others that are in it.
+        // Whatever has no newline is kept by tail until it ends. It is alone in the group: a kernel
+        // that cannot free its memory in time would kill others that are in it.
         let alone = format!("echo $$ > '{}/cgroup.procs' && exec tail /dev/zero", group.0.display());
         let greedy = at_second_turn(&alone);
         let roster =

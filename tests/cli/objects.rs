@@ -165,7 +165,8 @@ mod ring2 {
         for file in of_run.iter().chain(&of_home) {
             it.assert_has_no_secret(&read(file), &file.display().to_string());
         }
-        // Other tests that run at the same time may have signed URLs of their stores on command lines.
+        // Other tests that run at the same time may have signed URLs of their stores on command
+        // lines.
         it.assert_has_no_key(&read(&it.home.at("lines")), "a command line");
         let json: Value = serde_json::from_str(&read(&of_home[0])).unwrap();
         let measured = trial(&json, "rust/http", "unknown");

@@ -238,7 +238,7 @@ mod ring2 {
 
     #[test]
     fn the_default_line_up_races_and_its_export_keeps_the_contract() {
-        let home = Home::new();
+        let home = Home::with_languages();
         let (json, said) = home.race_json(&home.file("f.txt", TEXT), &[]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
         assert_contract(&json);

@@ -85,17 +85,9 @@ fn full() -> Stdio {
     File::options().write(true).open("/dev/full").unwrap().into()
 }
 
-#[test]
-fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
-    let home = Home::new();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
-    let mut verbs: Vec<Vec<String>> =
-        [&["list"][..], &["doctor"], &["man"], &["completions", "bash"], &["--help"]]
-            .map(|words| words.iter().map(|word| (*word).to_owned()).collect())
-            .into();
-    verbs.push(race(&home, &ONLY));
-    verbs.push(race(&home, &[&ONLY[..], &["--export-json", "-"]].concat()));
-    verbs.push(vec!["report".into(), golden.to_str().unwrap().into(), "-o".into(), "-".into()]);
+/// That these words end quietly where nobody reads their output, and in one line where it has no
+/// space.
+fn assert_streams_may_end(home: &Home, verbs: Vec<Vec<String>>) {
     for words in verbs {
         let command = || {
             let mut command = Command::new(READLAB);
@@ -113,6 +105,22 @@ fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
             "{words:?}: {said}"
         );
     }
+}
+
+/// A verb of one word or two.
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
+    let home = Home::new();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+    let mut verbs: Vec<Vec<String>> = ["man", "completions bash", "--help"].map(words).into();
+    verbs.push(race(&home, &ONLY));
+    verbs.push(race(&home, &[&ONLY[..], &["--export-json", "-"]].concat()));
+    verbs.push(vec!["report".into(), golden.to_str().unwrap().into(), "-o".into(), "-".into()]);
+    assert_streams_may_end(&home, verbs);
 }
 
 #[test]
@@ -356,5 +364,11 @@ mod ring2 {
         assert!(said.code == Some(2) && told, "{said}");
         let corpus = super::super::home::listed(&little.0.join("readlab/corpus"));
         assert!(corpus.is_empty(), "nothing was written: {corpus:?}");
+    }
+
+    /// These start every contender that is built.
+    #[test]
+    fn so_do_verbs_that_start_contenders() {
+        assert_streams_may_end(&Home::new(), ["list", "doctor"].map(words).into());
     }
 }

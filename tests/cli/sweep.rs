@@ -231,7 +231,8 @@ mod ring2 {
         let found: Vec<&Value> =
             json["targets"].as_array().unwrap().iter().map(|it| &it["hidden_cache"]).collect();
         assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
-        // What was found depends on the machine; that it was not for the sweep's small files does not.
+        // What was found depends on the machine; that it was not for the sweep's small files does
+        // not.
         assert!(
             found[0]["why"]["reason"] != "small_file" && found[0]["why"]["reason"] != "no_own_file",
             "{found:?}"

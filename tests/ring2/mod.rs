@@ -1,7 +1,9 @@
 //! Tests that only the second ring runs, because they need a browser, or root and time: pages on a
-//! screen, file systems and slow devices that a test makes. Other tests of the second ring stand
-//! beside those of the first one on the same subject, in modules of this name too.
+//! screen, file systems and slow devices that a test makes, every method on large files. Other
+//! tests of the second ring stand beside those of the first one on the same subject, in modules of
+//! this name too.
 
 mod browser;
+mod conformance;
 mod filesystems;
 mod throttled;

@@ -25,8 +25,8 @@ const AS_A_RANK: [&str; 4] = ["cli::fleet::jobs::ring2::as_a_rank", "--exact", "
 mod ring2 {
     use super::*;
 
-    /// A rank of a job without readlab's commands: it checks that messages arrive whole, and prints how
-    /// its clock differs. The next tests start it.
+    /// A rank of a job without readlab's commands: it checks that messages arrive whole, and prints
+    /// how its clock differs. The next tests start it.
     #[test]
     #[ignore = "it is a rank of the jobs that other tests start"]
     fn as_a_rank() {

@@ -90,8 +90,8 @@ impl Report {
 }
 
 impl Task {
-    /// The command that runs it in a process group of its own. It dies with this process, and before
-    /// it where memory runs out.
+    /// The command that runs it in a process group of its own. It dies with this process, and
+    /// before it where memory runs out.
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = Command::new(&line.program);

@@ -207,6 +207,32 @@ fn every_way_of_reading_is_right_on_files_that_are_awkward() {
     converse(&talks);
 }
 
+#[test]
+fn every_way_of_reading_is_right_around_the_size_of_its_block() {
+    let (folder, rust) = (folder(), contender("rust"));
+    let methods = readers(&rust);
+    let sizes: BTreeSet<u64> = methods.iter().flat_map(|method| blocks(method)).collect();
+    let cases: Vec<(u64, Vec<Case>)> =
+        sizes.into_iter().map(|block| (block, around(folder.path(), block))).collect();
+    let mut all = Vec::new();
+    for method in methods {
+        let own = blocks(method);
+        for (_, cases) in cases.iter().filter(|(block, _)| own.contains(block)) {
+            all.extend(talks(&rust, method, cases));
+        }
+    }
+    converse(&all);
+}
+
+#[test]
+fn every_way_of_reading_is_right_on_64_mib() {
+    let (folder, rust) = (folder(), contender("rust"));
+    let recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 64 << 20, seed: 1 };
+    let cases = [case(readlab::corpus::make(folder.path(), recipe).unwrap().path)];
+    let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+    converse(&talks);
+}
+
 /// What the oracle finds in an archive.
 fn content(path: &Path, archive: Archive) -> std::io::Result<Truth> {
     oracle::content(&Packed { path, archive, dictionary: &[] }, &|_| Ok(()))
@@ -245,6 +271,68 @@ fn is_installed(program: &str) -> bool {
     is_there
 }
 
+#[test]
+fn what_comes_out_of_archives_is_right() {
+    let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
+    for (archive, methods, line) in [
+        (Archive::Zip, 2, Some("unzip -p {} | wc -l")),
+        (Archive::Gzip, 3, Some("gzip -dc {} | wc -l")),
+        (Archive::Zstd, 2, Some("zstd -dc {} | wc -l")),
+        (Archive::Lz4, 1, Some("lz4 -dc {} | wc -l")),
+        (Archive::Xz, 1, Some("xz -dc -T0 {} | wc -l")),
+        (Archive::Bzip2, 1, Some("bzip2 -dc {} | wc -l")),
+        (Archive::Snappy, 1, None),
+        (Archive::Brotli, 1, Some("brotli -dc {} | wc -l")),
+    ] {
+        let cases = archived(folder.path(), archive);
+        let decoders = rust.methods.iter().filter(|method| method.decodes.contains(&archive));
+        let decoders: Vec<&MethodLine> = decoders.filter(|method| method.cache != Cache::None).collect();
+        assert_eq!(decoders.len(), methods, "{archive}");
+        let mut talks: Vec<Talk> = decoders.into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
+        let line = line.filter(|line| is_installed(line.split(' ').next().unwrap_or_default()));
+        talks.extend(cases.iter().zip(line.into_iter().cycle()).map(|(case, line)| {
+            let (id, params) = (MethodId::command(line), Params::default());
+            Talk { contender: &command, id, params, work: Work::Newlines, case }
+        }));
+        converse(&talks);
+    }
+}
+
+#[test]
+fn who_reads_urls_is_right_on_files_that_are_served() {
+    let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
+    let mut files = awkward(folder.path());
+    files.extend(around(folder.path(), 128 << 10));
+    files.push(written(folder.path(), "larger than any buffer", &text((3 << 20) + 17)));
+    let mut servers: Vec<Child> = files.iter().map(|case| serve(&case.path)).collect();
+    let urls = servers.iter_mut().map(url);
+    let cases: Vec<Case> =
+        urls.zip(files).map(|(url, file)| Case { path: url.into(), truth: file.truth }).collect();
+    let methods = rust.methods.iter().filter(|it| it.reads == Reads::Url && it.cache != Cache::None);
+    let mut all: Vec<Talk> = methods.flat_map(|method| talks(&rust, method, &cases)).collect();
+    all.extend(talks(&rust, rust.methods.iter().find(|method| method.method == "http").unwrap(), &cases));
+    let set = |name: &str, value| Params(BTreeMap::from([(name.to_owned(), value)]));
+    for talk in all.iter_mut().skip(1).step_by(2) {
+        let is_ranged = talk.id.method == "http-ranged";
+        talk.params = if is_ranged { set("part_bytes", 64 << 10) } else { set("buffer_bytes", 7) };
+    }
+    for (line, work) in [("curl -s {} | wc -l", Work::Newlines), ("curl -sf {}", Work::Discard)] {
+        let (id, params) = (MethodId::command(line), Params::default());
+        all.extend(cases.iter().map(|case| Talk {
+            contender: &command,
+            id: id.clone(),
+            params: params.clone(),
+            work,
+            case,
+        }));
+    }
+    converse(&all);
+    for server in &mut servers {
+        drop(server.stdin.take());
+        assert!(server.wait().unwrap().success());
+    }
+}
+
 /// Readlab's own server of a file, as the lab starts it.
 fn serve(file: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_readlab"));
@@ -256,6 +344,30 @@ fn url(server: &mut Child) -> String {
     let mut url = String::new();
     BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
     url.trim_end().to_owned()
+}
+
+#[test]
+fn commands_are_right_on_all_of_them() {
+    let (folder, command) = (folder(), contender("command"));
+    let mut cases = awkward(folder.path());
+    cases.extend(around(folder.path(), PAGE));
+    let mut talks = Vec::new();
+    for (line, work) in [
+        ("wc -l {}", Work::Newlines),
+        ("tr -cd '\\n' < {} | wc -c", Work::Newlines),
+        ("awk 'END { print NR }' {}", Work::Lines),
+        ("cat {}", Work::Discard),
+    ] {
+        let talk = |case| Talk {
+            contender: &command,
+            id: MethodId::command(line),
+            params: Params::default(),
+            work,
+            case,
+        };
+        talks.extend(cases.iter().map(talk));
+    }
+    converse(&talks);
 }
 
 #[test]
@@ -272,120 +384,4 @@ fn names_of_any_bytes_reach_the_contender() {
         talks.push(Talk { contender: &command, id, params, work: Work::Newlines, case: &cases[0] });
     }
     converse(&talks);
-}
-
-mod ring2 {
-    use super::*;
-
-    #[test]
-    fn every_way_of_reading_is_right_around_the_size_of_its_block() {
-        let (folder, rust) = (folder(), contender("rust"));
-        let methods = readers(&rust);
-        let sizes: BTreeSet<u64> = methods.iter().flat_map(|method| blocks(method)).collect();
-        let cases: Vec<(u64, Vec<Case>)> =
-            sizes.into_iter().map(|block| (block, around(folder.path(), block))).collect();
-        let mut all = Vec::new();
-        for method in methods {
-            let own = blocks(method);
-            for (_, cases) in cases.iter().filter(|(block, _)| own.contains(block)) {
-                all.extend(talks(&rust, method, cases));
-            }
-        }
-        converse(&all);
-    }
-
-    #[test]
-    fn every_way_of_reading_is_right_on_64_mib() {
-        let (folder, rust) = (folder(), contender("rust"));
-        let recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 64 << 20, seed: 1 };
-        let cases = [case(readlab::corpus::make(folder.path(), recipe).unwrap().path)];
-        let talks: Vec<Talk> = readers(&rust).into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
-        converse(&talks);
-    }
-
-    #[test]
-    fn what_comes_out_of_archives_is_right() {
-        let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
-        for (archive, methods, line) in [
-            (Archive::Zip, 2, Some("unzip -p {} | wc -l")),
-            (Archive::Gzip, 3, Some("gzip -dc {} | wc -l")),
-            (Archive::Zstd, 2, Some("zstd -dc {} | wc -l")),
-            (Archive::Lz4, 1, Some("lz4 -dc {} | wc -l")),
-            (Archive::Xz, 1, Some("xz -dc -T0 {} | wc -l")),
-            (Archive::Bzip2, 1, Some("bzip2 -dc {} | wc -l")),
-            (Archive::Snappy, 1, None),
-            (Archive::Brotli, 1, Some("brotli -dc {} | wc -l")),
-        ] {
-            let cases = archived(folder.path(), archive);
-            let decoders = rust.methods.iter().filter(|method| method.decodes.contains(&archive));
-            let decoders: Vec<&MethodLine> = decoders.filter(|method| method.cache != Cache::None).collect();
-            assert_eq!(decoders.len(), methods, "{archive}");
-            let mut talks: Vec<Talk> = decoders.into_iter().flat_map(|m| talks(&rust, m, &cases)).collect();
-            let line = line.filter(|line| is_installed(line.split(' ').next().unwrap_or_default()));
-            talks.extend(cases.iter().zip(line.into_iter().cycle()).map(|(case, line)| {
-                let (id, params) = (MethodId::command(line), Params::default());
-                Talk { contender: &command, id, params, work: Work::Newlines, case }
-            }));
-            converse(&talks);
-        }
-    }
-
-    #[test]
-    fn who_reads_urls_is_right_on_files_that_are_served() {
-        let (folder, rust, command) = (folder(), contender("rust"), contender("command"));
-        let mut files = awkward(folder.path());
-        files.extend(around(folder.path(), 128 << 10));
-        files.push(written(folder.path(), "larger than any buffer", &text((3 << 20) + 17)));
-        let mut servers: Vec<Child> = files.iter().map(|case| serve(&case.path)).collect();
-        let urls = servers.iter_mut().map(url);
-        let cases: Vec<Case> =
-            urls.zip(files).map(|(url, file)| Case { path: url.into(), truth: file.truth }).collect();
-        let methods = rust.methods.iter().filter(|it| it.reads == Reads::Url && it.cache != Cache::None);
-        let mut all: Vec<Talk> = methods.flat_map(|method| talks(&rust, method, &cases)).collect();
-        all.extend(talks(&rust, rust.methods.iter().find(|method| method.method == "http").unwrap(), &cases));
-        let set = |name: &str, value| Params(BTreeMap::from([(name.to_owned(), value)]));
-        for talk in all.iter_mut().skip(1).step_by(2) {
-            let is_ranged = talk.id.method == "http-ranged";
-            talk.params = if is_ranged { set("part_bytes", 64 << 10) } else { set("buffer_bytes", 7) };
-        }
-        for (line, work) in [("curl -s {} | wc -l", Work::Newlines), ("curl -sf {}", Work::Discard)] {
-            let (id, params) = (MethodId::command(line), Params::default());
-            all.extend(cases.iter().map(|case| Talk {
-                contender: &command,
-                id: id.clone(),
-                params: params.clone(),
-                work,
-                case,
-            }));
-        }
-        converse(&all);
-        for server in &mut servers {
-            drop(server.stdin.take());
-            assert!(server.wait().unwrap().success());
-        }
-    }
-
-    #[test]
-    fn commands_are_right_on_all_of_them() {
-        let (folder, command) = (folder(), contender("command"));
-        let mut cases = awkward(folder.path());
-        cases.extend(around(folder.path(), PAGE));
-        let mut talks = Vec::new();
-        for (line, work) in [
-            ("wc -l {}", Work::Newlines),
-            ("tr -cd '\\n' < {} | wc -c", Work::Newlines),
-            ("awk 'END { print NR }' {}", Work::Lines),
-            ("cat {}", Work::Discard),
-        ] {
-            let talk = |case| Talk {
-                contender: &command,
-                id: MethodId::command(line),
-                params: Params::default(),
-                work,
-                case,
-            };
-            talks.extend(cases.iter().map(talk));
-        }
-        converse(&talks);
-    }
 }
