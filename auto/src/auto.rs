@@ -63,7 +63,7 @@ impl Auto {
         Ok(Auto::from_file(fd.as_fd().try_clone_to_owned()?.into()))
     }
 
-    /// Reads only this range, as far as the file goes.
+    /// Reads only this range, as far as the file goes: nothing, if its end is not behind its start.
     #[must_use]
     pub fn range(self, range: Range<u64>) -> Auto {
         Auto { range: Some(range), ..self }

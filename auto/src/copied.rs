@@ -22,21 +22,18 @@ struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
 pub(crate) fn read(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = source.range.start;
-    loop {
-        let room = if source.range.end > at { source.range.end - at } else { u64::MAX };
-        let room = usize::try_from(room).unwrap_or(usize::MAX).min(COPY_BYTES);
+    while at < source.range.end {
+        let room = usize::try_from(source.range.end - at).unwrap_or(usize::MAX).min(COPY_BYTES);
         let bytes = filled_at(source, at, &mut buffer.0[..room])?;
         if bytes.is_empty() {
-            return Ok(ControlFlow::Continue(()));
+            break;
         }
         if visitor.visit(at, bytes).is_break() {
             return Ok(ControlFlow::Break(()));
         }
         at += bytes.len() as u64;
-        if at == source.range.end {
-            return Ok(ControlFlow::Continue(()));
-        }
     }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Passes one range of a file that has one to the visitor, through this buffer.

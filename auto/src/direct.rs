@@ -6,6 +6,7 @@
 
 use crate::linux::{is_in_memory, reopened};
 use rustix::fs::{AtFlags, OFlags, StatxFlags};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -31,7 +32,9 @@ impl DirectFile {
     /// not take the flag.
     pub fn open(path: &Path) -> io::Result<DirectFile> {
         let direct = OFlags::DIRECT.bits().cast_signed();
-        DirectFile::of_opened(OpenOptions::new().read(true).custom_flags(direct).open(path))
+        let opened = OpenOptions::new().read(true).custom_flags(direct).open(path);
+        // Of a folder the kernel says that the flag is wrong.
+        DirectFile::of_opened(opened.map_err(|cause| if path.is_dir() { Errno::ISDIR.into() } else { cause }))
     }
 
     /// The same for a file that is open, which is opened once more.

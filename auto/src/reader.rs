@@ -54,9 +54,8 @@ impl<'a> Reader<'a> {
 
 impl BufRead for Reader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let is_at_end = self.source.has_size() && self.offset() >= self.source.range.end;
-        if self.begin == self.end && self.map.is_none() && !is_at_end {
-            let left = if self.source.has_size() { self.source.range.end - self.offset() } else { u64::MAX };
+        let left = self.source.range.end.saturating_sub(self.offset());
+        if self.begin == self.end && self.map.is_none() && left > 0 {
             let room = usize::try_from(left).unwrap_or(usize::MAX).min(self.buffer.len());
             self.at = self.offset();
             (self.begin, self.end) = (0, 0);

@@ -9,12 +9,15 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+/// The end of a file whose size is not known: behind every offset.
+const END_UNKNOWN: u64 = u64::MAX;
+
 /// A file, what of it is read, and what is known of it. All facts but the size are found out on
 /// first use.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a File,
-    /// What is read of it. For a file without a true size, such as a pipe, it is empty and its end
-    /// is found by reading.
+    /// What is read of it. Its end is [`END_UNKNOWN`] for a file without a true size, such as a pipe,
+    /// whose end is found by reading.
     pub(crate) range: Range<u64>,
     /// Whether its bytes can be read at any offset.
     pub(crate) seeks: bool,
@@ -27,13 +30,12 @@ impl<'a> Source<'a> {
     /// of a file that is `is_own` may change.
     pub(crate) fn of(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
         let (size_bytes, seeks) = extent(file, is_own)?;
-        let whole = 0..size_bytes;
+        // A file of the kernel has a size of 0 whatever it holds.
+        let end = if size_bytes > 0 { size_bytes } else { END_UNKNOWN };
         let range = match range {
-            None => whole,
+            None => 0..end,
             Some(_) if !seeks => return Err(not_seekable()),
-            // A file of the kernel has a size of 0 whatever it holds.
-            Some(range) if size_bytes == 0 => range,
-            Some(range) => range.start.min(size_bytes)..range.end.min(size_bytes),
+            Some(range) => range.start.min(end)..range.end.clamp(range.start.min(end), end),
         };
         Ok(Source { file, range, seeks, facts: SystemFacts::default(), size_bytes })
     }

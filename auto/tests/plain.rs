@@ -51,6 +51,29 @@ fn every_way_sees_every_byte_once() {
     }
 }
 
+#[test]
+fn a_range_without_bytes_reads_nothing_by_any_way() {
+    for len in [1, 5000, 3 << 20] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), vec![b'\n'; len]).unwrap();
+        let start = len as u64 / 2;
+        #[expect(clippy::reversed_empty_ranges, reason = "a reversed range has no bytes either")]
+        for range in [start..start, start..0, 0..0, len as u64..u64::MAX, u64::MAX..0] {
+            let auto = || Auto::open(file.path()).unwrap().range(range.clone());
+            // SAFETY: nobody else changes the file.
+            let mapped = || unsafe { auto().mapping() };
+            let mut read = Vec::new();
+            for auto in [auto(), mapped()] {
+                assert_eq!(auto.for_each(|_, _| panic!("{range:?} of {len} has no bytes")).unwrap(), 0);
+                assert_eq!(auto.read_to_end(&mut read).unwrap(), 0, "{range:?} of {len}");
+                assert_eq!(auto.reader().unwrap().read_to_end(&mut read).unwrap(), 0, "{range:?} of {len}");
+                assert!(auto.lines().unwrap().next_line().unwrap().is_none(), "{range:?} of {len}");
+                assert!(auto.par_visit(Total::default).unwrap().iter().all(|total| total.0 == 0));
+            }
+        }
+    }
+}
+
 /// What the standard library makes of a reader.
 trait LinesOfBytes {
     fn lines_of_bytes(self) -> usize;
