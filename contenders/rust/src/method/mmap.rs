@@ -72,10 +72,8 @@ pub(super) fn map(source: &Source, mut options: MmapOptions) -> Result<Mmap, Fau
     let file = File::open(source.path())?;
     let range = source.range_in(&file)?;
     let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
-    options.offset(range.start);
-    if length > 0 {
-        options.len(length);
-    }
+    // Without a length the rest of the file would be mapped, also for a part that is empty.
+    options.offset(range.start).len(length);
     // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile
     // gives a wrong answer and no more; one that is cut off raises SIGBUS, as the module says.
     Ok(unsafe { options.map(&file) }?)

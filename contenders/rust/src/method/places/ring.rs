@@ -114,6 +114,10 @@ struct Slot {
 
 impl<'a> Flight<'a> {
     fn prepare(places: &'a Places, file: &'a File, how: How) -> Result<Flight<'a>, Fault> {
+        // The offset -1 would mean the position of the file.
+        if let Some(&beyond) = places.offsets.iter().find(|offset| i64::try_from(**offset).is_err()) {
+            return Err(failed(places, beyond, ErrorKind::InvalidInput.into()));
+        }
         let depth = how.depth.min(places.offsets.len()).max(1);
         let block_bytes = block_bytes(places)?;
         let memory = Buffer::huge(block_bytes * depth)?;
