@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of the lab from the ground up, and which of those below it each may use. A room that
 /// is not listed is an error here.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("trial", &["units"]),
     ("linux", &["units"]),

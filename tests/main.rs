@@ -16,3 +16,4 @@ mod pseudo_terminal;
 mod report;
 mod ring2;
 mod unescaped;
+mod verify;

@@ -4,6 +4,5 @@
 //! this name too.
 
 mod browser;
-mod conformance;
 mod filesystems;
 mod throttled;

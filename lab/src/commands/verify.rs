@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
-    /// Only methods whose name matches; of the contender 'command', a command; may be repeated
+    /// Only methods whose name matches; may be repeated
     #[arg(long = "method", value_name = "GLOB")]
     pub methods: Vec<String>,
     /// How long a contender may take to answer
@@ -157,7 +157,6 @@ fn verify(
     let verification = Verification {
         contender: &contender,
         is_selected: &is_selected,
-        commands: &args.methods,
         folder: scratch.path(),
         deadline,
         jobs: args.jobs.map_or(2 * processors(), usize::from),

@@ -19,6 +19,9 @@ use std::time::Duration;
 /// this more tightly, with a control beside it; here sessions run beside each other.
 const LEFT_OUT_MAX: Duration = Duration::from_millis(50);
 
+/// Larger buffers than this are not read around: it would take seconds in some languages.
+const BUFFER_BYTES_MAX: u64 = 1 << 20;
+
 /// A turn that is mostly untimed readings.
 const MANY_UNTIMED: TurnRequest = TurnRequest { lead: 8, count: 1 };
 
@@ -71,6 +74,11 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
             if at < visits.len() { cases_of(stage, method) } else { vec![stage.file("no-final-newline")] };
         checks.push(Check::new(move |stage| reading.run(stage, "file", &cases)));
     }
+    for (at, visit) in visits.iter().enumerate() {
+        if visits[..at].iter().all(|before| before.work != visit.work) {
+            checks.push(around_buffers(stage, method, visit)?);
+        }
+    }
     if let Some(visit) = visits.first().cloned() {
         let words = ReadWords::of(method, &visit);
         if !is_control(method) {
@@ -92,6 +100,23 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         }
     }
     Ok(checks)
+}
+
+/// Files around the sizes of the method's own buffers.
+fn around_buffers<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> io::Result<Check<'s>> {
+    let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
+    let sizes = sizes.map(|param| param.default).filter(|bytes| (2..=BUFFER_BYTES_MAX).contains(bytes));
+    let cases = sizes.map(|bytes| stage.around(bytes)).collect::<io::Result<Vec<_>>>()?;
+    let reading = Reading {
+        method: method.clone(),
+        words: ReadWords::of(method, visit),
+        work: visit.work,
+        ending: Ending::InputEnds,
+    };
+    Ok(Check::new(move |stage| {
+        let cases: Vec<&Case> = cases.iter().flat_map(|cases| cases.iter()).collect();
+        reading.run(stage, "file", &cases)
+    }))
 }
 
 /// Whether untimed readings take time: a turn of many of them is longer than one timed reading. On a

@@ -1,7 +1,7 @@
 //! Parts of a file: the first pages, the rest, the end and what is behind it.
 
 use super::check::{Check, ReadWords, TURN, ready, turn, visits};
-use super::stage::{Case, Stage};
+use super::stage::{Case, Stage, text};
 use crate::corpus::oracle;
 use crate::linux::memory::page_bytes;
 use readlab_protocol::{MethodLine, Part};
@@ -34,8 +34,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
 /// Parts of a file of sixteen pages and a byte, each with its right answer.
 fn cases(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
     let page = usize::try_from(page_bytes()).map_err(io::Error::other)?;
-    let bytes = (1..=16 * page).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']);
-    let content: Vec<u8> = bytes.collect();
+    let content = text(16 * page as u64 + 1);
     let name = "sixteen-pages-and-a-byte";
     let path = stage.new_folder()?.join(name);
     fs::write(&path, &content)?;

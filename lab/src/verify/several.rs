@@ -1,7 +1,7 @@
 //! Lists and folders: a tree of awkward sizes and names with things in it that no method may read,
 //! lists that are broken, and files that cannot be read.
 
-use super::check::{Check, ReadWords, TURN, Visit, ready, turn, visits};
+use super::check::{Check, ReadWords, TURN, Visit, is_control, ready, turn, visits};
 use super::files::{ends_well, refused};
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
@@ -51,6 +51,9 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     let words = ReadWords::of(method, &visit).with(word());
     checks.push(reading(method, &visit, words.clone(), twice));
     checks.push(of_raw_name(method, &visit, words.clone(), raw.list));
+    if is_control(method) {
+        return Ok(checks);
+    }
     let vanishing = words.on(vanished.as_os_str());
     checks.push(Check::new(move |stage| {
         refused(stage, &vanishing, "a list with a file that vanished", "vanished:")

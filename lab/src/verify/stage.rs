@@ -8,12 +8,14 @@ use crate::corpus::oracle::{self, Truth};
 use crate::linux::process::{mapped_files, open_files};
 use crate::linux::program::CommandLine;
 use crate::measure::holders::Processes;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A name with everything in it that a shell, a URL or a text could take for something else.
@@ -46,6 +48,8 @@ pub(super) struct Stage<'a> {
     folder: &'a Path,
     pub deadline: Duration,
     slots: AtomicU32,
+    /// Files around the size of a buffer, by that size.
+    around: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
     /// Files of text.
     pub text: Vec<Case>,
     /// Files with bytes of every value.
@@ -93,6 +97,7 @@ impl<'a> Stage<'a> {
             folder,
             deadline,
             slots: AtomicU32::new(0),
+            around: Mutex::default(),
         })
     }
 
@@ -104,6 +109,26 @@ impl<'a> Stage<'a> {
     pub(super) fn file(&self, name: &str) -> &Case {
         let found = self.text.iter().chain(&self.bytes).find(|case| case.name == name);
         found.expect("the name is one of the files' below")
+    }
+
+    /// Text of a byte less than this, of as many bytes, and of one more.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
+        let mut around = self.around.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cases) = around.get(&bytes) {
+            return Ok(cases.clone());
+        }
+        let folder = self.new_folder()?;
+        let case = |size: u64| {
+            let path = folder.join(format!("{size}-bytes"));
+            fs::write(&path, text(size))?;
+            Case::of(path)
+        };
+        let cases = Arc::new([case(bytes - 1)?, case(bytes)?, case(bytes + 1)?]);
+        around.insert(bytes, cases.clone());
+        Ok(cases)
     }
 
     /// A path of its own, at which nothing is yet, whose name ends so.
@@ -200,8 +225,7 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     let lines = (0..600_usize).map(|at| "x".repeat(if at % 7 == 0 { 0 } else { at }) + "\n");
     files.push(("lines-of-many-lengths".to_owned(), lines.collect::<String>().into_bytes()));
     for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
-        let bytes = (1..size).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']);
-        files.push((format!("{size}-bytes"), bytes.collect()));
+        files.push((format!("{size}-bytes"), text(size)));
     }
     // Below the longest line that a Scanner of Go takes.
     // As long as the one before: its answer must not be remembered.
@@ -212,6 +236,11 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     files.push(("a-long-line".to_owned(), b"long".repeat(15_000)));
     files.push(("utf-8".to_owned(), "ä€😀\u{85}\u{2028}\n".repeat(700).into_bytes()));
     files
+}
+
+/// Short lines, the last one unterminated.
+pub(super) fn text(bytes: u64) -> Vec<u8> {
+    (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
 }
 
 /// What is no text.
