@@ -71,5 +71,13 @@ const Method *parse(const std::vector<std::string_view> &words, Request &request
             say_failed(words[i], "no parameter of this method, or not within its bounds");
             return nullptr;
         }
+    const auto has = [&](std::string_view bound) {
+        return std::any_of(words.begin() + 4, words.end(),
+                           [&](std::string_view word) { return word.substr(0, bound.size()) == bound; });
+    };
+    if (has("start_bytes=") != has("length_bytes=")) {
+        say_failed(words[0], "a part needs both start_bytes and length_bytes");
+        return nullptr;
+    }
     return method;
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -31,7 +32,11 @@ func readByScanner(r request) (answer, error) {
 		}
 	}
 	unused = chars
-	return answer{Lines: &lines}, scanner.Err()
+	err = scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("%w (line_bytes_max=%d)", err, r.params["line_bytes_max"])
+	}
+	return answer{Lines: &lines}, err
 }
 
 // Unused results are stored here, so that the compiler cannot remove their computation.

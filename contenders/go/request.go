@@ -52,6 +52,10 @@ func parseRequest(words []string) (request, error) {
 			return request{}, err
 		}
 	}
+	given := " " + strings.Join(words[4:], " ")
+	if strings.Contains(given, " start_bytes=") != strings.Contains(given, " length_bytes=") {
+		return request{}, errors.New("a part needs both start_bytes and length_bytes")
+	}
 	if found.reads == "places" && !contains(words[4:], placesWord) {
 		return request{}, fmt.Errorf("%s reads places, and the target is no list of them", name)
 	}

@@ -13,8 +13,9 @@ function partOf(method, words) {
     bounds[name] = Number(digits);
     return false;
   });
-  const isPart = Object.hasOwn(bounds, 'start') && Object.hasOwn(bounds, 'length');
-  return { part: isPart ? bounds : null, others };
+  const given = Object.keys(bounds).length;
+  if (given === 1) throw new Refusal('a part needs both start_bytes and length_bytes');
+  return { part: given === 2 ? bounds : null, others };
 }
 
 function setting(method, word) {

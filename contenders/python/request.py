@@ -46,6 +46,9 @@ class Request:
         request = Request(method, scan, work, target)
         for word in words[4:]:
             request.set(word)
+        names = [word.partition("=")[0] for word in words[4:]]
+        if ("start_bytes" in names) != ("length_bytes" in names):
+            raise Refusal("a part needs both start_bytes and length_bytes")
         if method.reads == "places" and LIST_WORDS["places"] not in words[4:]:
             raise Refusal(f"{name} reads places, and the target is no list of them")
         request.load_list()

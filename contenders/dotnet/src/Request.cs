@@ -58,6 +58,12 @@ internal sealed class Request
         {
             request.Set(words[i]);
         }
+        bool IsGiven(string bound) =>
+            words.Skip(TargetWord + 1).Any(word => word.StartsWith(bound + "=", StringComparison.Ordinal));
+        if (IsGiven(Part.StartWord) != IsGiven(Part.LengthWord))
+        {
+            throw new Refusal($"a part needs both {Part.StartWord} and {Part.LengthWord}");
+        }
         foreach (Param param in method.Params)
         {
             if (!request.Has(param))

@@ -1,6 +1,8 @@
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -35,14 +37,19 @@ record Request(
         }
         Map<String, Long> params = new TreeMap<>();
         Part part = Part.WHOLE;
+        Set<String> bounds = new HashSet<>();
         for (int i = TARGET + 1; i < args.length; i++) {
             String[] pair = args[i].split("=", 2);
             boolean isBound = pair[0].equals(Part.START_WORD) || pair[0].equals(Part.LENGTH_WORD);
             if (method.parts() && isBound && pair.length == 2 && pair[1].matches("\\d{1,18}")) {
                 part = part.with(pair[0], Long.parseLong(pair[1]));
+                bounds.add(pair[0]);
             } else if (!method.readsPlaces() || !args[i].equals(Places.WORD)) {
                 set(params, method, args[i]);
             }
+        }
+        if (bounds.size() == 1) {
+            throw new Refusal("a part needs both " + Part.START_WORD + " and " + Part.LENGTH_WORD);
         }
         method.params().forEach(param -> params.putIfAbsent(param.name(), param.defaultValue()));
         Target target = target(method, args);

@@ -22,14 +22,15 @@ struct Session {
         let target = try Target(word: target)
         self.method = method
         var settings = words[4...]
-        let part = method.parts ? Self.takePart(from: &settings) : Part()
+        let part = method.parts ? try Self.takePart(from: &settings) : Part()
         let params = try Self.resolve(settings, method, target)
         request = Request(scan: Scan(rawValue: words[1]), work: work, target: target, part: part, params: params)
     }
 
     /// The part that some of the words ask for, which are taken out.
-    private static func takePart(from words: inout ArraySlice<String>) -> Part {
+    private static func takePart(from words: inout ArraySlice<String>) throws -> Part {
         var part = Part()
+        var bounds = Set<Substring>()
         words.removeAll { word in
             let pair = word.split(separator: "=", maxSplits: 1)
             guard pair.count == 2, let value = Int(pair[1]), value >= 0 else { return false }
@@ -38,8 +39,10 @@ struct Session {
             case "length_bytes": part.length = value
             default: return false
             }
+            bounds.insert(pair[0])
             return true
         }
+        guard bounds.count != 1 else { throw Failure.usage("a part needs both start_bytes and length_bytes") }
         return part
     }
 
