@@ -7,7 +7,11 @@ use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{MethodLine, Reads};
 
-pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>> {
+/// One method in as many gets a misuse, beside the first method of a contender, which gets all: in
+/// most contenders one parser reads the words of all methods.
+const TURNS: usize = 3;
+
+pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine, number: usize) -> Vec<Check<'s>> {
     let Some(visit) = visits(method).into_iter().next() else { return Vec::new() };
     let words = ReadWords::of(method, &visit).on(stage.file("no-final-newline").path.as_os_str());
     let mut misuses = vec![
@@ -43,5 +47,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
     }
     let check =
         |(what, words): (&'static str, ReadWords)| Check::new(move |stage| refused(stage, &words, what, ""));
-    misuses.into_iter().map(check).collect()
+    let misuses = misuses.into_iter().enumerate();
+    let taken = misuses.filter(|(at, _)| number == 0 || at % TURNS == number % TURNS);
+    taken.map(|(_, misuse)| check(misuse)).collect()
 }

@@ -107,14 +107,17 @@ impl Verification<'_> {
         let selected = self.contender.methods.iter().filter(|method| (self.is_selected)(&method.method));
         let mut subjects = vec![Subject { method: None, checks: protocol::checks(stage), verdict: None }];
         for method in selected {
-            subjects.push(subject(stage, method.clone())?);
+            let verified =
+                subjects.iter().filter(|subject| subject.method.is_some() && !subject.checks.is_empty());
+            let number = verified.count();
+            subjects.push(subject(stage, method.clone(), number)?);
         }
         Ok(subjects)
     }
 }
 
-/// Every check of one method.
-fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine) -> io::Result<Subject<'s>> {
+/// Every check of one method, before which `number` others are verified.
+fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<Subject<'s>> {
     if method.method == ANY_METHOD {
         let verdict = Some(Verdict::NotVerified("it takes any command; a race checks each".to_owned()));
         return Ok(Subject { method: Some(method), checks: Vec::new(), verdict });
@@ -146,7 +149,7 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine) -> io::Result<Subject<'
         })
     });
     if !checks.is_empty() {
-        checks.extend(misuse::checks(stage, &method));
+        checks.extend(misuse::checks(stage, &method, number));
     }
     Ok(Subject { method: Some(method), checks, verdict })
 }

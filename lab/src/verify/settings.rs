@@ -4,8 +4,7 @@ use super::check::{Fault, Outcome, ReadWords};
 use readlab_protocol::MethodLine;
 
 /// The files that are read with settings: few bytes, because a buffer may have one.
-pub(super) const CASES: [&str; 6] =
-    ["empty", "one-byte", "no-final-newline", "4097-bytes", "8193-bytes", "lines-of-many-lengths"];
+pub(super) const CASES: [&str; 5] = ["empty", "one-byte", "no-final-newline", "4097-bytes", "8193-bytes"];
 
 /// A number that shares no factor with sizes and counts.
 const ODD: u64 = 7;
@@ -22,9 +21,7 @@ pub(super) enum Load {
 
 /// The smallest value of each parameter, and an odd one; both but the default.
 pub(super) fn of(method: &MethodLine, load: Load) -> Vec<String> {
-    // With more readers than one the answers are of several readings.
-    let params = method.params.iter().filter(|param| param.name != "readers");
-    let values = params.flat_map(|param| {
+    let values = method.params.iter().flat_map(|param| {
         let is_size = param.name.ends_with("_bytes");
         let wanted = match load {
             Load::Megabytes if is_size => [SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES],

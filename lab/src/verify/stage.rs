@@ -227,14 +227,14 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
         files.push((format!("{size}-bytes"), text(size)));
     }
-    // Below the longest line that a Scanner of Go takes.
     // As long as the one before: its answer must not be remembered.
     files.push((
         "65537-other-bytes".to_owned(),
         (0..65_537).map(|at| if at % 3 == 0 { b'\n' } else { b'a' }).collect(),
     ));
+    // Below the longest line that a Scanner of Go takes.
     files.push(("a-long-line".to_owned(), b"long".repeat(15_000)));
-    files.push(("utf-8".to_owned(), "ä€😀\u{85}\u{2028}\n".repeat(700).into_bytes()));
+    files.push(("utf-8".to_owned(), "ä€😀\n".repeat(1400).into_bytes()));
     files
 }
 
@@ -243,13 +243,14 @@ pub(super) fn text(bytes: u64) -> Vec<u8> {
     (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
 }
 
-/// What is no text.
+/// What is no text, or text that runtimes separate into other lines.
 fn byte_files() -> Vec<(String, Vec<u8>)> {
     let every = (0..70_000_u32).map(|at| u8::try_from((at * 7919 + at / 256) % 256).expect("below 256"));
     vec![
         ("every-byte".to_owned(), every.collect()),
         ("zeros".to_owned(), vec![0; 200_000]),
         ("a-zero-in-a-line".to_owned(), b"be\0fore\nafter\0\n".to_vec()),
+        ("line-ends-of-unicode".to_owned(), "one\u{85}two\u{2028}three\u{2029}\n".repeat(300).into_bytes()),
         ("carriage-returns".to_owned(), b"one\r\ntwo\rthree\r\n".repeat(300)),
     ]
 }
