@@ -22,13 +22,20 @@ use std::sync::Arc;
 
 /// A tree, the list of its files, and the right answer of both.
 struct Tree {
-    folder: Case,
-    list: Case,
+    folder: Arc<Case>,
+    list: Arc<Case>,
+}
+
+/// The trees that are read: one of awkward files, and one with a file whose name is no UTF-8.
+pub(super) struct Trees {
+    whole: Tree,
+    raw: Tree,
 }
 
 /// Every visit of a list, settings, names, and what must fail.
 pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let (tree, raw, folder) = (Tree::whole(stage)?, Tree::of_raw_name(stage)?, stage.new_folder()?);
+    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let folder = stage.new_folder()?;
     let there = folder.join("there");
     fs::write(&there, b"one\ntwo")?;
     let list = |name: &str, bytes: Vec<u8>| {
@@ -46,11 +53,11 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     gap.push(0);
     let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
     let word = || vec![list_word()];
-    let mut checks = readings(method, &Arc::new(tree.list), &word);
+    let mut checks = readings(method, &trees.whole.list, &word);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::of(method, &visit).with(word());
     checks.push(reading(method, &visit, words.clone(), twice));
-    checks.push(of_raw_name(method, &visit, words.clone(), raw.list));
+    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.list.clone()));
     if is_control(method) {
         return Ok(checks);
     }
@@ -68,12 +75,12 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
 
 /// The same of a folder.
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let (tree, raw) = (Tree::whole(stage)?, Tree::of_raw_name(stage)?);
-    let path = tree.folder.path.clone();
-    let mut checks = readings(method, &Arc::new(tree.folder), &Vec::new);
+    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let path = trees.whole.folder.path.clone();
+    let mut checks = readings(method, &trees.whole.folder, &Vec::new);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::of(method, &visit);
-    checks.push(of_raw_name(method, &visit, words.clone(), raw.folder));
+    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.folder.clone()));
     let absent = words.on(stage.new_folder()?.join("absent"));
     checks.push(Check::new(move |stage| refused(stage, &absent, "a folder that is absent", "absent")));
     if let Some(unreadable) = unreadable(stage)? {
@@ -121,11 +128,17 @@ fn reading<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<C
 
 /// A tree with a file whose name is no UTF-8: it is read, or the reason says that it cannot be
 /// spelled.
-fn of_raw_name<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Case) -> Check<'s> {
+fn of_raw_name<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
     let (method, visit) = (method.clone(), visit.clone());
     Check::new(move |stage| {
         super::files::spelled(&method, &visit, words.clone(), &case, raw_name()).run(stage)
     })
+}
+
+impl Trees {
+    fn make(stage: &Stage) -> io::Result<Trees> {
+        Ok(Trees { whole: Tree::whole(stage)?, raw: Tree::of_raw_name(stage)? })
+    }
 }
 
 impl Tree {
@@ -133,10 +146,9 @@ impl Tree {
         let list = folder.with_extension("list");
         fs::write(&list, list_of(&files))?;
         let truth = truth(files)?;
-        let case = |path: PathBuf| Case {
-            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            path,
-            truth: truth.clone(),
+        let case = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Arc::new(Case { name, path, truth: truth.clone() })
         };
         Ok(Tree { folder: case(folder), list: case(list) })
     }

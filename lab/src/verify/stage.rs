@@ -2,6 +2,8 @@
 //! slots, the paths at which one file after the other is read.
 
 use super::check::ReadWords;
+use super::places::PlacesFiles;
+use super::several::Trees;
 use crate::contender::methods::Contender;
 use crate::contender::session::{Session, SessionError};
 use crate::corpus::oracle::{self, Truth};
@@ -50,6 +52,10 @@ pub(super) struct Stage<'a> {
     slots: AtomicU32,
     /// Files around the size of a buffer, by that size.
     around: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
+    /// What methods of lists and folders read.
+    pub trees: MadeOnce<Trees>,
+    /// What methods of places read.
+    pub places: MadeOnce<PlacesFiles>,
     /// Files of text.
     pub text: Vec<Case>,
     /// Files with bytes of every value.
@@ -60,6 +66,25 @@ pub(super) struct Stage<'a> {
     pub awkward: Case,
     /// Text, under the name that is no UTF-8.
     pub raw: Case,
+}
+
+/// Something that is made when the first method needs it.
+pub(super) struct MadeOnce<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Default for MadeOnce<T> {
+    fn default() -> MadeOnce<T> {
+        MadeOnce(Mutex::new(None))
+    }
+}
+
+impl<T> MadeOnce<T> {
+    pub(super) fn get(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match made.take() {
+            Some(made_before) => made.insert(made_before).clone(),
+            None => made.insert(Arc::new(make()?)).clone(),
+        })
+    }
 }
 
 /// A path at which one file after the other is read.
@@ -98,6 +123,8 @@ impl<'a> Stage<'a> {
             deadline,
             slots: AtomicU32::new(0),
             around: Mutex::default(),
+            trees: MadeOnce::default(),
+            places: MadeOnce::default(),
         })
     }
 
