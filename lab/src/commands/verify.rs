@@ -153,12 +153,14 @@ fn verify(
     let receipt = contender.receipt.clone();
     show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
     let mut scratch = scratch()?;
+    let again = again(&entry.name, args);
     let is_selected = |name: &str| globs.as_ref().is_none_or(|globs| globs.is_match(name));
     let verification = Verification {
         contender: &contender,
         is_selected: &is_selected,
         folder: scratch.path(),
         deadline,
+        again: &again,
         jobs: args.jobs.map_or(2 * processors(), usize::from),
     };
     let mut lines = Ok(());
@@ -204,6 +206,12 @@ fn scratch() -> anyhow::Result<Scratch> {
     Scratch::make(&parent, "verify").with_context(|| shown(&parent))
 }
 
+/// A line for a shell that verifies a contender again.
+fn again(name: &str, args: &VerifyArgs) -> String {
+    let rosters = args.rosters.iter().flat_map(|roster| ["--roster".to_owned(), shown(roster)]);
+    shell_words::join(["readlab", "verify", name].map(str::to_owned).into_iter().chain(rosters))
+}
+
 fn show(args: &VerifyArgs, line: &str) -> io::Result<()> {
     if args.json { Ok(()) } else { writeln!(io::stdout(), "{line}") }
 }
@@ -213,7 +221,13 @@ fn line(contender: &str, report: &MethodReport) -> String {
     let name = printable(&format!("{contender}/{}", report.method));
     match &report.verdict {
         Verdict::Ok => {
-            format!("{name:<40} ok      {} answers in {} sessions", report.answers, report.sessions)
+            let left_out: String = report.left_out.iter().map(|it| format!("; not tested: {it}")).collect();
+            format!(
+                "{name:<40} ok      {} answers in {} sessions{}",
+                report.answers,
+                report.sessions,
+                printable(&left_out)
+            )
         }
         Verdict::Failed { request, reason, repeat } => format!(
             "{name:<40} FAILED  {}: {}\n    to repeat it: {}",

@@ -362,6 +362,12 @@ impl Session {
         if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
     }
 
+    /// The end of what it wrote to standard error.
+    #[must_use]
+    pub fn last_errors(&self) -> String {
+        self.process.last_errors()
+    }
+
     /// Lets the contender exit by itself, so that it can still write its last output; kills it if
     /// it does not.
     pub fn finish(mut self) {

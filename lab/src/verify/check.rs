@@ -38,6 +38,10 @@ pub(super) struct ReadWords {
     /// `name=value`, after the target.
     pub settings: Vec<String>,
     pub env: Vec<(OsString, OsString)>,
+    pub env_removed: Vec<OsString>,
+    /// The line for a shell that repeats the session, where its own command cannot: the server from
+    /// which it reads has gone by then.
+    pub again: Option<String>,
 }
 
 /// A check that can be run.
@@ -108,7 +112,16 @@ impl ReadWords {
 
     /// A fault of this session at what is called so.
     pub(super) fn fault(&self, stage: &Stage, of: &str, reason: impl fmt::Display) -> Fault {
-        let command = stage.command(self);
+        let repeat = self.repeat(stage, &[&ONE_READING]);
+        Fault { request: self.describe(of), reason: reason.to_string(), repeat }
+    }
+
+    /// A line for a shell that repeats the session with these lines as its input.
+    pub(super) fn repeat(&self, stage: &Stage, lines: &[&dyn fmt::Display]) -> String {
+        if let Some(again) = &self.again {
+            return again.clone();
+        }
+        let lines: String = lines.iter().map(|line| format!("{line}\\n")).collect();
         let variables: String = self
             .env
             .iter()
@@ -116,11 +129,7 @@ impl ReadWords {
                 format!("{}={} ", name.display(), shell_words::quote(&value.to_string_lossy()))
             })
             .collect();
-        Fault {
-            request: self.describe(of),
-            reason: reason.to_string(),
-            repeat: format!("printf '{ONE_READING}\\n' | {variables}{}", command.shell_line()),
-        }
+        format!("printf '{lines}' | {variables}{}", stage.command(self).shell_line())
     }
 
     /// The same at a file, which the repeated command reads under its own name.

@@ -270,7 +270,7 @@ pub(super) fn ends_well(
     session.exit().map_err(|error| fault(&error))
 }
 
-fn is_text(case: &Case) -> bool {
+pub(super) fn is_text(case: &Case) -> bool {
     fs::read(&case.path).is_ok_and(|bytes| std::str::from_utf8(&bytes).is_ok())
 }
 

@@ -2,6 +2,7 @@
 
 use super::check::{Check, ReadWords, visits};
 use super::files::refused;
+use super::servers;
 use super::stage::Stage;
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
@@ -11,9 +12,17 @@ use readlab_protocol::{MethodLine, Reads};
 /// most contenders one parser reads the words of all methods.
 const TURNS: usize = 3;
 
+/// A request that the method answers.
+pub(super) fn any_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
+    if servers::are_for(method) {
+        return servers::plain_words(stage, method);
+    }
+    let visit = visits(method).into_iter().next()?;
+    Some(ReadWords::of(method, &visit).on(stage.file("no-final-newline").path.as_os_str()))
+}
+
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine, number: usize) -> Vec<Check<'s>> {
-    let Some(visit) = visits(method).into_iter().next() else { return Vec::new() };
-    let words = ReadWords::of(method, &visit).on(stage.file("no-final-newline").path.as_os_str());
+    let Some(words) = any_words(stage, method) else { return Vec::new() };
     let mut misuses = vec![
         ("an unknown scan", ReadWords { scan: "no-such-scan".to_owned(), ..words.clone() }),
         ("an unknown work", ReadWords { work: "no-such-work".to_owned(), ..words.clone() }),

@@ -13,6 +13,7 @@ mod parts;
 mod places;
 mod protocol;
 mod report;
+mod servers;
 mod settings;
 mod several;
 mod stage;
@@ -23,7 +24,7 @@ pub use report::{ContenderReport, MethodReport, Verdict};
 use crate::contender::methods::Contender;
 use crate::contender::session::SessionError;
 use check::Check;
-use readlab_protocol::{Cache, MethodLine, Reads};
+use readlab_protocol::{MethodLine, Reads};
 use stage::Stage;
 use std::collections::VecDeque;
 use std::io;
@@ -44,6 +45,8 @@ pub struct Verification<'a> {
     pub folder: &'a Path,
     /// How long an answer may take.
     pub deadline: Duration,
+    /// A line for a shell that verifies the contender again, all its methods.
+    pub again: &'a str,
     /// How many sessions run at once.
     pub jobs: usize,
 }
@@ -71,7 +74,7 @@ impl Verification<'_> {
     /// # Errors
     /// If the files cannot be made, or the user wants to stop.
     pub fn run(&self, mut report: impl FnMut(&MethodReport)) -> io::Result<Vec<MethodReport>> {
-        let stage = Stage::make(self.contender, self.folder, self.deadline)?;
+        let stage = Stage::make(self.contender, self.folder, self.deadline, self.again)?;
         let subjects = self.subjects(&stage)?;
         let mut reports: Vec<MethodReport> = subjects.iter().map(MethodReport::from).collect();
         let mut left: Vec<usize> = subjects.iter().map(|subject| subject.checks.len()).collect();
@@ -87,6 +90,7 @@ impl Verification<'_> {
             drop(send);
             loop {
                 while left.get(shown) == Some(&0) {
+                    reports[shown].left_out = stage.left_out(&reports[shown].method);
                     report(&reports[shown]);
                     shown += 1;
                 }
@@ -133,7 +137,8 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         Reads::File | Reads::Both => checks.extend(files::checks(stage, &method)?),
         Reads::Folder => checks.extend(several::folder_checks(stage, &method)?),
         Reads::Places => checks.extend(places::checks(stage, &method)?),
-        Reads::List | Reads::Url | Reads::Object => {}
+        Reads::Url | Reads::Object => checks.extend(servers::checks(stage, &method)),
+        Reads::List => {}
     }
     if reads_files && method.parts && method.decodes.is_empty() {
         checks.extend(parts::checks(stage, &method)?);
@@ -142,12 +147,12 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         checks.extend(several::list_checks(stage, &method)?);
     }
     let verdict = checks.is_empty().then(|| {
-        Verdict::NotVerified(if method.cache == Cache::None {
-            "a control, which need not prove what it reads".to_owned()
-        } else {
-            "it reads from servers only".to_owned()
-        })
+        let reason = "a control, which need not prove what it reads";
+        Verdict::NotVerified(reason.to_owned())
     });
+    if let Some(reason) = servers::left_out(&method) {
+        stage.leave_out(&method.method, &reason);
+    }
     if !checks.is_empty() {
         checks.extend(misuse::checks(stage, &method, number));
     }

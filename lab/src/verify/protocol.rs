@@ -1,9 +1,11 @@
 //! What all methods of a contender share: its hello, words that are no conversation, lines that are
 //! no turns, and pipes that are closed.
 
-use super::check::{Check, Fault, ReadWords, TURN, ready, visits};
+use super::check::{Check, Fault, ReadWords, TURN, ready};
 use super::files::refused;
+use super::misuse::any_words;
 use super::reason_of;
+use super::servers;
 use super::stage::Stage;
 use crate::linux::program::{CommandLine, Exit, Process};
 use readlab_protocol::{LINE_BYTES_MAX, MethodLine, Reads, TurnRequest};
@@ -32,19 +34,17 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
     for words in [&[][..], &["helo"], &["hello", "x"], &["read"], &["read", "x"]] {
         checks.push(Check::new(move |stage| no_conversation(stage, words)));
     }
-    let reads_files = |method: &&MethodLine| {
-        method.unavailable.is_none() && method.reads == Reads::File && method.decodes.is_empty()
-    };
-    let Some(method) = stage.contender().methods.iter().find(reads_files) else { return checks };
-    let Some(visit) = visits(method).into_iter().next() else { return checks };
-    let words = ReadWords::of(method, &visit).on(stage.file("no-final-newline").path.as_os_str());
+    let reads_files = |method: &&MethodLine| method.reads == Reads::File && method.decodes.is_empty();
+    let available = || stage.contender().methods.iter().filter(|method| method.unavailable.is_none());
+    let found = available().find(reads_files).or_else(|| available().find(|method| servers::are_for(method)));
+    let Some((method, words)) = found.and_then(|it| Some((it, any_words(stage, it)?))) else { return checks };
     let unknown = ReadWords { method: "no-such-method".to_owned(), ..words.clone() };
     checks.push(Check::new(move |stage| refused(stage, &unknown, "an unknown method", "")));
     for line in NO_TURNS {
         let (words, method) = (words.clone(), method.clone());
         checks.push(Check::new(move |stage| {
             let fault = |reason: &dyn std::fmt::Display| {
-                let repeat = format!("printf '{TURN}\\n{line}\\n' | {}", stage.command(&words).shell_line());
+                let repeat = words.repeat(stage, &[&TURN, &line]);
                 Fault { request: format!("a turn spelled '{line}'"), reason: reason.to_string(), repeat }
             };
             let mut session = ready(stage, &words, &method).map_err(|error| fault(&error))?;

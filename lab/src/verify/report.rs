@@ -40,6 +40,9 @@ pub struct MethodReport {
     pub sessions: u32,
     /// Answers that were right.
     pub answers: u32,
+    /// What of it was not tested, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// The number of the check of the first fault.
     #[serde(skip)]
     pub(super) fault_at: Option<usize>,
@@ -77,7 +80,14 @@ impl MethodReport {
     /// What was found about what all methods share.
     #[must_use]
     pub fn of_all_methods(verdict: Verdict) -> MethodReport {
-        MethodReport { method: ALL_METHODS.to_owned(), verdict, sessions: 0, answers: 0, fault_at: None }
+        MethodReport {
+            method: ALL_METHODS.to_owned(),
+            verdict,
+            sessions: 0,
+            answers: 0,
+            left_out: Vec::new(),
+            fault_at: None,
+        }
     }
 
     /// Whether it is about what all methods share.

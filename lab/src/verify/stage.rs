@@ -3,6 +3,7 @@
 
 use super::check::ReadWords;
 use super::places::PlacesFiles;
+use super::servers::{self, Servers};
 use super::several::Trees;
 use crate::contender::methods::Contender;
 use crate::contender::session::{Session, SessionError};
@@ -10,7 +11,7 @@ use crate::corpus::oracle::{self, Truth};
 use crate::linux::process::{mapped_files, open_files};
 use crate::linux::program::CommandLine;
 use crate::measure::holders::Processes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -56,6 +57,12 @@ pub(super) struct Stage<'a> {
     pub trees: MadeOnce<Trees>,
     /// What methods of places read.
     pub places: MadeOnce<PlacesFiles>,
+    /// What verifies this contender again.
+    again: &'a str,
+    /// The servers, if some method reads from them.
+    pub servers: Option<Servers>,
+    /// What of a method is not tested, and why.
+    left_out: Mutex<BTreeMap<String, BTreeSet<String>>>,
     /// Files of text.
     pub text: Vec<Case>,
     /// Files with bytes of every value.
@@ -102,6 +109,7 @@ impl<'a> Stage<'a> {
         contender: &'a Contender,
         folder: &'a Path,
         deadline: Duration,
+        again: &'a str,
     ) -> io::Result<Stage<'a>> {
         let write = |name: &OsStr, content: &[u8]| {
             let path = folder.join(name);
@@ -125,11 +133,36 @@ impl<'a> Stage<'a> {
             around: Mutex::default(),
             trees: MadeOnce::default(),
             places: MadeOnce::default(),
+            again,
+            servers: contender
+                .methods
+                .iter()
+                .any(servers::are_for)
+                .then(|| Servers::start(folder))
+                .transpose()?,
+            left_out: Mutex::default(),
         })
     }
 
     pub(super) fn contender(&self) -> &Contender {
         self.contender
+    }
+
+    /// A line for a shell that verifies this method again.
+    pub(super) fn again(&self, method: &str) -> String {
+        format!("{} --method {}", self.again, shell_words::quote(method))
+    }
+
+    /// Notes what of a method is not tested.
+    pub(super) fn leave_out(&self, method: &str, what: &str) {
+        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.entry(method.to_owned()).or_default().insert(what.to_owned());
+    }
+
+    /// What was noted of a method.
+    pub(super) fn left_out(&self, method: &str) -> Vec<String> {
+        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.get(method).into_iter().flatten().cloned().collect()
     }
 
     /// The text file of this name.
@@ -174,6 +207,7 @@ impl<'a> Stage<'a> {
 
     pub(super) fn command(&self, words: &ReadWords) -> CommandLine {
         let mut command = self.contender.command_with(words.words());
+        command.env_removed.extend(words.env_removed.iter().cloned());
         command.env.extend(words.env.iter().cloned());
         command
     }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileVersion {
+pub(crate) struct FileVersion {
     pub(super) size_bytes: u64,
     /// In quotes. It is another for another file, or after a write. The dash is that of objects
     /// which were uploaded in parts: no client takes it for a digest of the content.
@@ -20,7 +20,7 @@ pub(super) struct FileVersion {
 
 /// What a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// All bytes.
     Whole,
     /// Some bytes, at least one.
@@ -46,8 +46,13 @@ impl FileVersion {
         }
     }
 
+    /// Of content that is no file, and has not changed since 1970.
+    pub(crate) fn with_etag(size_bytes: u64, etag: &str) -> FileVersion {
+        FileVersion { size_bytes, etag: etag.to_owned(), modified: Timestamp::UNIX_EPOCH }
+    }
+
     /// The time of its last change, as heads have times.
-    pub(super) fn modified(&self) -> String {
+    pub(crate) fn modified(&self) -> String {
         head_time(self.modified)
     }
 
@@ -57,7 +62,7 @@ impl FileVersion {
     }
 
     /// What a request asks for. Several ranges are answered with the whole, as the protocol allows.
-    pub(super) fn asked(&self, request: &Request) -> Asked {
+    pub(crate) fn asked(&self, request: &Request) -> Asked {
         if request.field("if-match").is_some_and(|tags| !self.is_among(tags)) {
             return Asked::OtherVersion;
         }

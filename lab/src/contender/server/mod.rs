@@ -6,9 +6,9 @@
 mod answer;
 mod connections;
 mod conversation;
-mod file_version;
+pub(crate) mod file_version;
 pub mod listening;
-mod request;
+pub(crate) mod request;
 mod s3;
 mod s3_documents;
 mod secret_path;

@@ -13,15 +13,15 @@ const FIELDS_MAX: usize = 64;
 
 /// The head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// As it was sent: verbs are in capital letters.
-    pub(super) verb: String,
+    pub(crate) verb: String,
     /// Without the query; percent-encoded.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Without the question mark; percent-encoded.
-    pub(super) query: String,
+    pub(crate) query: String,
     /// With their names in small letters.
-    pub(super) fields: Vec<(String, String)>,
+    pub(crate) fields: Vec<(String, String)>,
     /// Whether the client is of HTTP/1.0.
     is_old: bool,
 }
@@ -45,32 +45,38 @@ pub(super) enum Patience {
 
 impl Request {
     /// The first value of a field.
-    pub(super) fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// With another range, or one at all.
-    pub(super) fn with_range(mut self, range: &str) -> Request {
-        self.fields.retain(|(name, _)| name != "range");
-        self.fields.push(("range".to_owned(), range.to_owned()));
+    pub(super) fn with_range(self, range: &str) -> Request {
+        let mut request = self.without("range");
+        request.fields.push(("range".to_owned(), range.to_owned()));
+        request
+    }
+
+    /// Without a field.
+    pub(crate) fn without(mut self, name: &str) -> Request {
+        self.fields.retain(|(known, _)| known != name);
         self
     }
 
     /// Whether a body follows, or the client asks whether it may send one.
-    pub(super) fn has_body(&self) -> bool {
+    pub(crate) fn has_body(&self) -> bool {
         let length = self.field("content-length").is_some_and(|length| length.trim() != "0");
         length || self.field("transfer-encoding").is_some() || self.field("expect").is_some()
     }
 
     /// Whether the connection ends with the answer.
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         let of_connection = self.fields.iter().filter(|(name, _)| name == "connection");
         let mut words = of_connection.flat_map(|(_, value)| value.split(','));
         self.is_old || words.any(|word| word.trim().eq_ignore_ascii_case("close"))
     }
 
     /// Whether it asks for the head of the answer alone.
-    pub(super) fn is_head(&self) -> bool {
+    pub(crate) fn is_head(&self) -> bool {
         self.verb == "HEAD"
     }
 }
@@ -127,7 +133,7 @@ impl<'a> Requests<'a> {
 
 /// The request at the start of these bytes with the length of its head; `None` if its end has not
 /// arrived.
-fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
+pub(crate) fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
     let status = head.parse(bytes).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
@@ -150,7 +156,7 @@ fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
 #[cfg(test)]
 impl Request {
     /// The request that a text is.
-    pub(super) fn of_text(text: &str) -> Request {
+    pub(crate) fn of_text(text: &str) -> Request {
         parsed(text.as_bytes()).unwrap().unwrap().0
     }
 }

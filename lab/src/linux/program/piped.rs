@@ -252,10 +252,16 @@ impl Process {
         }
     }
 
+    /// The end of standard error.
+    #[must_use]
+    pub fn last_errors(&self) -> String {
+        String::from_utf8_lossy(&self.stderr_tail).into_owned()
+    }
+
     /// The last line on standard error that is not blank.
     #[must_use]
     pub fn last_stderr_line(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.stderr_tail);
+        let text = self.last_errors();
         text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
     }
 }

@@ -1,0 +1,150 @@
+//! Whether a method requested what it should, by what the server saw.
+
+use super::pages::{Logged, Pages};
+use readlab_protocol::SampleLine;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Connections at a server that one reading after the other uses, with one request at a time: a
+/// client may need a moment to see that one is free, and open another.
+const KEPT_MAX: usize = 2;
+
+/// How long after a turn a connection may still be open, as a file may.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(125);
+
+/// Pause between two looks.
+const STEP: Duration = Duration::from_millis(5);
+
+/// What is expected of the requests of a turn.
+pub(super) struct Expected<'a> {
+    /// The version that they ask for.
+    pub etag: Option<&'a str>,
+    /// Whether there are credentials.
+    pub may_be_signed: bool,
+    pub readings: u32,
+    pub size_bytes: u64,
+}
+
+/// The connections of a session, turn by turn.
+#[derive(Default)]
+pub(super) struct Connections(Vec<BTreeSet<u64>>);
+
+/// What is wrong with the requests of a turn.
+pub(super) fn conduct(requests: &[Logged], samples: &[SampleLine], expected: &Expected) -> Option<String> {
+    if requests.is_empty() {
+        return Some("it requested nothing".to_owned());
+    }
+    let of_each = requests.iter().find_map(|logged| of_request(logged, expected));
+    of_each.or_else(|| of_counts(requests, samples)).or_else(|| of_ranges(requests, expected))
+}
+
+fn of_request(logged: &Logged, expected: &Expected) -> Option<String> {
+    if let Some(refusal) = &logged.refusal {
+        return Some(format!("the server refused a request: {refusal}"));
+    }
+    if logged.is_of_proxy {
+        return Some("it requested through a proxy of the user's".to_owned());
+    }
+    if let Some(encodings) = logged.accept_encoding.as_ref().filter(|it| it.as_str() != "identity") {
+        return Some(format!("it accepts encodings, which change the bytes: {encodings}"));
+    }
+    if logged.is_signed && !expected.may_be_signed {
+        return Some("it signed a request, and has no credentials".to_owned());
+    }
+    let asks_for_other = |etag: &str| !logged.is_head && logged.if_match.as_deref() != Some(etag);
+    expected.etag.filter(|etag| asks_for_other(etag)).map(|etag| {
+        format!(
+            "a request has the If-Match {:?} instead of {etag:?}",
+            logged.if_match.as_deref().unwrap_or("")
+        )
+    })
+}
+
+/// What samples say of requests is what the server saw.
+fn of_counts(requests: &[Logged], samples: &[SampleLine]) -> Option<String> {
+    if samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0)) {
+        return Some("it counts retries, and no request failed".to_owned());
+    }
+    let claimed: Option<u64> = samples.iter().map(|sample| sample.requests).sum();
+    claimed
+        .filter(|claimed| *claimed != requests.len() as u64)
+        .map(|claimed| format!("it counts {claimed} requests, and the server saw {}", requests.len()))
+}
+
+/// Every byte is requested once a reading.
+fn of_ranges(requests: &[Logged], expected: &Expected) -> Option<String> {
+    let size = expected.size_bytes;
+    let mut changes: BTreeMap<u64, i64> = BTreeMap::from([(0, 0), (size, 0)]);
+    for logged in requests.iter().filter(|logged| !logged.is_head) {
+        let (start, end) = match &logged.range {
+            None => (0, size),
+            Some(range) => match bounds(range, size) {
+                Some(bounds) => bounds,
+                None => return Some(format!("a request has the range {range:?}")),
+            },
+        };
+        *changes.entry(start.min(size)).or_default() += 1;
+        *changes.entry(end.min(size)).or_default() -= 1;
+    }
+    let mut requested = 0;
+    changes.into_iter().find_map(|(from, change)| {
+        requested += change;
+        (from < size && requested != i64::from(expected.readings)).then(|| {
+            format!(
+                "of {size} bytes, those from {from} on were requested {requested} times in {} readings",
+                expected.readings
+            )
+        })
+    })
+}
+
+/// The first byte of a range, and the one after its last.
+fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
+    let (first, last) = range.trim().strip_prefix("bytes=")?.split_once('-')?;
+    match (first, last) {
+        ("", last) => Some((size.saturating_sub(last.parse().ok()?), size)),
+        (first, "") => Some((first.parse().ok()?, size)),
+        (first, last) => Some((first.parse().ok()?, last.parse::<u64>().ok()?.checked_add(1)?)),
+    }
+}
+
+impl Connections {
+    /// What is wrong with the connections of a turn of so many readings, after those before it.
+    pub(super) fn refusal(
+        &mut self,
+        requests: &[Logged],
+        readings: u32,
+        are_kept: Option<bool>,
+    ) -> Option<String> {
+        let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
+        let are_kept = are_kept?;
+        let is_used = self.0.iter().any(|earlier| !earlier.is_disjoint(&own));
+        let count = own.len();
+        self.0.push(own);
+        let all: BTreeSet<u64> = self.0.iter().flatten().copied().collect();
+        match are_kept {
+            false if is_used || count < readings as usize => {
+                Some("readings share a connection, which each must make for itself".to_owned())
+            }
+            true if self.0.len() > KEPT_MAX && all.len() > KEPT_MAX => {
+                Some(format!("it keeps no connection: it made {} in {} turns", all.len(), self.0.len()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether the connections of these requests are closed soon.
+pub(super) fn closes_in_time(pages: &Pages, requests: &[Logged]) -> bool {
+    let own = requests.iter().map(|logged| logged.connection).collect();
+    let deadline = Instant::now() + CLOSE_TIMEOUT;
+    loop {
+        if !pages.is_any_open(&own) {
+            return true;
+        }
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(STEP);
+    }
+}
