@@ -292,8 +292,10 @@ impl<'s> Reading<'s> {
 impl Prepared<'_> {
     fn fault(&self, stage: &Stage, content: &str, reason: &dyn fmt::Display) -> Fault {
         let Reading { what, key, .. } = self.reading;
-        let of = if what.is_empty() { content } else { what };
-        self.words.fault(stage, &format!("{of} ({BUCKET}/{key})"), reason)
+        let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
+        let fault = self.words.fault(stage, &format!("{of}{BUCKET}/{key}"), reason);
+        let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
+        Fault { request, ..fault }
     }
 
     /// Starts a session and asks for one reading.
