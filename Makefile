@@ -22,7 +22,7 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-servers test-package test-oldest test-windows needs format lints tests features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race test test-package test-oldest test-windows needs format lints tests features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -72,9 +72,6 @@ contenders:
 
 contenders/%/test.sh: always
 	$@
-
-test-servers: ## test what contenders read from servers, by nginx, an S3 store and a server that misbehaves; fifteen minutes
-	WITH_SERVERS=1 $(MAKE) contenders
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
 	tests/package.sh

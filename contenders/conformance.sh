@@ -3,7 +3,7 @@
 # and work that it lists is run on files of awkward sizes and names, and each answer is compared with that of wc, od
 # and awk; then misuse, failures, and whether a file is open or mapped between turns. Needs a POSIX shell and Linux.
 # Methods that decode get the files compressed by the program of the format, and broken ones too.
-# Methods that read only URLs or objects read no files: they are tested by objects.sh. Those that read lists or folders
+# Methods that read only URLs or objects read no files: `readlab verify` tests them. Those that read lists or folders
 # are tested by several_files.sh, those that read places of a file by places.sh; both are called at the end. Ends with
 # "N passed, N failed"; exit 1 if any failed.
 set -u

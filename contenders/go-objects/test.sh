@@ -23,4 +23,3 @@ said=$(cd tests && go vet . 2>&1 && go test -count=1 -parallel 8 -v . 2>&1) || {
     exit 1
 }
 echo "$(echo "$said" | grep -c -- '--- PASS') passed, 0 failed"
-[ -z "${WITH_SERVERS-}" ] || ../objects.sh build/readlab-go-objects

@@ -20,6 +20,5 @@ said=$(go test -count=1 -v ./tests 2>&1) || {
 }
 echo "$(echo "$said" | grep -c -- '--- PASS') passed, 0 failed"
 ../conformance.sh build/readlab-go
-[ -z "${WITH_SERVERS-}" ] || ../objects.sh build/readlab-go
 ../snippets.sh go
 GOPROXY=$proxy decoders/test.sh

@@ -11,5 +11,3 @@ cd "$(dirname "$0")"
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 javac -encoding UTF-8 -Xlint:all,-classfile,-processing -Werror -cp 'build/lib/*' -d "$classes" snippets/*.java
-[ -z "${WITH_SERVERS-}" ] || LC_ALL=C.UTF-8 sh ../objects.sh java -XX:-UsePerfData -XX:TieredStopAtLevel=1 \
-    -cp "$PWD/build/classes:$PWD/build/lib/*" Reader

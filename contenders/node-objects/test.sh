@@ -12,4 +12,4 @@ if ! npm --version >/dev/null 2>&1; then
 fi
 cd "$(dirname "$0")"
 ./build.sh
-[ -z "${WITH_SERVERS-}" ] || SNIPPETS=node ../objects.sh node --expose-gc "$PWD/reader.js" "$PWD/build"
+../server_snippets.sh node

@@ -7,5 +7,4 @@ if ! node -e 'process.exit(+(parseInt(process.versions.node) < 18))' >/dev/null 
 fi
 cd "$(dirname "$0")"
 ../conformance.sh node --expose-gc "$PWD/reader.js"
-[ -z "${WITH_SERVERS-}" ] || ../objects.sh node --expose-gc "$PWD/reader.js"
 ../snippets.sh node

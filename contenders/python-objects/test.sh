@@ -16,4 +16,4 @@ export PYTHONPYCACHEPREFIX
 methods=$(build/venv/bin/python -W error reader.py methods)
 case $methods in *boto3.get_object*) ;; *) echo "boto3.get_object is not among the methods" >&2; exit 1 ;; esac
 build/venv/bin/python -m py_compile snippets/*.py
-[ -z "${WITH_SERVERS-}" ] || SNIPPETS="$PWD/build/venv/bin/python -W error" ../objects.sh "$PWD/build/venv/bin/python" "$PWD/reader.py"
+../server_snippets.sh "$PWD/build/venv/bin/python" -W error

@@ -11,5 +11,4 @@ export PYTHONPYCACHEPREFIX
 # The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test.
 python=$(python3 -c 'import sys; print(sys.executable)')
 ../conformance.sh "$python" -W error "$PWD/reader.py"
-[ -z "${WITH_SERVERS-}" ] || ../objects.sh "$python" -W error "$PWD/reader.py"
 ../snippets.sh python

@@ -9,4 +9,3 @@ cd "$(dirname "$0")"
 cargo fmt --check
 KEEP_TARGET=build/target ./build.sh
 CARGO_TARGET_DIR=build/target cargo test --quiet --release --locked
-[ -z "${WITH_SERVERS-}" ] || ../objects.sh build/readlab-rust-objects
