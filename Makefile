@@ -22,10 +22,10 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-package test-oldest test-windows needs format lints tests features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring2 features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
 
 build: ## build the release
 	$(CARGO) build --release --package readlab
@@ -35,14 +35,19 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 	[ -n "$$file" ] || file=$$($(CORPUS)) || file=$$($(CORPUS) --folder $(TARGET_DIR)/corpus) || exit; \
 	$(READLAB) race $(ARGS) -- "$$file"
 
-test: needs ## format, lints, all tests, documents; installs their requirements if it may, INSTALL=no installs nothing
-	$(MAKE) --keep-going --jobs=1 format lints tests features docs contenders
+# The tests are in two rings (CONTRIBUTING.md). What is needed and not here is installed first; INSTALL=no installs
+# nothing, and tests that lack something say so.
+test: ## the first ring: format, lints, and every test that takes no time; what a change can break
+	tests/packages.sh ring1
+	$(MAKE) --keep-going --jobs=1 format lints tests
 
-# Installs the programs that tests need and this machine lacks, and a compiler of Swift. Without them, the tests that
-# need them say so.
-needs:
+test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, file systems, browsers, and the documents
+
+# The second ring without the first.
+ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
+	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs contenders
 
 format:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
@@ -53,7 +58,15 @@ lints:
 	if $(CARGO) clippy --version >/dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- -D warnings; fi
 
 tests:
-	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test --workspace --no-fail-fast -- --skip ring2::
+
+# The test of names and inodes drops the caches of the machine: it runs beside no other.
+tests-ring2:
+	$(CARGO) test --workspace --tests --no-fail-fast -- ring2::
+	$(CARGO) test --workspace --test metadata
+
+test-times: ## run the first ring by a clock and print what takes longest; ARGS=all runs both rings
+	tests/times.sh $(ARGS)
 
 # What the workspace does not switch on.
 features:

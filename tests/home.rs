@@ -126,6 +126,8 @@ impl Home {
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI"] {
             command.env_remove(name);
         }
+        // Set by a clock of the tests (`times.sh`); cargo would build everything anew.
+        command.env_remove("RUSTC_BOOTSTRAP");
         command
     }
 

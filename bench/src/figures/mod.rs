@@ -34,6 +34,7 @@ mod soak;
 mod state;
 mod suite_intervals;
 mod suites;
+mod test_times;
 mod trees;
 mod tune;
 mod verdicts;
@@ -68,6 +69,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "page", about: page::ABOUT, measure: page::measure },
     Figure { name: "program", about: program::ABOUT, measure: program::measure },
     Figure { name: "build", about: build::ABOUT, measure: build::measure },
+    Figure { name: "test-times", about: test_times::ABOUT, measure: test_times::measure },
     Figure { name: "left-out", about: left_out::ABOUT, measure: left_out::measure },
     Figure { name: "falsely-refused", about: falsely_refused::ABOUT, measure: falsely_refused::measure },
     Figure { name: "disturbance", about: disturbance::ABOUT, measure: disturbance::measure },

@@ -1,0 +1,79 @@
+//! Figure: what the first ring of tests takes where all is built: its steps, and its longest tests.
+//!
+//! `tests/times.sh` runs it by a clock; its fifty longest lines are the rows.
+
+use crate::programs::Programs;
+use crate::row::Row;
+use anyhow::{Context, bail};
+use std::path::Path;
+use std::process::Command;
+
+pub(super) const ABOUT: &str =
+    "test-times: the first ring of tests where all is built, and its longest tests";
+
+const TOTAL_S: f64 = 300.0;
+/// The steps of the first ring, as the script names them.
+const STEPS: [&str; 5] =
+    ["format", "build of the tests", "lints", "tests of the first ring", "examples in documentation"];
+
+pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
+    // What is built for the first time is another figure's.
+    times()?;
+    let times = times()?;
+    let seconds = total(&times)?;
+    let total = Row::judged(
+        "first ring, built",
+        "at most 300 s",
+        seconds,
+        seconds <= TOTAL_S,
+        format!("{seconds:.0} s"),
+    );
+    let row = |(seconds, name): (f64, String)| Row::unjudged(name, seconds, format!("{seconds:.1} s"));
+    Ok(std::iter::once(total).chain(times.into_iter().map(row)).collect())
+}
+
+/// The seconds of steps and tests, the longest first.
+fn times() -> anyhow::Result<Vec<(f64, String)>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the bench lies in the workspace")?;
+    let script = root.join("tests/times.sh");
+    let output = Command::new(&script).output().with_context(|| script.display().to_string())?;
+    if !output.status.success() {
+        bail!("{}: {}", script.display(), String::from_utf8_lossy(&output.stderr).trim_end());
+    }
+    parse(&String::from_utf8_lossy(&output.stdout))
+}
+
+fn parse(text: &str) -> anyhow::Result<Vec<(f64, String)>> {
+    let line = |line: &str| {
+        let (seconds, name) = line.split_once(' ')?;
+        Some((seconds.parse().ok()?, name.to_owned()))
+    };
+    text.lines().map(|text| line(text).with_context(|| format!("no seconds and name: {text}"))).collect()
+}
+
+/// The sum of the steps; one that takes less than the fiftieth line is not in it.
+fn total(times: &[(f64, String)]) -> anyhow::Result<f64> {
+    let steps: Vec<f64> = times
+        .iter()
+        .filter(|(_, name)| STEPS.contains(&name.as_str()))
+        .map(|(seconds, _)| *seconds)
+        .collect();
+    if steps.is_empty() {
+        bail!("no step is among the longest");
+    }
+    Ok(steps.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_summed_and_tests_are_not() {
+        let times = parse("80.50 tests of the first ring\n9.25 lints\n3.000 cli::race::x\n").unwrap();
+        assert_eq!(times.len(), 3);
+        assert_eq!(total(&times).unwrap(), 89.75);
+        assert!(total(&times[2..]).is_err());
+        assert!(parse("lints").is_err() && parse("x lints").is_err());
+    }
+}
