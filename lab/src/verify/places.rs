@@ -43,7 +43,7 @@ struct Listed {
     is_long: bool,
 }
 
-/// Every list with every visit, settings by turns, names, and what must fail.
+/// Every list and every visit, settings by turns, names, and what must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let files = stage.places.get(|| PlacesFiles::make(stage))?;
     let (folder, data) = (stage.new_folder()?, files.data.clone());
@@ -53,16 +53,15 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let settings: Vec<Option<String>> =
         [None].into_iter().chain(settings::of(method, Load::Megabytes).into_iter().map(Some)).collect();
     let mut checks = Vec::new();
-    // Each list with each visit, a long one with the first; each setting again and again among them.
-    let of_visit = |(number, visit)| {
-        let lists = lists.iter().filter(move |listed| number == 0 || !listed.is_long);
-        lists.map(move |listed| (visit, listed))
-    };
-    for (number, (visit, listed)) in visits.iter().enumerate().flat_map(of_visit).enumerate() {
+    let Some(visit) = visits.first() else { return Ok(checks) };
+    // Each list with two visits, a long one with one; each visit and each setting among them.
+    let count = lists.len().max(visits.len());
+    let pairs = (0..2).flat_map(|turn| (0..count).map(move |at| (turn, at)));
+    let pairs = pairs.map(|(turn, at)| (turn, &visits[(at + turn) % visits.len()], lists[at % lists.len()]));
+    for (number, (_, visit, listed)) in pairs.filter(|(turn, _, it)| *turn == 0 || !it.is_long).enumerate() {
         let setting = settings[number % settings.len()].clone();
         checks.push(reading(method, visit, setting, listed.case.clone()));
     }
-    let Some(visit) = visits.first() else { return Ok(checks) };
     let words = ReadWords::of(method, visit).with([places_word()]);
     for name in [AWKWARD_NAME.into(), raw_name()] {
         let file = folder.join(&name);
