@@ -72,7 +72,7 @@ struct Path: Sendable {
 
     /// The path for an API that takes strings.
     func string() throws -> String {
-        guard let text else { throw Failure.unsuitable("\(shown): the path is not UTF-8, and Foundation's paths are strings") }
+        guard let text else { throw Failure.unsuitable("\(shown): Foundation cannot spell a path that is not UTF-8") }
         return text
     }
 
