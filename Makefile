@@ -76,15 +76,17 @@ features:
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
-# Each test checks one contender in another language against the protocol; it says so if its compiler or runtime is
+# Each tests one contender of the roster, beside those in this workspace; it says so if its compiler or runtime is
 # missing. Those that take longest come first: the last one would run alone.
-CONTENDER_TESTS := $(wildcard contenders/*/test.sh)
-LONGEST := $(filter %/java/test.sh %/python-data/test.sh %/python/test.sh,$(CONTENDER_TESTS))
+CONTENDERS := $(filter-out rust command,$(shell sed -n 's/^name = "\(.*\)"/\1/p' contenders/roster.toml))
+LONGEST := $(filter java python-data cpp python rust-crates,$(CONTENDERS))
 contenders:
-	$(MAKE) --keep-going --jobs=2 --output-sync=target $(LONGEST) $(filter-out $(LONGEST),$(CONTENDER_TESTS))
+	$(CARGO) build --workspace --bin readlab
+	$(MAKE) --keep-going --jobs=2 --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
 
-contenders/%/test.sh: always
-	$@
+# What is built is that of all tests.
+contender-%: always
+	READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(abspath $(TARGET_DIR))/tmp/builder/.cache contenders/test.sh $*
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
 	tests/package.sh

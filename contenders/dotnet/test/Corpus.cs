@@ -7,7 +7,6 @@ using System.Text;
 internal sealed class Corpus
 {
     private const int LongLines = 20011;
-    private const int EveryByteLength = 70001;
     private const string Filler = "a line of some length";
 
     private Corpus(string name, byte[] content)
@@ -45,9 +44,6 @@ internal sealed class Corpus
 
     /// <summary>Content of any bytes.</summary>
     internal static Corpus Of(byte[] content) => new Corpus("bytes", content);
-
-    /// <summary>Content of every byte, which is no text.</summary>
-    internal static Corpus EveryByte { get; } = new Corpus("every byte", AllBytes());
 
     internal string Name { get; }
 
@@ -90,15 +86,5 @@ internal sealed class Corpus
             text.Append(Filler, 0, i % Filler.Length).Append('\n');
         }
         return text.Append("end").ToString();
-    }
-
-    private static byte[] AllBytes()
-    {
-        var bytes = new byte[EveryByteLength];
-        for (int i = 0; i < bytes.Length; i++)
-        {
-            bytes[i] = (byte)(i * 7919 + i / 256);
-        }
-        return bytes;
     }
 }

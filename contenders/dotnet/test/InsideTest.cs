@@ -3,7 +3,6 @@ internal static class InsideTest
 {
     private static int Main()
     {
-        GridTest.Run();
         DecoderEndTest.Run();
         CountsTest.Run();
         return Check.Finish();

@@ -23,9 +23,6 @@ internal sealed class Talk
 
     internal IReadOnlyList<JsonElement> Messages { get; }
 
-    /// <summary>The messages, in order, without counts of the runtime.</summary>
-    internal string Shape => string.Join(" ", Messages.Select(Word).Where(word => word != "count"));
-
     internal IEnumerable<JsonElement> Samples => Messages.Where(message => Word(message) == "sample");
 
     internal static Talk Of(string turns, params string[] words)

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipOutputStream;
 
-/** Tests of files and servers that cannot be read correctly: each must end in `failed`, with the path and the cause. */
+/** Tests of files that cannot be read correctly: each must end in `failed`, with the path and the cause. */
 final class BadInput {
     private static final int LOCAL_FLAGS = 6;
     private static final int CENTRAL_FLAGS = 8;
@@ -20,25 +20,12 @@ final class BadInput {
         this.folder = folder;
     }
 
-    static void test(Path folder, Server server) throws IOException {
+    static void test(Path folder) throws IOException {
         BadInput input = new BadInput(folder);
-        input.paths();
         input.zips();
         input.entries();
         input.gzips();
         input.text();
-        input.servers(server);
-    }
-
-    private void paths() {
-        for (Method method : Methods.ALL) {
-            if (method.unavailable().isEmpty() && method.reads().equals(Method.FILE)) {
-                String expected = method.name().startsWith("zip") ? "" : "o such file or directory";
-                fails(method.name(), folder.resolve("absent").toString(), expected);
-                fails(method.name(), folder.toString(), "");
-                fails(method.name(), "http://localhost:1/", "a URL is read by HttpClient only");
-            }
-        }
     }
 
     private void zips() throws IOException {
@@ -107,47 +94,6 @@ final class BadInput {
         fails("Files.readString", "latin", latin, "not valid UTF-8");
     }
 
-    private void servers(Server server) throws IOException {
-        for (String method : List.of("HttpClient", "HttpClient-stream", "HttpClient-ranged")) {
-            fails(method, folder.resolve("absent").toString(), "HttpClient reads URLs only");
-            fails(method, server.url(folder.resolve("absent")), "HTTP status 404");
-            fails(method, server.urlOfMoved(), "HTTP status 302");
-            fails(method, server.urlOfNobody(), "could not connect");
-            String range = method.endsWith("ranged") ? "206 Partial; Content-Range: bytes 0-4/5; " : "200 OK; ";
-            fails(method, server.urlOf(range + "Content-Length: 100000", "half\n"), "bytes received: 5");
-            String chunk = server.urlOf(range + "Transfer-Encoding: chunked", "100\r\nhalf\n");
-            fails(method, chunk, "chunked transfer encoding");
-            String gzip = server.urlOf(range + "Content-Length: 5; Content-Encoding: gzip", "half\n");
-            fails(method, gzip, "content encoding: gzip");
-            hangUps(server, method, range + "Content-Length: 5");
-        }
-        ranges(server);
-    }
-
-    /** A request without an answer is repeated, and that is counted; but not without end. */
-    private static void hangUps(Server server, String name, String head) {
-        String url = server.urlAfterHangUps(2, head, "half\n");
-        Talk talk = Talk.of("go 0 1\n", "read", name, Method.LOOP, "sum", url);
-        boolean counted = talk.lines().stream().anyMatch(line -> line.contains("\"requests\":3,\"retries\":2"));
-        Check.that(counted, name + " after two connections without an answer", talk);
-        fails(name, server.urlAfterHangUps(5, head, "half\n"), "5 connections ended before an answer");
-    }
-
-    /** Answers to the request for the first 65536 bytes that are not what was asked for. */
-    private static void ranges(Server server) {
-        for (String[] wrong : new String[][] {
-            {"200 OK; Content-Length: 5", "the answer is the whole"},
-            {"206 Partial; Content-Length: 5", "the answer has no range"},
-            {"206 Partial; Content-Length: 5; Content-Range: bytes 1-5/6", "the answer has bytes 1-5/6"},
-            {"206 Partial; Content-Length: 5; Content-Range: bytes 0-4/9", "the answer has bytes 0-4/9"},
-            {"206 Partial; Content-Length: 5; Content-Range: bytes 0-8/9", "a range of 9 bytes has 5"},
-            {"412 Precondition Failed; Content-Length: 5", "HTTP status 412"},
-            {"416 Range Not Satisfiable; Content-Length: 5", "HTTP status 416"},
-        }) {
-            fails("HttpClient-ranged", server.urlOf(wrong[0], "half\n"), wrong[1]);
-        }
-    }
-
     private void fails(String method, String file, byte[] content, String reason) throws IOException {
         fails(method, Files.write(folder.resolve(file), content).toString(), reason);
     }
@@ -156,7 +102,7 @@ final class BadInput {
         Method method = Methods.ALL.stream().filter(m -> m.name().equals(name)).findFirst().orElseThrow();
         Work work = method.scans().containsKey(Work.SUM) ? Work.SUM : Work.NEWLINES;
         Talk talk = Talk.read(method, method.scans().get(work).get(0), work, target);
-        boolean said = talk.failedWith(reason) && talk.failedWith(target.replaceFirst("[?].*", "") + ": ");
+        boolean said = talk.failedWith(reason) && talk.failedWith(target + ": ");
         Check.that(said && talk.shape().equals("hello ready failed"), name + " of " + target, talk);
     }
 }

@@ -13,10 +13,7 @@ import (
 	"testing"
 )
 
-const (
-	program = "../../build/readlab-go-decoders"
-	plain   = "../../build/readlab-go"
-)
+var program = filepath.Join(os.Getenv("BUILD"), "readlab-go-decoders")
 
 // The method of each format.
 var methods = map[string]string{

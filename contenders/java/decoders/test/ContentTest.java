@@ -1,12 +1,11 @@
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Tests of whole files: every content, options of the programs, frames that follow one another. */
+/** Tests of whole files: many blocks, options of the programs, frames that follow one another. */
 final class ContentTest {
     private static final byte[] SKIPPABLE = {0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', '\n', 'b'};
 
@@ -20,22 +19,20 @@ final class ContentTest {
 
     static void test(Path folder, Format format) throws IOException {
         ContentTest test = new ContentTest(folder, format);
-        for (Corpus corpus : contents()) {
-            test.answers(corpus, corpus.name(), format.pack(corpus.content()));
-        }
+        test.large();
         test.options();
         if (format.hasFrames()) {
             test.frames();
         }
     }
 
-    private static List<Corpus> contents() {
-        List<Corpus> contents = new ArrayList<>(Corpus.all().values());
-        contents.add(new Corpus("megabytes of lines", lines(5_000_001), true));
+    /** Contents of many blocks. */
+    private void large() throws IOException {
+        byte[] lines = lines(5_000_001);
+        answers(new Corpus("megabytes of lines", lines, true), "lines", format.pack(lines));
         byte[] random = new byte[1_000_003];
         new Random(2).nextBytes(random);
-        contents.add(new Corpus("megabytes of random bytes", random, false));
-        return contents;
+        answers(new Corpus("megabytes of random bytes", random, false), "random", format.pack(random));
     }
 
     /** Numbered lines, the last one without its end. */

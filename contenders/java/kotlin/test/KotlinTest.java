@@ -14,10 +14,9 @@ public final class KotlinTest {
     private KotlinTest() {}
 
     public static void main(String[] args) throws Exception {
-        try (TestFolder made = TestFolder.make(); Server server = new Server()) {
+        try (TestFolder made = TestFolder.make()) {
             Path folder = made.path();
             hello();
-            GridTest.test(folder, server);
             refused(folder);
             snippets(folder, Path.of(args[0]));
         }

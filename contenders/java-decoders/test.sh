@@ -1,14 +1,10 @@
 #!/bin/sh
-# Builds the contender java-decoders and tests what it decodes; needs a JDK and Maven. Its session is
-# that of the contender java, which is tested against the protocol.
+# Tests the decoders of Java beyond the protocol: files of every option, cut at every byte or changed, dictionaries, that
+# no library leaves files behind, and the code that advice shows. BUILD has what was built.
 set -eu
-if ! javac --release 17 -version >/dev/null 2>&1 || ! mvn -v >/dev/null 2>&1; then
-    echo "SKIPPED: the tests of java-decoders: no JDK 17 or later, or no Maven, on the PATH" >&2
-    exit 0
-fi
-cd "$(dirname "$0")/.."
-decoders/build.sh
-build=$PWD/build/decoders
+: "${BUILD:?is set by contenders/test.sh}"
+cd "$(dirname "$0")/../java"
+build=$BUILD/decoders
 snippets=../java-decoders/snippets
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT

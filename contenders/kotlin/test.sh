@@ -1,16 +1,12 @@
 #!/bin/sh
-# Builds the contender kotlin and tests what its methods and its snippets answer; needs a JDK and
-# Maven. Its session is that of the contender java, which is tested against the protocol.
+# Tests the contender kotlin beyond the protocol: text that is no UTF-8, and the code that advice shows. BUILD has what
+# was built.
 set -eu
-if ! javac --release 17 -version >/dev/null 2>&1 || ! mvn -v >/dev/null 2>&1; then
-    echo "SKIPPED: the tests of kotlin: no JDK 17 or later, or no Maven, on the PATH" >&2
-    exit 0
-fi
-cd "$(dirname "$0")/.."
+: "${BUILD:?is set by contenders/test.sh}"
+cd "$(dirname "$0")/../java"
 daemons() { pgrep -c -f KotlinCompileDaemon || :; }
 before=$(daemons)
-kotlin/build.sh
-build=$PWD/build/kotlin
+build=$BUILD/kotlin
 snippets=$PWD/../kotlin/snippets
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Tests a contender of the roster: `test.sh NAME`; READLAB is readlab's program. `readlab verify` builds it and tests it
+# against the protocol, then snippets.sh tests the code that advice shows for it, and NAME/test.sh what is left, which
+# finds in BUILD what was built. If what it is built with is not here, it is SKIPPED with the reason.
+set -eu
+name=${1:?usage: test.sh NAME}
+cd "$(dirname "$0")"
+# The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test.
+python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null) && PATH=$python:$PATH
+# In Python a warning is a failure, for example one about a file that is not closed.
+PYTHONWARNINGS=error
+# The crates of a contender are compiled once for it and for its own tests.
+KEEP_TARGET=$PWD/$name/build/target
+export PATH PYTHONWARNINGS KEEP_TARGET
+
+code=0
+said=$("${READLAB:?is not set: the program to test with}" verify "$name" 2>&1) || code=$?
+case $code:$said in
+2:*": not verified: it needs "* | 2:*"cannot be downloaded"*)
+    echo "SKIPPED: $said" >&2
+    exit 0
+    ;;
+esac
+echo "$said"
+[ "$code" = 0 ] || exit "$code"
+method=$(echo "$said" | sed -n "s|^$name/\([^( ]*\)  *ok .*|\1|p" | head -n 1)
+BUILD=$("$READLAB" request "$name/$method" "$PWD/test.sh" | sed -n "s|.*[ =':]\(/[^ =':]*/contenders/[^/]*/build\).*|\1|p")
+export BUILD
+case $name in
+c | cpp | go | java | node | bun | deno | python | swift) ./snippets.sh "$name" ;;
+python-data) PYTHON=$BUILD/venv/bin/python ./snippets.sh python-data python ;;
+esac
+[ ! -e "$name/test.sh" ] || "$name/test.sh"
