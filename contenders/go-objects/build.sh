@@ -5,5 +5,9 @@ cd "$(dirname "$0")"
 mkdir -p build
 # No toolchain is downloaded, and version control is not used. What go prints of its downloads is
 # shown only if it fails.
-said=$(GOTOOLCHAIN=local GOFLAGS=-mod=readonly GO111MODULE=on GOWORK=off \
-    go build -buildvcs=false -o build/readlab-go-objects . 2>&1) || { echo "$said" >&2; exit 1; }
+export GOTOOLCHAIN=local GOFLAGS=-mod=readonly GO111MODULE=on GOWORK=off
+said=$(go build -buildvcs=false -o build/readlab-go-objects . 2>&1) || {
+    echo "$said" >&2
+    go mod download >/dev/null 2>&1 || echo "the modules of go.sum cannot be downloaded: $(echo "$said" | tail -n 1)" >&2
+    exit 1
+}

@@ -8,6 +8,6 @@ mkdir build
 cp package.json package-lock.json build
 cd build
 npm ci --omit=dev --ignore-scripts --no-audit --no-fund >npm.log 2>&1 || {
-    echo "the Node.js contender for objects: npm ci failed: $(grep -m 1 -i 'npm err' npm.log || tail -n 1 npm.log)" >&2
+    echo "what package-lock.json names cannot be downloaded: $(grep -m 1 -i 'npm err' npm.log || tail -n 1 npm.log)" >&2
     exit 1
 }

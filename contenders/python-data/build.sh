@@ -17,7 +17,7 @@ fi
 if ! build/venv/bin/python -m pip --quiet --disable-pip-version-check --no-input --no-cache-dir \
     install --only-binary :all: --require-hashes -r requirements.txt >build/log 2>&1; then
     cat build/log >&2
-    echo "pip could not install requirements.txt: $(grep -m 1 '^ERROR' build/log || tail -n 1 build/log)" >&2
+    echo "what requirements.txt names cannot be downloaded: $(grep -m 1 '^ERROR' build/log || tail -n 1 build/log)" >&2
     exit 1
 fi
 rm build/log

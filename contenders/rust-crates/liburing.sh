@@ -5,4 +5,4 @@ host=$(rustc --version --verbose | sed -n 's/^host: //p')
 GLOMMIO_LIBURING_DIR=$(cargo metadata --quiet --locked --format-version 1 --filter-platform "$host" |
     sed -n 's|.*"manifest_path":"\([^"]*/glommio-[^/"]*\)/Cargo.toml".*|\1/liburing|p')
 export GLOMMIO_LIBURING_DIR
-[ -d "$GLOMMIO_LIBURING_DIR" ] || { echo "the sources of liburing in the crate glommio cannot be had" >&2; exit 1; }
+[ -d "$GLOMMIO_LIBURING_DIR" ] || { echo "the crate glommio, with the sources of liburing, cannot be downloaded" >&2; exit 1; }

@@ -7,7 +7,10 @@ cd "$(dirname "$0")"
 mkdir -p build
 # Settings of the caller are those of another build: its target, and its flags for a compiler.
 target=${KEEP_TARGET:-build/target}
-CARGO_TARGET_DIR=$target cargo build --quiet --release --locked
+CARGO_TARGET_DIR=$target cargo build --quiet --release --locked || {
+    cargo fetch --quiet --locked || echo "the crates of Cargo.lock cannot be downloaded" >&2
+    exit 1
+}
 cp "$target/release/readlab-rust-objects" build/readlab-rust-objects.new
 mv build/readlab-rust-objects.new build/readlab-rust-objects
 [ -n "${KEEP_TARGET-}" ] || rm -rf build/target

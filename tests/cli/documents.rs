@@ -121,7 +121,6 @@ fn is_command(text: &str) -> bool {
         "cargo bench",
         "cargo install ",
         "cargo test ",
-        "contenders/conformance.sh ",
     ];
     programs.iter().any(|program| text.starts_with(program))
 }
