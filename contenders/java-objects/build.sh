@@ -15,7 +15,11 @@ rm -rf build
 if ! said=$(mvn -q -B -Dstyle.color=never process-classes 2>&1); then
     printf '%s\n' "$said" >&2
     # Maven's cause is followed by pages of advice.
-    printf '%s\n' "$said" | grep -m 1 'ERROR. [/F]' >&2
-    ! echo "$said" | grep -q 'Could not \(transfer\|resolve\)\|Unknown host' || echo "what pom.xml names cannot be downloaded" >&2
+    cause=$(printf '%s\n' "$said" | grep -m 1 'ERROR. [/F]') || cause=
+    case $said in
+    *"Could not transfer"* | *"Could not resolve"* | *"Unknown host"*)
+        cause="what pom.xml names cannot be downloaded: $cause" ;;
+    esac
+    echo "$cause" >&2
     exit 1
 fi

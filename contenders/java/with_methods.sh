@@ -13,8 +13,12 @@ mkdir -p "$build/classes"
 if ! said=$(mvn -q -B -Dstyle.color=never -f "$folder/pom.xml" package 2>&1); then
     printf '%s\n' "$said" >&2
     # Maven's cause is followed by pages of advice.
-    printf '%s\n' "$said" | grep -m 1 'ERROR. [/F]' >&2
-    ! echo "$said" | grep -q 'Could not \(transfer\|resolve\)\|Unknown host' || echo "what $folder/pom.xml names cannot be downloaded" >&2
+    cause=$(printf '%s\n' "$said" | grep -m 1 'ERROR. [/F]') || cause=
+    case $said in
+    *"Could not transfer"* | *"Could not resolve"* | *"Unknown host"*)
+        cause="what $folder/pom.xml names cannot be downloaded: $cause" ;;
+    esac
+    echo "$cause" >&2
     exit 1
 fi
 # The list of methods in FOLDER/src is found before the one in src, which it replaces.
