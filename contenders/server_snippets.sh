@@ -1,9 +1,10 @@
 #!/bin/sh
 # Tests the programs that advice shows for a contender that reads from servers: `server_snippets.sh COMMAND…`, in its
-# folder. COMMAND runs each of ./snippets, which finds what it needs in ./build, and prints the newlines of the object
-# or URL that its argument names. The servers are those of tests/servers; without them it says SKIPPED. Ends with
+# folder. COMMAND runs each of ./snippets, which finds what it needs in $BUILD, and prints the newlines of the object or
+# URL that its argument names. The servers are those of tests/servers; without them it says SKIPPED. Ends with
 # "N passed, N failed"; exit 1 if any failed.
 set -u
+: "${BUILD:?is set by contenders/test.sh}"
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND…" >&2; exit 2; }
 servers=$(cd "$(dirname "$0")/../tests/servers" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
@@ -59,7 +60,7 @@ check() {
 
 for snippet in snippets/*.*; do
     # Beside the packages that it imports.
-    copy=build/snippet.$$.${snippet##*.}
+    copy=$BUILD/snippet.$$.${snippet##*.}
     cp "$snippet" "$copy"
     if grep -q 's3:' "$snippet"; then
         ! served s3 $s3 || check "$snippet" s3://bucket env AWS_ENDPOINT_URL_S3="$(told s3 endpoint)" \

@@ -29,5 +29,7 @@ export BUILD
 case $name in
 c | cpp | go | java | node | bun | deno | python | swift) ./snippets.sh "$name" ;;
 python-data) PYTHON=$BUILD/venv/bin/python ./snippets.sh python-data python ;;
+node-objects) (cd node-objects && ../server_snippets.sh node) ;;
+python-objects) (cd python-objects && ../server_snippets.sh "$BUILD/venv/bin/python") ;;
 esac
 [ ! -e "$name/test.sh" ] || "$name/test.sh"

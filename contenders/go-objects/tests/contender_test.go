@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
+var program = filepath.Join(os.Getenv("BUILD"), "readlab-go-objects")
+
 const (
-	program = "../build/readlab-go-objects"
 	target  = "s3://bucket/a/key with?marks"
 	path    = "/bucket/a/key with?marks"
 	// What no message may contain.
