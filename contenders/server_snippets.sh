@@ -48,12 +48,13 @@ check() {
     where=$2
     shift 2
     for file in empty one-byte text long-text; do
-        said=$("$@" "$where/$file" 2>&1 5>&- 6>&-)
+        said=$("$@" "$where/$file" 2>"$folder/stderr" 5>&- 6>&-)
         if [ "$said" = "$(wc -l <"$folder/files/bucket/$file")" ]; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
             printf 'FAILED: %s of %s: %s\n' "$snippet" "$file" "$said" >&2
+            cat "$folder/stderr" >&2
         fi
     done
 }

@@ -17,8 +17,8 @@ import (
 var program = filepath.Join(os.Getenv("BUILD"), "readlab-go-objects")
 
 const (
-	target  = "s3://bucket/a/key with?marks"
-	path    = "/bucket/a/key with?marks"
+	target = "s3://bucket/a/key with?marks"
+	path   = "/bucket/a/key with?marks"
 	// What no message may contain.
 	id     = "READLABIDENTITY0001"
 	secret = "readlab/SECRET+0001"
