@@ -113,15 +113,7 @@ fn of_text(line: &str) -> Vec<String> {
 
 /// A program's name alone is not a command that a reader types.
 fn is_command(text: &str) -> bool {
-    let programs = [
-        "readlab ",
-        "mpirun ",
-        "srun ",
-        "make ",
-        "cargo bench",
-        "cargo install ",
-        "cargo test ",
-    ];
+    let programs = ["readlab ", "mpirun ", "srun ", "make ", "cargo bench", "cargo install ", "cargo test "];
     programs.iter().any(|program| text.starts_with(program))
 }
 
