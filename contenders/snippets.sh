@@ -23,6 +23,23 @@ newlines="0 1 2 20011"
 lines="0 1 3 20012"
 newlines_twice="0 2 4 40022"
 
+# COMMAND… -- SOURCE…: compiles each once, however often it is asked to, and sets objects.
+compile() {
+    command=
+    objects=
+    while [ "$1" != -- ]; do
+        command="$command $1"
+        shift
+    done
+    shift
+    for source; do
+        object=$(cksum <"$source" | tr ' ' -).o
+        # shellcheck disable=SC2086 # one word a word
+        [ -e "$object" ] || $command -c -o "$object" "$source" || return
+        objects="$objects $object"
+    done
+}
+
 # Each has the snippet, then its scan if it takes one; its count of every file is printed in one line.
 # A snippet that reads a folder gets four, under the names of the files; one that reads a list gets
 # each file twice; one that reads places gets all blocks of 4096 bytes but the last, from back to front.
@@ -52,7 +69,8 @@ c() {
         echo '    }'
         echo '}'
     } >main.c
-    cc -std=gnu11 -O1 -pthread -Wall -Wextra -Werror -o program main.c "$@" && ./program empty one unended long
+    compile cc -std=gnu11 -O1 -pthread -Wall -Wextra -Werror -- main.c "$@" &&
+        cc -pthread -o program $objects && ./program empty one unended long
 }
 
 cpp() {
@@ -73,7 +91,7 @@ cpp() {
         fi
     } >main.cpp
     # shellcheck disable=SC2086 # no word without a library
-    c++ -std=c++17 -O1 -Wall -Wextra -Werror -o program main.cpp "$@" $library || return
+    compile c++ -std=c++17 -O1 -Wall -Wextra -Werror -- main.cpp "$@" && c++ -o program $objects $library || return
     if [ -n "$arguments" ]; then
         ./program empty one unended long
     else
@@ -81,10 +99,11 @@ cpp() {
     fi
 }
 
-go() {
-    rm -rf module
-    mkdir module
-    cp "$@" module
+# A package of each snippet with each scan, so that all are compiled at once.
+prepare_go() {
+    package=module/$(pair "$@")
+    mkdir -p "$package"
+    cp "$@" "$package"
     function=$(sed -n 's/^func \([a-z]*\)(\(path\|folder\).*/\1/p' "$1")
     argument=$(sed -n 's/^func [a-z]*(\(path\|paths\|folder\) .*, \([a-z]*\) .*/, \2/p' "$1")
     case $(reads "$1") in
@@ -92,7 +111,7 @@ go() {
     places) target='path, offsets(path)' ;;
     *) target=path ;;
     esac
-    cat >module/main.go <<GO
+    cat >"$package/main.go" <<GO
 package main
 
 import "os"
@@ -118,10 +137,17 @@ func main() {
 	}
 }
 GO
-    [ -z "$(gofmt -l module)" ] || { gofmt -d module; return 1; }
+}
+
+compile_go() {
+    gofmt -d module
     printf 'module snippet\n\ngo 1.18\n' >module/go.mod
-    (cd module && GOTOOLCHAIN=local command go vet . && GOTOOLCHAIN=local command go build -o ../program .) &&
-        ./program empty one unended long 2>&1
+    mkdir programs
+    (cd module && GOTOOLCHAIN=local command go vet ./... && GOTOOLCHAIN=local command go build -o ../programs ./...)
+}
+
+go() {
+    [ -z "$(gofmt -l "module/$(pair "$@")")" ] && "programs/$(pair "$@")" empty one unended long 2>&1
 }
 
 python() {
@@ -160,14 +186,16 @@ bun() { javascript "$@" && command bun main.cjs empty one unended long; }
 
 deno() { javascript "$@" && command deno run --quiet --allow-read main.cjs empty one unended long; }
 
-java() {
+# A main class of each snippet, so that all are compiled at once.
+prepare_java() {
     class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
     function=$(sed -n 's/^    static long \([a-z]*\)(Path .*/\1/p' "$1")
     offsets=
     [ "$(reads "$1")" != places ] || offsets=', offsets(path)'
-    cat >Main.java <<JAVA
+    cp "$1" "$class.java"
+    cat >"Main$class.java" <<JAVA
 import java.nio.file.Path;
-final class Main {
+final class Main$class {
     static long[] offsets(Path path) throws java.io.IOException {
         long blocks = java.nio.file.Files.size(path) / 4096 - 1;
         return java.util.stream.LongStream.range(0, blocks).map(number -> (blocks - 1 - number) * 4096).toArray();
@@ -180,8 +208,13 @@ final class Main {
     }
 }
 JAVA
-    cp "$1" "$class.java"
-    javac -encoding UTF-8 -Xlint:all -Werror -d . Main.java "$class.java" && command java -cp . Main empty one unended long
+}
+
+compile_java() { javac -encoding UTF-8 -Xlint:all -Werror -d . ./*.java; }
+
+java() {
+    class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
+    command java -XX:TieredStopAtLevel=1 -cp . "Main$class" empty one unended long
 }
 
 swift() {
@@ -375,19 +408,33 @@ lack() {
     fi
 }
 
+# The name of a snippet with its scan.
+pair() { echo "${1##*/}${2:+-${2##*/}}"; }
+
+# COMMAND: calls it with each snippet and each scan that it takes.
+each() {
+    for snippet in "$here/$contender"/snippets/*.*; do
+        [ -z "$(lack "$snippet")" ] && ! is_program "$snippet" || continue
+        with=$(scans "$snippet")
+        [ -n "$with" ] || "$1" "$snippet"
+        for scan in $with; do "$1" "$snippet" "$scan"; done
+    done
+}
+
 for snippet in "$here/$contender"/snippets/*.*; do
     reason=$(lack "$snippet")
     if [ -n "$reason" ]; then
         echo "SKIPPED: $snippet: $reason" >&2
-        continue
-    fi
-    if is_program "$snippet"; then
+    elif is_program "$snippet"; then
         check_program "$snippet"
-        continue
     fi
-    with=$(scans "$snippet")
-    [ -n "$with" ] || check "$snippet"
-    for scan in $with; do check "$snippet" "$scan"; done
 done
+case $language in
+go | java)
+    each prepare_$language
+    compile_$language
+    ;;
+esac
+each check
 echo "$passed snippets passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
