@@ -186,16 +186,19 @@ bun() { javascript "$@" && command bun main.cjs empty one unended long; }
 
 deno() { javascript "$@" && command deno run --quiet --allow-read main.cjs empty one unended long; }
 
-# A main class of each snippet, so that all are compiled at once.
+# Each snippet in a package of its own with a main class, so that all are compiled at once.
 prepare_java() {
     class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
     function=$(sed -n 's/^    static long \([a-z]*\)(Path .*/\1/p' "$1")
     offsets=
     [ "$(reads "$1")" != places ] || offsets=', offsets(path)'
-    cp "$1" "$class.java"
-    cat >"Main$class.java" <<JAVA
+    package=$(package_of "$1")
+    mkdir "$package"
+    { echo "package $package;" && cat "$1"; } >"$package/$class.java"
+    cat >"$package/Main.java" <<JAVA
+package $package;
 import java.nio.file.Path;
-final class Main$class {
+final class Main {
     static long[] offsets(Path path) throws java.io.IOException {
         long blocks = java.nio.file.Files.size(path) / 4096 - 1;
         return java.util.stream.LongStream.range(0, blocks).map(number -> (blocks - 1 - number) * 4096).toArray();
@@ -210,12 +213,11 @@ final class Main$class {
 JAVA
 }
 
-compile_java() { javac -encoding UTF-8 -Xlint:all -Werror -d . ./*.java; }
+package_of() { basename "$1" .java | tr -c 'A-Za-z\n' _; }
 
-java() {
-    class=$(sed -n 's/^final class \([A-Za-z]*\).*/\1/p' "$1")
-    command java -XX:TieredStopAtLevel=1 -cp . "Main$class" empty one unended long
-}
+compile_java() { javac -encoding UTF-8 -Xlint:all -Werror -d . ./*/*.java; }
+
+java() { command java -XX:TieredStopAtLevel=1 -cp . "$(package_of "$1").Main" empty one unended long; }
 
 swift() {
     argument='in: URL(fileURLWithPath: path)'
