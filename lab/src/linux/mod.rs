@@ -36,6 +36,7 @@ pub mod program;
 pub mod random;
 pub mod system;
 pub mod system_root;
+pub mod tcp;
 pub mod terminal;
 pub mod terminal_mode;
 pub mod unnamed_file;

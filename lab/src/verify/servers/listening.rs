@@ -6,13 +6,11 @@ use super::answers::{End, Reply};
 use super::certificates::Authority;
 use super::pages::Pages;
 use crate::contender::server::request::{Request, parsed};
-use rustix::net::sockopt::set_socket_linger;
-use rustix::net::{AddressFamily, SocketType};
+use crate::linux::tcp::{RefusingPort, reset_at_end};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +53,7 @@ pub(in crate::verify) struct Servers {
     encrypted: Listening,
     expired: Listening,
     other_host: Listening,
-    nowhere: (OwnedFd, u16),
+    nowhere: RefusingPort,
     /// The certificate of the authority.
     pub(super) authority: PathBuf,
 }
@@ -95,7 +93,7 @@ impl Servers {
             encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"])?))?,
             expired: listen(Some(authority.expired_identity(&[HOST, "127.0.0.1"])?))?,
             other_host: listen(Some(authority.identity(&[OTHER_HOST])?))?,
-            nowhere: unheard_port()?,
+            nowhere: RefusingPort::take()?,
             authority: pem,
             pages,
         })
@@ -109,17 +107,9 @@ impl Servers {
             Place::Encrypted => encrypted(&self.encrypted),
             Place::Expired => encrypted(&self.expired),
             Place::OtherHost => encrypted(&self.other_host),
-            Place::Nowhere => format!("http://127.0.0.1:{}", self.nowhere.1),
+            Place::Nowhere => format!("http://127.0.0.1:{}", self.nowhere.port),
         }
     }
-}
-
-/// A port that is taken, and refuses connections: its socket does not listen.
-fn unheard_port() -> io::Result<(OwnedFd, u16)> {
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
-    rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
-    let address: SocketAddrV4 = rustix::net::getsockname(&socket)?.try_into()?;
-    Ok((socket, address.port()))
 }
 
 impl Listening {
@@ -166,7 +156,7 @@ fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>
     match end? {
         End::Resets => {
             std::thread::sleep(ARRIVES);
-            set_socket_linger(client, Some(Duration::ZERO))?;
+            reset_at_end(client)?;
         }
         // Unread bytes would reset the connection before the client has the answer.
         _ => {
