@@ -1,8 +1,8 @@
 //! URLs and objects: right answers from servers that are as they should be, by what the servers saw
 //! as well, and failures with a reason from servers that misbehave.
 //!
-//! The servers are a part of this process ([`listening`]), and speak HTTP/1.1. Each check has a page
-//! of its own there, whose content may change from turn to turn.
+//! The servers are a part of this process ([`listening`]), and speak HTTP/1.1. Each check has a
+//! page of its own there, whose content may change from turn to turn.
 
 mod answers;
 mod certificates;

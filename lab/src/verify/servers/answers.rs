@@ -49,7 +49,7 @@ pub(super) enum Misbehaviour {
     ChangedVersion,
     /// All bytes for a request of some.
     Whole,
-    /// The range that begins a byte later.
+    /// A range beside the one that was asked for.
     OtherRange,
     /// The range without its last byte.
     ShorterRange,
@@ -172,23 +172,21 @@ impl Misbehaviour {
         }
     }
 
-    /// The reply that goes wrong with its range, to a request that has none or that should get this.
+    /// The reply whose range goes wrong; a right one where only the answer for a range can.
     fn range_reply(self, answer: Answer, request: &Request, resource: Resource<'_>) -> Reply {
-        let is_range = answer.status == 206;
+        let (is_range, size) = (answer.status == 206, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
             Misbehaviour::Whole if is_range => {
                 right(&request.clone().without("range"), resource).reply(request, true)
             }
-            Misbehaviour::OtherRange => {
-                wrong(answer.of_range(resource, |range| range.start + 1..range.end + 1))
-            }
+            Misbehaviour::OtherRange => wrong(answer.of_range(resource, |range| other(range, size))),
             Misbehaviour::ShorterRange => {
                 wrong(answer.of_range(resource, |range| range.start..range.end - 1))
             }
             Misbehaviour::WrongContentRange if is_range => {
                 let body = answer.body.clone();
-                wrong(Answer { body, ..answer.of_range(resource, |range| range.start + 1..range.end + 1) })
+                wrong(Answer { body, ..answer.of_range(resource, |range| other(range, size)) })
             }
             Misbehaviour::ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
@@ -256,6 +254,15 @@ fn right(request: &Request, resource: Resource<'_>) -> Answer {
     }
 }
 
+/// The range of as many bytes beside one, of all bytes all but the first.
+fn other(range: Range<usize>, size: usize) -> Range<usize> {
+    match range {
+        Range { start, end } if end < size => start + 1..end + 1,
+        Range { start: 0, end } => 1..end,
+        Range { start, end } => start - 1..end - 1,
+    }
+}
+
 fn span(part: &Range<u64>) -> Range<usize> {
     let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX);
     at(part.start)..at(part.end)
@@ -270,14 +277,13 @@ fn error(status: u16, code: &str) -> Answer {
 }
 
 impl Answer {
-    /// As an answer of a range, which `change` makes out of the one that it has: of all bytes, if it
-    /// has none yet. A byte beyond the content is `x`.
+    /// As the answer for another range: `change` makes it out of the range of this answer, which is
+    /// all bytes if it has none.
     fn of_range(self, resource: Resource<'_>, change: impl Fn(Range<usize>) -> Range<usize>) -> Answer {
         let content = resource.content;
         let known = self.range().unwrap_or(0..content.len());
         let Range { start, end } = change(known);
-        let body = (start..end).map(|at| content.get(at).copied().unwrap_or(b'x')).collect();
-        let total = content.len().max(end);
+        let (body, total) = (content[start..end].to_vec(), content.len());
         let mut fields: Vec<_> =
             self.fields.into_iter().filter(|(name, _)| *name != "Content-Range").collect();
         fields.push(("Content-Range", format!("bytes {start}-{}/{total}", end.saturating_sub(1))));

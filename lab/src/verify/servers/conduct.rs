@@ -148,3 +148,93 @@ pub(super) fn closes_in_time(pages: &Pages, requests: &[Logged]) -> bool {
         std::thread::sleep(STEP);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ETAG: &str = "\"the-etag-1\"";
+
+    fn logged(connection: u64, range: Option<&str>) -> Logged {
+        Logged {
+            connection,
+            is_head: false,
+            range: range.map(str::to_owned),
+            if_match: Some(ETAG.to_owned()),
+            accept_encoding: None,
+            is_signed: false,
+            is_of_proxy: false,
+            is_elsewhere: false,
+            refusal: None,
+            is_wrong: false,
+        }
+    }
+
+    /// What is wrong with one reading of ten bytes by these requests, of which it counts so many.
+    fn wrong(requests: &[Logged], counted: u64) -> Option<String> {
+        let sample = format!(r#"{{"say":"sample","wall_ns":1,"requests":{counted},"retries":0}}"#);
+        let Ok(readlab_protocol::Message::Sample(sample)) = readlab_protocol::Message::parse(&sample) else {
+            panic!("it is a sample")
+        };
+        let expected = Expected { etag: Some(ETAG), may_be_signed: false, readings: 1, size_bytes: 10 };
+        conduct(requests, &[sample], &expected)
+    }
+
+    fn of_ranges(ranges: &[&str]) -> Option<String> {
+        let requests: Vec<Logged> = ranges.iter().map(|range| logged(0, Some(range))).collect();
+        wrong(&requests, requests.len() as u64)
+    }
+
+    #[test]
+    fn every_byte_is_requested_once() {
+        assert_eq!(wrong(&[logged(0, None)], 1), None);
+        for right in
+            [&["bytes=0-9"][..], &["bytes=5-", "bytes=0-4"], &["bytes=0-3", "bytes=4-99"], &["bytes=-10"]]
+        {
+            assert_eq!(of_ranges(right), None, "{right:?}");
+        }
+        let left_out = of_ranges(&["bytes=0-3", "bytes=5-9"]).unwrap();
+        assert!(left_out.contains("from 4 on were requested 0 times in 1 readings"), "{left_out}");
+        let twice = of_ranges(&["bytes=0-5", "bytes=5-9"]).unwrap();
+        assert!(twice.contains("from 5 on were requested 2 times"), "{twice}");
+        for none in ["bytes=x-", "lines=0-9", "bytes=0-3,5-9"] {
+            assert!(of_ranges(&[none]).unwrap().contains(none));
+        }
+        // A HEAD requests no byte.
+        let head = Logged { is_head: true, if_match: None, ..logged(0, None) };
+        assert_eq!(wrong(&[head, logged(0, None)], 2), None);
+    }
+
+    #[test]
+    fn a_request_is_direct_plain_and_of_the_version() {
+        let of = |change: &dyn Fn(&mut Logged)| {
+            let mut request = logged(0, None);
+            change(&mut request);
+            wrong(&[request], 1).unwrap_or_default()
+        };
+        assert!(of(&|it| it.if_match = None).contains("If-Match"));
+        assert!(of(&|it| it.accept_encoding = Some("gzip".to_owned())).contains("gzip"));
+        assert_eq!(of(&|it| it.accept_encoding = Some("identity".to_owned())), "");
+        assert!(of(&|it| it.is_of_proxy = true).contains("proxy"));
+        assert!(of(&|it| it.is_signed = true).contains("signed"));
+        assert!(of(&|it| it.refusal = Some("why".to_owned())).contains("why"));
+        assert!(wrong(&[logged(0, None)], 2).unwrap().contains("counts 2 requests, and the server saw 1"));
+        assert!(wrong(&[], 0).unwrap().contains("nothing"));
+    }
+
+    /// What is wrong with the last of these turns, of a reading each.
+    fn of_connections(turns: &[&[u64]], are_kept: Option<bool>) -> Option<String> {
+        let mut connections = Connections::default();
+        let requests = |turn: &[u64]| turn.iter().map(|it| logged(*it, None)).collect::<Vec<_>>();
+        turns.iter().map(|turn| connections.refusal(&requests(turn), 1, are_kept)).last().flatten()
+    }
+
+    #[test]
+    fn connections_are_kept_or_separate() {
+        assert_eq!(of_connections(&[&[0], &[1, 2], &[3]], Some(false)), None);
+        assert!(of_connections(&[&[0], &[1], &[0]], Some(false)).unwrap().contains("share"));
+        assert_eq!(of_connections(&[&[0], &[0, 1], &[1]], Some(true)), None);
+        assert!(of_connections(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
+        assert_eq!(of_connections(&[&[0], &[1], &[2], &[0]], None), None);
+    }
+}

@@ -333,9 +333,9 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether the protocol wants connections that stay, or that do not. How many there are of which
-    /// several are used at once depends on their speed; and a client may end the one of an error, which
-    /// is the answer for a range of nothing.
+    /// Whether the protocol wants connections that stay, or that do not. Where several are used at
+    /// once, their number depends on their speed. A client may also end one after an error, and a
+    /// range of nothing is answered by an error.
     fn keeps_connections(&self, case: &Case) -> Option<bool> {
         let Reading { settings, method, .. } = self.reading;
         let value = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, value)| *value);

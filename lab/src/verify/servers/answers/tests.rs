@@ -97,6 +97,9 @@ fn a_range_is_wrong_in_one_way() {
         assert!(head.contains(&format!("Content-Length: {}\r\n", expected.len())), "{how:?}: {head}");
         assert_eq!(body, expected, "{how:?}");
     }
+    // The last range has none behind it, and keeps the size of the whole.
+    let (head, body, _) = sent(Misbehaviour::OtherRange, "Range: bytes=8-\r\n", 0);
+    assert!(head.contains("Content-Range: bytes 7-8/10\r\n") && body == b"78", "{head}");
     // Who asks for the whole gets no range that is wrong, but a status.
     for how in [Misbehaviour::Whole, Misbehaviour::WrongContentRange, Misbehaviour::ShorterPart] {
         assert!(!sent(how, "", 0).2.is_wrong, "{how:?}");
