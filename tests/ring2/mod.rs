@@ -3,6 +3,7 @@
 //! tests of the second ring stand beside those of the first one on the same subject, in modules of
 //! this name too.
 
+mod broken_readers;
 mod browser;
 mod filesystems;
 mod throttled;
