@@ -16,8 +16,8 @@ const END_UNKNOWN: u64 = u64::MAX;
 /// first use.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a File,
-    /// What is read of it. Its end is [`END_UNKNOWN`] for a file without a true size, such as a pipe,
-    /// whose end is found by reading.
+    /// What is read of it. Its end is [`END_UNKNOWN`] for a file without a true size, such as a
+    /// pipe, whose end is found by reading.
     pub(crate) range: Range<u64>,
     /// Whether its bytes can be read at any offset.
     pub(crate) seeks: bool,

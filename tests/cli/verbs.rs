@@ -146,7 +146,9 @@ fn the_steps_for_your_own_contender_work_as_written() {
     std::fs::write(home.at("my.toml"), roster + built).unwrap();
     home.file("FILE", "one\ntwo\n");
     let document = include_str!("../../CONTRIBUTING.md");
-    let steps: Vec<&str> = typed(document, "readlab ").filter(|step| step.contains("my.toml")).collect();
+    let steps = typed(document, "readlab ").filter(|step| step.contains("my.toml"));
+    // The scene of an own contender in documents.toml has one that can be verified.
+    let steps: Vec<&str> = steps.filter(|step| !step.contains(" verify ")).collect();
     assert_eq!(steps.len(), 4, "build, list, request and race: {steps:?}");
     let folder = std::path::Path::new(READLAB).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());

@@ -122,8 +122,8 @@ fn around_buffers<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> i
     }))
 }
 
-/// Whether untimed readings take time: a turn of many of them is longer than one timed reading. On a
-/// busy machine one turn shows nothing, so several are looked at.
+/// Whether untimed readings take time: a turn of many of them is longer than one timed reading. On
+/// a busy machine one turn shows nothing, so several are looked at.
 fn reads_as_often_as_asked<'s>(method: &MethodLine, visit: &Visit, words: &ReadWords) -> Check<'s> {
     let (method, work, words) = (method.clone(), visit.work, words.clone());
     Check::new(move |stage| {

@@ -3,7 +3,8 @@
 //! Most of the time of such a test is the start of a program, so a session is used for many files:
 //! between two turns the file at the target's path is replaced by another one. What is in the
 //! command line (names, settings, parts, lists) needs sessions of its own. Each session is a
-//! [`Check`]; checks run side by side, because nothing is timed. The right answers are the oracle's.
+//! [`Check`]; checks run side by side, because nothing is timed. The right answers are the
+//! oracle's.
 
 mod archives;
 mod check;
@@ -199,7 +200,8 @@ fn instead_of_failure(said: &str) -> String {
     format!("it must answer 'failed' with the reason; {said}")
 }
 
-/// What a session did that should have failed: the reason with which it did, or what it did instead.
+/// What a session did that should have failed: the reason with which it did, or what it did
+/// instead.
 fn reason_of<T>(result: Result<T, SessionError>) -> Result<String, String> {
     match result {
         Err(SessionError::Failed(reason)) => Ok(reason),

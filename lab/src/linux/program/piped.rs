@@ -201,8 +201,8 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input and waits for its end and for that of all that it started; then ends
-    /// what is left.
+    /// Closes the child's input and waits for its end and for that of all that it started; then
+    /// ends what is left.
     ///
     /// # Errors
     /// If it was lost: its supervisor was killed.
