@@ -3,7 +3,7 @@
 # of the program, for its receipt. Exit: 0 built; 3 no compiler; else the compiler's exit code.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")" && pwd -P)
 compiler=$("$here/swiftc.sh") || exit $?
 flags=$(sed -n 's/^flags="\(.*\)"$/\1/p' "$here/swiftc.sh")
 mkdir -p "$here/build"

@@ -11,8 +11,9 @@
 # Exit: 0 built; 3 no compiler; else the compiler's exit code.
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+# Within the folder of the compiler a link above this one would lead elsewhere.
+here=$(cd "$(dirname "$0")" && pwd -P)
+root=$(cd "$here/../.." && pwd -P)
 folder=${READLAB_TOOLCHAINS:-$root/toolchains}/swift
 flags="-O -whole-module-optimization -swift-version 6"
 
