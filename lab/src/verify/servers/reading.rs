@@ -5,7 +5,7 @@ use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
 use super::super::{instead_of_failure, reason_of};
 use super::answers::Misbehaviour;
-use super::conduct::{Connections, Expected, closes_in_time, conduct};
+use super::conduct::{Connections, Expected, are_closed, conduct};
 use super::listening::{Place, Servers};
 use super::pages::{Access, BUCKET, Logged, Page, REGION, SECRET_QUERY, credentials, secrets};
 use crate::contender::session::{Session, SessionError, Turn};
@@ -205,7 +205,7 @@ impl<'s> Reading<'s> {
             let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
                 let keeps = prepared.keeps_connections(case);
                 let reason = connections.refusal(&requests, request.count, keeps).or_else(|| {
-                    let are_closed = keeps != Some(false) || closes_in_time(&self.servers.pages, &requests);
+                    let are_closed = keeps != Some(false) || are_closed(&self.servers.pages, &requests);
                     (!are_closed).then(|| "it keeps a connection open between turns".to_owned())
                 });
                 reason.map_or(Ok(()), |reason| Err(SessionError::Failed(reason)))
