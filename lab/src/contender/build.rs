@@ -18,7 +18,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// How long a contender may take to be built: a compiler on a slow and busy machine.
-const BUILD_TIMEOUT: Duration = Duration::from_secs(240);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// How long a program may take to say that it is there.
 const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
