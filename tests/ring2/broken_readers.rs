@@ -190,7 +190,7 @@ fn broken(home: &Home, language: &str, fault: &Fault) -> PathBuf {
         format!("[\"node\", \"--expose-gc\", \"{reader}/reader.js\"]")
     };
     let roster = format!("[[contender]]\nname = \"{name}\"\nabout = \"a test of verify\"\nrun = {run}\n");
-    home.file(&format!("{name}.toml"), roster)
+    home.file(format!("{name}.toml"), roster)
 }
 
 fn verified(home: &Home, language: &str, fault: &Fault) -> Said {

@@ -148,7 +148,7 @@ fn verify(
             | SessionError::NotBuilt(_)
             | SessionError::NotStarted { .. }),
         ) => return nothing(error.to_string()),
-        Err(error) => return Ok(broken_receipt(entry, args, &error)?),
+        Err(error) => return broken_receipt(entry, args, &error),
     };
     let receipt = contender.receipt.clone();
     show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;

@@ -25,11 +25,13 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     for &archive in &method.decodes {
         let cases = Arc::new(cases(stage, method, archive)?);
         for (at, visit) in visits(method).into_iter().enumerate() {
-            checks.push(reading(method, &visit, archive, &cases, Vec::new(), ending_of(method, at)));
+            let reading = Reading::of(method, &visit, ending_of(method, at));
+            checks.push(packed_reading(reading, archive, cases.clone()));
         }
         let Some(visit) = visits(method).into_iter().next() else { continue };
         for setting in settings::of(method, Load::Kilobytes) {
-            checks.push(reading(method, &visit, archive, &cases, vec![setting], Ending::InputEnds));
+            let reading = Reading::of(method, &visit, Ending::InputEnds).with(setting);
+            checks.push(packed_reading(reading, archive, cases.clone()));
         }
         checks.extend(named(stage, method, &visit, archive)?);
         checks.extend(broken(stage, method, &visit, archive)?);
@@ -40,17 +42,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     Ok(checks)
 }
 
-fn reading<'s>(
-    method: &MethodLine,
-    visit: &Visit,
-    archive: Archive,
-    cases: &Arc<Vec<Case>>,
-    setting: Vec<String>,
-    ending: Ending,
-) -> Check<'s> {
-    let words = ReadWords::of(method, visit).with(setting);
-    let reading = Reading { method: method.clone(), words, work: visit.work, ending };
-    let cases = cases.clone();
+fn packed_reading<'s>(reading: Reading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
     Check::new(move |stage| {
         let all: Vec<&Case> = cases.iter().collect();
         let outcome = reading.run(stage, &format!("packed.{}", archive.suffix()), &all);

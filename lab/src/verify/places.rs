@@ -108,7 +108,7 @@ fn reading<'s>(method: &MethodLine, visit: &Visit, setting: Option<String>, case
 fn content() -> Vec<u8> {
     let byte = |at: u64| {
         let block = at / 512;
-        if at % (block % 37 + 3) == 0 {
+        if at.is_multiple_of(block % 37 + 3) {
             b'\n'
         } else {
             u8::try_from((at * 31 + block * 7) % 256).expect("below 256")
