@@ -81,7 +81,7 @@ docs:
 CONTENDERS := $(filter-out rust command,$(shell sed -n 's/^name = "\(.*\)"/\1/p' contenders/roster.toml))
 LONGEST := $(filter java python-data cpp python rust-crates,$(CONTENDERS))
 contenders:
-	$(CARGO) build --workspace --bin readlab
+	$(CARGO) test --workspace --no-run
 	$(MAKE) --keep-going --jobs=2 --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
 
 # What is built is that of all tests.

@@ -2,6 +2,8 @@
 # Builds an environment in build/venv: the python3 on the PATH with the libraries of requirements.txt, which pip
 # downloads from its index. Fails with the cause in its last line.
 set -eu
+# Warnings of pip are none of ours.
+unset PYTHONWARNINGS
 cd "$(dirname "$0")"
 if ! version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))'); then
     echo "the Python contender for data needs Python 3.11 or later, found: ${version:-none}" >&2

@@ -3,7 +3,7 @@
 //! Most of the time of such a test is the start of a program, so a session is used for many files:
 //! between two turns the file at the target's path is replaced by another one. What is in the
 //! command line (names, settings, parts, lists) needs sessions of its own. Each session is a
-//! [`Check`]; checks run side by side, because nothing is timed. The right answers are the
+//! `Check`; checks run side by side, because nothing is timed. The right answers are the
 //! oracle's.
 
 mod archives;
