@@ -41,6 +41,9 @@ enum Failure: Error, CustomStringConvertible {
         // Foundation's text can have the URL, whose query can be a secret.
         let line = text.replacingOccurrences(of: "\n", with: " ")
             .replacingOccurrences(of: #"\?\S*"#, with: "", options: .regularExpression)
-        return .foundation(target: target, cause: "\(line) (\(cause.domain) \(cause.code))")
+        // Of a file that is not there Foundation does not say what the kernel said.
+        let isAbsent = cause.domain == NSCocoaErrorDomain && cause.code == CocoaError.fileReadNoSuchFile.rawValue
+        let kernel = isAbsent ? ": \(String(cString: strerror(ENOENT)))" : ""
+        return .foundation(target: target, cause: "\(line) (\(cause.domain) \(cause.code)\(kernel))")
     }
 }

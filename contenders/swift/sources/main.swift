@@ -7,9 +7,9 @@ var target = "swift"
 do {
     let words = CommandLine.arguments.dropFirst()
     switch words.first {
-    case "hello":
+    case "hello" where words.count == 1:
         try say(Hello())
-    case "methods":
+    case "methods" where words.count == 1:
         try say(Hello())
         for method in Method.all { try say(method.line) }
     case "read" where words.count >= 5:
