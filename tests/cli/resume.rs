@@ -11,14 +11,26 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::Child;
 use std::time::SystemTime;
 
 /// Timed readings of each trial.
 const RUNS: usize = 30;
 
-/// A file of which no turn holds several readings.
-fn lines(home: &Home) -> PathBuf {
-    home.file("f", "line\n".repeat(1 << 20))
+/// A command that reads, and waits to be killed once the record has so many lines of a kind: a race
+/// that is to be killed in its middle does not go on while the test is not scheduled.
+const READER: &str = r#"
+if [ -e kind ] && [ "$(grep -c "$(cat kind)" run/record.jsonl)" -ge "$(cat times)" ]; then
+    touch waits
+    exec sleep 1000
+fi
+exec wc -l "$1"
+"#;
+
+/// A file of which no turn holds several readings, and the command.
+fn lines(home: &Home) {
+    home.file("f", "line\n".repeat(1 << 20));
+    home.file("reader", READER);
 }
 
 /// A race of some seconds that writes into the folder `run`.
@@ -32,7 +44,7 @@ const RACE: [&str; 13] = [
     "--method",
     "rust/read/memchr",
     "-c",
-    "wc -l {}",
+    "sh reader {}",
     "--seed=7",
     "--output",
     "run",
@@ -46,17 +58,27 @@ fn text(home: &Home) -> String {
     fs::read_to_string(record(home)).unwrap_or_default()
 }
 
-/// Starts a lab and kills it when its record has a text a number of times.
-fn kill_when(home: &Home, words: &[&str], what: &str, times: usize) {
+/// Starts a lab that waits when its record has so many lines of this kind.
+fn start_until(home: &Home, words: &[&str], kind: &str, times: usize) -> Child {
+    home.file("kind", format!("\"line\":\"{kind}\""));
+    home.file("times", times.to_string());
     let lab = start(home, words);
-    assert!(soon(|| text(home).matches(what).count() >= times), "{what} in {}", text(home));
+    assert!(soon(|| home.at("waits").exists()), "{times} of {kind} in {}", text(home));
+    for name in ["kind", "waits"] {
+        fs::remove_file(home.at(name)).unwrap();
+    }
+    lab
+}
+
+fn kill_when(home: &Home, words: &[&str], kind: &str, times: usize) {
+    let lab = start_until(home, words, kind, times);
     kill(home, lab);
 }
 
 /// A race that was killed among its cold readings.
 fn killed_race(home: &Home) {
     lines(home);
-    kill_when(home, &RACE, "\"line\":\"sample\"", 20);
+    kill_when(home, &RACE, "sample", 20);
 }
 
 fn resume(home: &Home, words: &[&str]) -> Said {
@@ -112,7 +134,7 @@ fn a_race_that_was_killed_twice_continues_to_its_end() {
     let first = Record::read(&record(&home)).unwrap();
     assert!(first.end.is_none() && !turns(&first).is_empty());
 
-    kill_when(&home, &["race", "--resume", "run"], "\"line\":\"fill\"", 4);
+    kill_when(&home, &["race", "--resume", "run"], "fill", 4);
     let second = Record::read(&record(&home)).unwrap();
     assert_eq!(second.resumed.len(), 1);
     assert_holds(&second, &first);
@@ -216,8 +238,7 @@ mod ring2 {
     fn a_race_that_was_stopped_continues_too() {
         let home = Home::new();
         lines(&home);
-        let lab = start(&home, &RACE);
-        assert!(soon(|| text(&home).matches("\"line\":\"sample\"").count() > 20));
+        let lab = start_until(&home, &RACE, "sample", 20);
         send(&lab, Signal::INT);
         assert_eq!(lab.wait_with_output().unwrap().status.code(), Some(130));
         let before = Record::read(&record(&home)).unwrap();
@@ -246,10 +267,10 @@ mod ring2 {
         let home = Home::new();
         lines(&home);
         let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\
-                 [[trial]]\ntrial = \"command/wc -l\"\n";
+                 [[trial]]\ntrial = \"command/sh reader {}\"\n";
         home.file("mine.toml", suite);
         let words = ["suite", "mine.toml", "f", "--runs", "30", "--budget", "300s", "--output", "run"];
-        kill_when(&home, &words, "\"line\":\"sample\"", 9);
+        kill_when(&home, &words, "sample", 9);
         fs::remove_file(home.at("mine.toml")).unwrap();
         let said = home.readlab(["suite", "--resume", "run", "--no-progress"]);
         assert_eq!(said.code, Some(0), "{said}");
