@@ -1,11 +1,11 @@
 //! Files that a method decodes: packed ones of awkward content, with several members, cut short,
 //! with other bytes behind the end, and with a dictionary.
 
-use super::check::{Check, ReadWords, TURN, Visit, ready, turn, visits};
+use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, visits};
 use super::files::{Ending, Reading, ending_of, refused, spelled};
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
-use crate::contender::session::SessionError;
+use crate::contender::session::Session;
 use crate::corpus::archive::packed;
 use crate::corpus::oracle;
 use crate::trial::Work;
@@ -142,11 +142,7 @@ fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> 
     words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
     let (method, work) = (method.clone(), visit.work);
     Ok(Check::new(move |stage| {
-        let read = || -> Result<(), SessionError> {
-            let mut session = ready(stage, &words, &method)?;
-            turn(&mut session, stage.deadline, &method, work, &case)?;
-            session.exit()
-        };
-        read().map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
+        let read = after_a_turn(stage, &words, &method, work, &case).and_then(Session::exit);
+        read.map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
     }))
 }

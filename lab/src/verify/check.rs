@@ -172,6 +172,19 @@ pub(super) fn turn(
     }
 }
 
+/// A session that has proven the work on the case in its first turn.
+pub(super) fn after_a_turn(
+    stage: &Stage,
+    words: &ReadWords,
+    method: &MethodLine,
+    work: Work,
+    case: &Case,
+) -> Result<Session, SessionError> {
+    let mut session = ready(stage, words, method)?;
+    turn(&mut session, stage.deadline, method, work, case)?;
+    Ok(session)
+}
+
 /// Why some sample does not prove that the case was read; `None` if all do.
 pub(super) fn refusal_of(
     samples: &[SampleLine],

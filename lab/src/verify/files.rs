@@ -2,7 +2,7 @@
 //! path, and each session ends in another way.
 
 use super::check::{
-    Check, Fault, Outcome, ReadWords, TURN, Visit, is_control, ready, refusal_of, turn, visits,
+    Check, Fault, Outcome, ReadWords, TURN, Visit, after_a_turn, is_control, ready, refusal_of, turn, visits,
 };
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Slot, Stage, raw_name};
@@ -153,21 +153,14 @@ pub(super) fn spelled<'s>(
     name: OsString,
 ) -> Check<'s> {
     let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
-    Check::new(move |stage| {
-        let read = || {
-            let mut session = ready(stage, &words, &method)?;
-            turn(&mut session, stage.deadline, &method, work, case)?;
-            session.exit()
-        };
-        match read() {
-            Ok(()) => Ok(TURN.count),
-            Err(SessionError::Failed(reason) | SessionError::Unavailable(reason))
-                if name.to_str().is_none() && reason.contains("spell") =>
-            {
-                Ok(0)
-            }
-            Err(error) => Err(words.fault(stage, &format!("a file named {name:?}"), error)),
+    Check::new(move |stage| match after_a_turn(stage, &words, &method, work, case).and_then(Session::exit) {
+        Ok(()) => Ok(TURN.count),
+        Err(SessionError::Failed(reason) | SessionError::Unavailable(reason))
+            if name.to_str().is_none() && reason.contains("spell") =>
+        {
+            Ok(0)
         }
+        Err(error) => Err(words.fault(stage, &format!("a file named {name:?}"), error)),
     })
 }
 

@@ -1,7 +1,8 @@
 //! Parts of a file: the first pages, the rest, the end and what is behind it.
 
-use super::check::{Check, ReadWords, TURN, ready, turn, visits};
+use super::check::{Check, ReadWords, TURN, after_a_turn, visits};
 use super::stage::{Case, Stage, text};
+use crate::contender::session::Session;
 use crate::corpus::oracle;
 use crate::linux::memory::page_bytes;
 use readlab_protocol::{MethodLine, Part};
@@ -20,12 +21,8 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         let words = ReadWords::of(method, visit).on(case.path.as_os_str()).with(part.words());
         let (method, work) = (method.clone(), visit.work);
         Check::new(move |stage| {
-            let read = || {
-                let mut session = ready(stage, &words, &method)?;
-                turn(&mut session, stage.deadline, &method, work, &case)?;
-                session.exit()
-            };
-            read().map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
+            let read = after_a_turn(stage, &words, &method, work, &case).and_then(Session::exit);
+            read.map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
         })
     });
     Ok(checks.collect())

@@ -1,12 +1,11 @@
 //! Places of a file: blocks of awkward sizes at places in no order, lists that are broken, and a
 //! file that is cut off between turns.
 
-use super::check::{Check, ReadWords, TURN, Visit, is_control, ready, turn, visits};
+use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, is_control, ready, turn, visits};
 use super::files::{ends_well, refused};
 use super::reason_of;
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
-use crate::contender::session::SessionError;
 use crate::corpus::block_truth::truth_of_blocks;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Cache, MethodLine, Places};
@@ -91,12 +90,7 @@ fn reading<'s>(method: &MethodLine, visit: &Visit, setting: Option<String>, case
     let words = ReadWords::of(method, visit).on(case.path.as_os_str()).with(settings);
     let (method, work) = (method.clone(), visit.work);
     Check::new(move |stage| {
-        let read = || {
-            let mut session = ready(stage, &words, &method)?;
-            turn(&mut session, stage.deadline, &method, work, &case)?;
-            Ok::<_, SessionError>(session)
-        };
-        let outcome = read()
+        let outcome = after_a_turn(stage, &words, &method, work, &case)
             .map_err(|error| words.fault(stage, &case.name, error))
             .and_then(|session| ends_well(stage, &words, session, &case))
             .map(|()| TURN.count);

@@ -1,11 +1,10 @@
 //! Lists and folders: a tree of awkward sizes and names with things in it that no method may read,
 //! lists that are broken, and files that cannot be read.
 
-use super::check::{Check, ReadWords, TURN, Visit, is_control, ready, turn, visits};
+use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, is_control, visits};
 use super::files::{ends_well, refused};
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
-use crate::contender::session::SessionError;
 use crate::corpus::tree_truth::truth_of_files;
 use crate::linux::kernel_file::folder_with_unreadable_file;
 use crate::linux::open_file::make_pipe;
@@ -115,12 +114,8 @@ fn readings<'s>(method: &MethodLine, case: &Arc<Case>, words: &dyn Fn() -> Vec<S
 fn reading<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
     let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
     Check::new(move |stage| {
-        let read = || {
-            let mut session = ready(stage, &words, &method)?;
-            turn(&mut session, stage.deadline, &method, work, &case)?;
-            Ok::<_, SessionError>(session)
-        };
-        let session = read().map_err(|error| words.fault(stage, &case.name, error))?;
+        let read = after_a_turn(stage, &words, &method, work, &case);
+        let session = read.map_err(|error| words.fault(stage, &case.name, error))?;
         ends_well(stage, &words, session, &case)?;
         Ok(TURN.count)
     })
