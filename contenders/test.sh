@@ -13,16 +13,8 @@ PYTHONWARNINGS=error
 KEEP_TARGET=$PWD/$name/build/target
 export PATH PYTHONWARNINGS KEEP_TARGET
 
-# Those of objects read from servers for minutes, by clients that keep connections as they like.
-case $name in
-*-objects)
-    verb=build
-    echo "SKIPPED: verify $name: it takes minutes; \`readlab verify $name\` does it" >&2
-    ;;
-*) verb=verify ;;
-esac
 code=0
-said=$("${READLAB:?is not set: the program to test with}" $verb "$name" 2>&1) || code=$?
+said=$("${READLAB:?is not set: the program to test with}" verify "$name" 2>&1) || code=$?
 case $code:$said in
 [12]:*": not verified: it needs "* | [12]:*": it needs "* | [12]:*"cannot be downloaded"*)
     echo "SKIPPED: $said" >&2
@@ -31,13 +23,8 @@ case $code:$said in
 esac
 echo "$said"
 [ "$code" = 0 ] || exit "$code"
-if [ $verb = build ]; then
-    # The folder of what was built, which is that of the newest sources.
-    BUILD=$(ls -td "${XDG_CACHE_HOME:-$HOME/.cache}/readlab/contenders/$name"-*/build | head -n 1)
-else
-    method=$(echo "$said" | sed -n "s|^$name/\([^( ]*\)  *ok .*|\1|p" | head -n 1)
-    BUILD=$("$READLAB" request "$name/$method" "$PWD/test.sh" | sed -n "s|.*[ =':]\(/[^ =':]*/contenders/[^/]*/build\).*|\1|p")
-fi
+method=$(echo "$said" | sed -n "s|^$name/\([^( ]*\)  *ok .*|\1|p" | head -n 1)
+BUILD=$("$READLAB" request "$name/$method" "$PWD/test.sh" | sed -n "s|.*[ =':]\(/[^ =':]*/contenders/[^/]*/build\).*|\1|p")
 export BUILD
 case $name in
 c | cpp | go | java | node | bun | deno | python | swift) ./snippets.sh "$name" ;;

@@ -18,7 +18,7 @@ step() {
     shift
     start=$(date +%s%N)
     "$@" >&2 || failed="$failed, $name"
-    echo "$((($(date +%s%N) - start) / 10000000)) $name" | sed 's/^\(.*\)\(..\) /\1.\2 /; s/^\./0./' >>"$record"
+    echo "$start $(date +%s%N) $name" | awk '{ seconds = ($2 - $1) / 1e9; $1 = $2 = ""; printf "%.2f%s\n", seconds, substr($0, 2) }' >>"$record"
 }
 
 # Tests of the workspace, each with its seconds: a compiler that is no nightly one measures them if it is asked to by

@@ -5,9 +5,9 @@ use readlab_protocol::SampleLine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Connections at a server that one reading after the other uses, with one request at a time: a
-/// client may need a moment to see that one is free, and open another.
-const KEPT_MAX: usize = 2;
+/// Turns in which a client may make connections that it will keep: it may need a moment to see that
+/// one is free, and open another.
+const FIRST_TURNS: usize = 2;
 
 /// How long it may take until a server sees that a connection was closed. Within the window it is
 /// closed, but on a busy machine the thread of the server must get its turn first.
@@ -119,17 +119,18 @@ impl Connections {
     ) -> Option<String> {
         let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
         let are_kept = are_kept?;
-        let is_used = self.0.iter().any(|earlier| !earlier.is_disjoint(&own));
+        let used_before = own.iter().filter(|it| self.0.iter().any(|turn| turn.contains(it))).count();
         let count = own.len();
         self.0.push(own);
-        let all: BTreeSet<u64> = self.0.iter().flatten().copied().collect();
         match are_kept {
-            false if is_used || count < readings as usize => {
+            false if used_before > 0 || count < readings as usize => {
                 Some("readings share a connection, which each must make for itself".to_owned())
             }
-            true if self.0.len() > KEPT_MAX && all.len() > KEPT_MAX => {
-                Some(format!("it keeps no connection: it made {} in {} turns", all.len(), self.0.len()))
-            }
+            true if self.0.len() > FIRST_TURNS && used_before * 2 < count => Some(format!(
+                "it keeps no connection: of {count} in turn {}, {} are new",
+                self.0.len(),
+                count - used_before
+            )),
             _ => None,
         }
     }
@@ -235,6 +236,8 @@ mod tests {
         assert_eq!(of_connections(&[&[0], &[1, 2], &[3]], Some(false)), None);
         assert!(of_connections(&[&[0], &[1], &[0]], Some(false)).unwrap().contains("share"));
         assert_eq!(of_connections(&[&[0], &[0, 1], &[1]], Some(true)), None);
+        assert_eq!(of_connections(&[&[0, 1, 2], &[0, 1, 2, 3], &[1, 3, 4]], Some(true)), None);
+        assert!(of_connections(&[&[0], &[0, 1], &[1, 2, 3]], Some(true)).unwrap().contains("2 are new"));
         assert!(of_connections(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
         assert_eq!(of_connections(&[&[0], &[1], &[2], &[0]], None), None);
     }
