@@ -1,6 +1,7 @@
 """A contender with one honest method; each other method gives a false time, CPU time, memory or work.
 
-The hidden time is too long for any allowance, and is CPU time, so that waiting for a processor hides none of it.
+The hidden time is too long for any allowance. It is CPU time, so that waiting for a processor hides none of it, and is
+longer on a busy machine, where the lab takes a share of every turn for waiting.
 """
 
 import json
@@ -9,12 +10,16 @@ import resource
 import sys
 import time
 
-HIDDEN_NS = 60_000_000
+LEAST_HIDDEN_NS = 60_000_000
+# The busiest machine for which it is lengthened: so many times the time of a quiet one.
+BUSIEST = 4
 # For a lie in every other turn, the median is judged, with more allowance for a busy machine.
 EVERY_OTHER_S = 0.5
 # The methods by name.
 METHODS = ["honest", "half_time", "reads_first", "sleeps_outside", "computes_outside", "every_other", "claims_all_cpu", "claims_no_cpu",
            "claims_memory", "remembers"]
+
+hidden = []
 
 
 def say(word, **fields):
@@ -27,6 +32,22 @@ def read(path):
         while chunk := file.read(1 << 17):
             newlines += chunk.count(b"\n")
     return newlines
+
+
+def spend(cpu_ns):
+    end = time.process_time_ns() + cpu_ns
+    while time.process_time_ns() < end:
+        pass
+
+
+def hidden_ns():
+    """Of this process, by how long it takes now to get time of a processor."""
+    if not hidden:
+        start, cpu_ns = time.perf_counter_ns(), LEAST_HIDDEN_NS // 2
+        spend(cpu_ns)
+        busy = (time.perf_counter_ns() - start) / cpu_ns
+        hidden.append(round(LEAST_HIDDEN_NS * min(max(busy, 1), BUSIEST)))
+    return hidden[0]
 
 
 def read_for(path, time_ns):
@@ -49,18 +70,16 @@ def timed(reading):
 
 def sample(method, path, turn, memory):
     if method == "half_time":
-        taken = timed(lambda: read_for(path, 2 * HIDDEN_NS))
+        taken = timed(lambda: read_for(path, 2 * hidden_ns()))
         return {**taken, "wall_ns": taken["wall_ns"] // 2}
     if method == "reads_first":
-        read_for(path, HIDDEN_NS)
+        read_for(path, hidden_ns())
     if method == "sleeps_outside":
-        time.sleep(HIDDEN_NS / 1e9)
+        time.sleep(hidden_ns() / 1e9)
     if method == "every_other" and turn % 2:
         time.sleep(EVERY_OTHER_S)
     if method == "computes_outside":
-        end = time.process_time_ns() + HIDDEN_NS
-        while time.process_time_ns() < end:
-            pass
+        spend(hidden_ns())
     if method == "claims_all_cpu":
         return {**timed(lambda: read(path)), "cpu_user_ns": 2**64 - 1}
     if method == "claims_no_cpu":

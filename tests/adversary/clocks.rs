@@ -57,11 +57,11 @@ fn race(home: &Home, file: &Path, state: &str, methods: &[&str]) -> Option<Value
     Some(home.race_json(file, &words).0)
 }
 
-fn assert_refused(json: &Value, state: &str, method: &str, reason: &str) {
+fn assert_refused(json: &Value, state: &str, method: &str, reasons: &[&str]) {
     let trial = trials(json, &format!("liar/{method}"), state);
     let said = trial["reason"].as_str().unwrap_or_default();
     assert_eq!(trial["outcome"], "refused", "{method}, {state}: {said}");
-    assert!(said.contains(reason), "{method}, {state}: {said}");
+    assert!(reasons.iter().any(|reason| said.contains(reason)), "{method}, {state}: {said}");
 }
 
 fn assert_honest(json: &Value, state: &str) {
@@ -79,7 +79,10 @@ fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
     for state in ["cold", "warm"] {
         let Some(json) = race(&home, &file, state, &[&["honest"][..], &liars].concat()) else { return };
         for liar in liars {
-            assert_refused(&json, state, liar, "its windows leave out");
+            // On a busy machine the hidden time is so long that it is missed among the CPU time first.
+            let reasons =
+                ["its windows leave out", "ns of CPU time in readings for which the kernel counted"];
+            assert_refused(&json, state, liar, &reasons);
         }
         assert_honest(&json, state);
     }
@@ -95,19 +98,19 @@ fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
         &json,
         "warm",
         "claims_all_cpu",
-        "it claims 18446744073709551615 ns of CPU time in a turn for",
+        &["it claims 18446744073709551615 ns of CPU time in a turn for"],
     );
     assert_refused(
         &json,
         "warm",
         "claims_no_cpu",
-        "it claims 0 ns of CPU time in readings for which the kernel",
+        &["it claims 0 ns of CPU time in readings for which the kernel"],
     );
     assert_refused(
         &json,
         "warm",
         "claims_memory",
-        "it claims a peak of 9223372036854775808 bytes of memory where",
+        &["it claims a peak of 9223372036854775808 bytes of memory where"],
     );
     assert_honest(&json, "warm");
 }
@@ -117,7 +120,7 @@ fn a_contender_that_answers_from_memory_is_refused() {
     let home = Home::new();
     let file = file(&home, 128);
     let Some(json) = race(&home, &file, "warm", &["honest", "remembers"]) else { return };
-    assert_refused(&json, "warm", "remembers", "turns cannot have touched the bytes");
+    assert_refused(&json, "warm", "remembers", &["turns cannot have touched the bytes"]);
     assert_honest(&json, "warm");
 }
 
@@ -157,7 +160,7 @@ mod ring2 {
         let said = home
             .readlab([&words[..], &methods, &["--quiet", "--no-progress", "--export-json", "-"]].concat());
         let json = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-        assert_refused(&json, "warm", "every_other", "the median of");
+        assert_refused(&json, "warm", "every_other", &["the median of"]);
         assert_eq!(trials(&json, "liar/honest", "warm")["outcome"], "measured", "{said}");
     }
 
