@@ -25,6 +25,7 @@ mod live;
 mod loopback;
 mod memory;
 mod objects;
+mod outputs;
 mod own_commands;
 mod places;
 mod race;
@@ -42,5 +43,5 @@ mod trees;
 mod tune;
 mod verbs;
 
-use crate::home::{AS_NOBODY, EVERY_METHOD, Home, QUICK, READLAB, Said, no_other_user, trials};
+use crate::home::{AS_NOBODY, EVERY_METHOD, Home, QUICK, READLAB, Said, listed, no_other_user, trials};
 use crate::{fake, home, pseudo_terminal};

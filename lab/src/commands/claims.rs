@@ -2,17 +2,17 @@
 //! record.
 
 use super::compare::path_of;
-use super::options::ColorWhen;
+use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_files};
 use super::output;
 use crate::claims::{self, ClaimsError, ClaimsFile, JudgedClaims};
+use crate::folder::output_file::{self, Inputs, OutputFile};
 use crate::record::Record;
 use crate::record::history::History;
 use crate::report::{self, Style};
-use crate::target::shown;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Arguments of `readlab claims`.
@@ -29,10 +29,10 @@ pub struct ClaimsArgs {
     /// Judge the claims of this file
     #[arg(long, value_name = "FILE")]
     pub claims: Option<PathBuf>,
-    /// Write the claims as one JSON document; `-` is standard output
+    /// Write the claims as one JSON document, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_json: Option<PathBuf>,
-    /// Write the table as Markdown; `-` is standard output
+    /// Write the table as Markdown, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_markdown: Option<PathBuf>,
     /// When to colour the table
@@ -47,7 +47,10 @@ pub struct ClaimsArgs {
 /// record.
 pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let (name, record) = args.words()?;
-    let record = record.map(read).transpose()?;
+    let record = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
+    let inputs = Inputs::of(record.iter().chain(&args.claims).map(PathBuf::as_path));
+    output_file::check(&args.files(), &inputs)?;
+    let record = record.map(|path| Record::read(&path)).transpose()?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
         (Some(file), ..) => vec![claims::read(file)?],
         (None, Some(name), _) => vec![claims::find(name)?],
@@ -58,15 +61,11 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
         bail!("no claims are about this record; name some: {}", claims::names().join(", "));
     }
     let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
-    args.give(&judged)?;
+    args.give(&judged, &inputs)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The record with this name or path.
-fn read(name: &str) -> anyhow::Result<Record> {
-    Ok(Record::read(&path_of(History::of_user().as_ref(), name)?)?)
-}
-
 impl ClaimsArgs {
     /// The name of claims and the name of a record. A single word may be either.
     fn words(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
@@ -90,18 +89,21 @@ impl ClaimsArgs {
         }
     }
 
+    fn files(&self) -> Vec<OutputFile<'_>> {
+        output_files([(EXPORT_JSON, &self.export_json), (EXPORT_MARKDOWN, &self.export_markdown)])
+    }
+
     /// The exports, and the table unless a document goes to standard output.
-    fn give(&self, judged: &[JudgedClaims]) -> anyhow::Result<()> {
-        let documents = [
-            self.export_json.as_deref().map(|file| (file, report::claims_json(judged))),
-            self.export_markdown.as_deref().map(|file| (file, report::claims_markdown(judged))),
-        ];
-        let mut shown_elsewhere = false;
-        for (file, text) in documents.into_iter().flatten() {
-            shown_elsewhere |= file == Path::new("-");
-            output::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
+    fn give(&self, judged: &[JudgedClaims], inputs: &Inputs) -> anyhow::Result<()> {
+        let files = self.files();
+        for file in &files {
+            let text = match file.option {
+                EXPORT_JSON => report::claims_json(judged),
+                _ => report::claims_markdown(judged),
+            };
+            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
         }
-        if !shown_elsewhere {
+        if !files.iter().any(OutputFile::is_standard_output) {
             let style =
                 Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
             std::io::stdout().write_all(report::claims_terminal(judged, style).as_bytes())?;

@@ -2,10 +2,11 @@
 //! continuous integration, and exports for services that track benchmarks.
 
 use super::given_fact::GivenFact;
-use super::output;
+use super::output::{self, inputs_of};
 use crate::analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
-use crate::commands::options::{self, ColorWhen};
+use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_files};
 use crate::experiment::outcome::EXIT_TRIAL;
+use crate::folder::output_file::{self, Inputs, OutputFile};
 use crate::record::Record;
 use crate::record::history::{History, HistoryError};
 use crate::report::{self, Style};
@@ -63,13 +64,13 @@ pub struct CompareArgs {
     /// machine.max_turbo_ghz`, and show which value each machine needs to reach the others
     #[arg(long, num_args = 2, value_names = ["CASE/METRIC", "FACT"])]
     pub fit: Option<Vec<String>>,
-    /// Write the comparison as one JSON document; `-` is standard output
+    /// Write the comparison as one JSON document, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_json: Option<PathBuf>,
-    /// Write the comparison as Markdown; `-` is standard output
+    /// Write the comparison as Markdown, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_markdown: Option<PathBuf>,
-    /// Write the comparison as one self-contained page; `-` is standard output
+    /// Write the comparison as one self-contained page, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_html: Option<PathBuf>,
     /// Write the numbers of the last NAME in Bencher Metric Format; `-` is standard output
@@ -87,12 +88,17 @@ pub struct CompareArgs {
 /// Something is worse than allowed, beyond doubt.
 const EXIT_WORSE: u8 = 3;
 
+const EXPORT_HTML: &str = "--export-html";
+const EXPORT_BMF: &str = "--export-bmf";
+const EXPORT_GITHUB: &str = "--export-github";
+
 /// Compares, shows, exports, judges.
 ///
 /// # Errors
 /// If a name means nothing, a file is no record, nothing is alike, or an export cannot be written.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    let mut sides = args.sides()?;
+    let (mut sides, inputs) = args.sides()?;
+    output_file::check(&args.files(), &inputs)?;
     if let Some(sheet) = args.datasheet {
         published::with_sheet(&mut sides, sheet.0);
     }
@@ -110,7 +116,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }
     let gate = args.fail_over.map(|fail_over| Gate { fail_over });
     let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
-    args.give(&comparison, fit.as_ref(), worse.as_deref())?;
+    args.give(&comparison, fit.as_ref(), worse.as_deref(), &inputs)?;
     Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
@@ -132,16 +138,21 @@ fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: boo
 }
 
 impl CompareArgs {
-    fn sides(&self) -> anyhow::Result<Vec<Side>> {
+    /// What is compared, and the files that no output may replace.
+    fn sides(&self) -> anyhow::Result<(Vec<Side>, Inputs)> {
         let history = History::of_user();
-        let mut sides = Vec::new();
+        let (mut sides, mut inputs) = (Vec::new(), Inputs::default());
         for name in &self.names {
-            match name.strip_prefix(PREFIX) {
-                Some(publication) => sides.extend(published::sides(publication)?),
-                None => sides.push(side(history.as_ref(), name)?),
+            if let Some(publication) = name.strip_prefix(PREFIX) {
+                sides.extend(published::sides(publication)?);
+                continue;
             }
+            let path = path_of(history.as_ref(), name)?;
+            let record = Record::read(&path)?;
+            inputs.join(inputs_of(&record, &path));
+            sides.push(Side::of_record(&record, name, &shown(&path)));
         }
-        Ok(sides)
+        Ok((sides, inputs))
     }
 
     /// What the user chose; else time, or rate where some side knows none.
@@ -160,27 +171,37 @@ impl CompareArgs {
         Ok(Some(fit(sides, &request)?))
     }
 
+    fn files(&self) -> Vec<OutputFile<'_>> {
+        output_files([
+            (EXPORT_JSON, &self.export_json),
+            (EXPORT_MARKDOWN, &self.export_markdown),
+            (EXPORT_HTML, &self.export_html),
+            (EXPORT_BMF, &self.export_bmf),
+            (EXPORT_GITHUB, &self.export_github),
+        ])
+    }
+
     /// The exports, and the tables unless a document goes to standard output.
     fn give(
         &self,
         comparison: &Comparison,
         fit: Option<&Fit>,
         worse: Option<&[String]>,
+        inputs: &Inputs,
     ) -> anyhow::Result<()> {
         let last = comparison.sides.last().context("nothing is compared")?;
-        let documents = [
-            self.export_json.as_deref().map(|file| (file, report::comparison_json(comparison, fit, worse))),
-            self.export_markdown.as_deref().map(|file| (file, report::comparison_markdown(comparison, fit))),
-            self.export_html.as_deref().map(|file| (file, report::comparison_html(comparison, fit))),
-            self.export_bmf.as_deref().map(|file| (file, report::bencher(last))),
-            self.export_github.as_deref().map(|file| (file, report::github(last))),
-        ];
-        let mut shown_elsewhere = false;
-        for (file, text) in documents.into_iter().flatten() {
-            shown_elsewhere |= file == Path::new("-");
-            output::write(file, |out| out.write_all(text.as_bytes())).with_context(|| shown(file))?;
+        let files = self.files();
+        for file in &files {
+            let text = match file.option {
+                EXPORT_JSON => report::comparison_json(comparison, fit, worse),
+                EXPORT_MARKDOWN => report::comparison_markdown(comparison, fit),
+                EXPORT_HTML => report::comparison_html(comparison, fit),
+                EXPORT_BMF => report::bencher(last),
+                _ => report::github(last),
+            };
+            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
         }
-        if !shown_elsewhere {
+        if !files.iter().any(OutputFile::is_standard_output) {
             let style =
                 Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
             std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
@@ -197,9 +218,4 @@ pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> a
         Err(_) if Path::new(name).is_dir() => Ok(Path::new(name).join("record.jsonl")),
         Err(error) => anyhow::bail!("{name}: {error}"),
     }
-}
-
-fn side(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<Side> {
-    let path = path_of(history, name)?;
-    Ok(Side::of_record(&Record::read(&path)?, name, &shown(&path)))
 }

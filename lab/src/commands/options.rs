@@ -10,6 +10,7 @@ use crate::contender::language::LanguageChoice;
 use crate::contender::roster::Roster;
 use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
 use crate::experiment::template;
+use crate::folder::output_file::OutputFile;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::target::places::{Pattern, PlacesRequest};
@@ -209,13 +210,13 @@ impl ServerFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
-    /// Write all results as one JSON document; `-` is standard output
+    /// Write all results as one JSON document, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
-    /// Write every sample as one row of CSV; `-` is standard output
+    /// Write every sample as one row of CSV, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
-    /// Write the tables as Markdown; `-` is standard output
+    /// Write the tables as Markdown, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
     /// Judge the claims of this file [default: what publications claim about the run, if any does]
@@ -245,6 +246,32 @@ pub struct OutputOptions {
     /// When to colour the tables, and the ranking while it grows
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+}
+
+/// The option of the export as JSON.
+pub(super) const EXPORT_JSON: &str = "--export-json";
+/// The option of the export as CSV.
+pub(super) const EXPORT_CSV: &str = "--export-csv";
+/// The option of the export as Markdown.
+pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
+
+/// The outputs that have a file, each with its option.
+pub(super) fn output_files<'a>(
+    outputs: impl IntoIterator<Item = (&'static str, &'a Option<PathBuf>)>,
+) -> Vec<OutputFile<'a>> {
+    let given = outputs.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)));
+    given.map(|(option, file)| OutputFile { option, file }).collect()
+}
+
+impl OutputOptions {
+    /// The exports that the user asks for.
+    pub(super) fn files(&self) -> Vec<OutputFile<'_>> {
+        output_files([
+            (EXPORT_JSON, &self.export_json),
+            (EXPORT_CSV, &self.export_csv),
+            (EXPORT_MARKDOWN, &self.export_markdown),
+        ])
+    }
 }
 
 /// What is inspected in untimed runs of the measured trials.

@@ -2,7 +2,7 @@
 //! record, the table on standard output, and the exports.
 
 use super::compare::path_of;
-use super::options::OutputOptions;
+use super::options::{EXPORT_CSV, EXPORT_JSON, OutputOptions};
 use crate::claims;
 use crate::contender::discovery::Contenders;
 use crate::experiment::config::RunConfig;
@@ -12,17 +12,18 @@ use crate::experiment::sweep::config::SweepConfig;
 use crate::experiment::sweep::run::PreparedSweep;
 use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
 use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
+use crate::folder::output_file::{self, Inputs, OutputFile};
 use crate::folder::{REPORT, RunFolder, scratch};
 use crate::linux::interrupt;
-use crate::linux::{terminal, user};
+use crate::linux::process::FileId;
+use crate::linux::terminal;
 use crate::live::{Live, Shown};
 use crate::record::history::History;
 use crate::record::{Record, Requested, RunKind};
 use crate::report::{self, Page, Style};
-use crate::target::shown;
+use crate::target::{Target, TargetFacts, shown};
 use anyhow::{Context, bail};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -57,7 +58,7 @@ pub(super) fn run_each(
 ) -> anyhow::Result<Vec<RunEnd>> {
     let live = Live::begin(shown_progress(options));
     let examined = examine_all(config, runs)?;
-    check_before_runs(options, examined.len())?;
+    check_before_runs(options, config, &examined)?;
     let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
     let mut ends = Vec::new();
     for targets in examined {
@@ -72,8 +73,8 @@ pub(super) fn run_each(
 /// Resumes the run whose record has this path or name.
 pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
-        check_options(options)?;
         let path = path_of(History::of_user().as_ref(), name)?;
+        check_options(options, &inputs_of(&Record::read(&path)?, &path))?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.of_no_fleet().with_context(|| shown(&path))?;
         let live = Live::begin(shown_progress(options));
@@ -88,7 +89,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 /// Runs a sweep.
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
-        check_options(options)?;
+        check_options(options, &Inputs::default())?;
         let live = Live::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::of(config)? else { return Ok(interrupt::EXIT_CODE) };
         in_new_folder(options, &live, |folder, recorder| {
@@ -110,15 +111,43 @@ pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> an
 }
 
 /// Refuses output options that could not be followed after the runs.
-fn check_before_runs(options: &OutputOptions, runs: usize) -> anyhow::Result<()> {
-    check_options(options)?;
+fn check_before_runs(
+    options: &OutputOptions,
+    config: &RunConfig,
+    examined: &[ExaminedTargets],
+) -> anyhow::Result<()> {
+    let mut inputs = Inputs::of(config.rosters.iter().chain(&config.suite_file).map(PathBuf::as_path));
+    inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
+    check_options(options, &inputs)?;
     if let Some(folder) = &options.output {
         RunFolder::make(Some(folder))?.abandon();
     }
-    if options.save.is_some() && runs > 1 {
-        bail!("--save names one record, and each of the {runs} targets gets one");
+    let runs = examined.len();
+    let saved = options.save.is_some().then_some("--save");
+    if let (Some(option), true) = (saved.or(options.files().first().map(|file| file.option)), runs > 1) {
+        bail!("{option} is for one run, and each of the {runs} targets gets one; race them one by one");
     }
     Ok(())
+}
+
+/// The files of targets, as far as an output of these options could be one of them.
+pub(super) fn files_of<'a>(
+    targets: impl Iterator<Item = &'a Target>,
+    options: &OutputOptions,
+) -> anyhow::Result<Inputs> {
+    let files = options.files();
+    let names = output_file::names(&files);
+    let mut inputs = Inputs::default();
+    for target in targets {
+        inputs.extend(target.files_named(&names)?);
+    }
+    Ok(inputs)
+}
+
+/// The files that a record is about, and its own.
+pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
+    let targets: Vec<PathBuf> = record.targets.iter().map(TargetFacts::place).collect();
+    Inputs::of(targets.iter().map(PathBuf::as_path).chain([path]))
 }
 
 /// Runs an experiment on the targets of one run.
@@ -210,9 +239,6 @@ pub(super) fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Writes one export.
-type Export<'a> = dyn Fn(&mut dyn Write) -> std::io::Result<()> + 'a;
-
 /// Writes the page beside the record, the table to standard output, and the exports.
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
     let mut page = Page::of(record);
@@ -222,17 +248,20 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
         page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
     }
     let beside = path.with_file_name(REPORT);
-    let paged = write_page(&beside, &report::html(&page)).with_context(|| shown(&beside));
-    let exports: [(&Option<PathBuf>, &Export); 3] = [
-        (&options.export_json, &|out| report::json_with(record, &page.judged_claims, out)),
-        (&options.export_csv, &|out| report::csv(record, out)),
-        (&options.export_markdown, &|out| out.write_all(report::markdown(&page).as_bytes())),
-    ];
-    let mut given = exports.iter().filter_map(|(file, export)| Some((file.as_deref()?, export)));
-    let exported =
-        given.clone().try_for_each(|(file, export)| write(file, export).with_context(|| shown(file)));
+    let inputs = inputs_of(record, path);
+    let paged = OutputFile { option: "the page", file: &beside }
+        .write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
+    let mut given = options.files().into_iter();
+    let exported = given.clone().try_for_each(|file| {
+        file.write(&inputs, |out| match file.option {
+            EXPORT_JSON => report::json_with(record, &page.judged_claims, out),
+            EXPORT_CSV => report::csv(record, out),
+            _ => out.write_all(report::markdown(&page).as_bytes()),
+        })
+    });
+    let (paged, exported) = (paged.map_err(anyhow::Error::from), exported.map_err(anyhow::Error::from));
     // A document on standard output is for a program: the table would spoil it.
-    if options.quiet || given.any(|(file, _)| file == Path::new("-")) {
+    if options.quiet || given.any(|file| file.is_standard_output()) {
         return paged.and(exported);
     }
     // What was measured is shown even where a page or an export could not be written.
@@ -245,14 +274,6 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     paged.and(exported).and(printed.context("standard output"))
 }
 
-/// Writes the page, and removes a page that could not be written whole.
-fn write_page(path: &Path, html: &str) -> std::io::Result<()> {
-    File::create(path)?.write_all(html.as_bytes()).inspect_err(|_| {
-        // If it cannot be removed either, the error that is returned names it.
-        let _ = std::fs::remove_file(path);
-    })
-}
-
 /// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
@@ -260,40 +281,9 @@ pub(super) fn terminal_width() -> u16 {
 }
 
 /// Refuses exports that could not be written, and claims that could not be judged.
-pub(super) fn check_options(options: &OutputOptions) -> anyhow::Result<()> {
+pub(super) fn check_options(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
-    let exports = [&options.export_json, &options.export_csv, &options.export_markdown];
-    exports.into_iter().flatten().try_for_each(|file| writable(file))
-}
-
-/// Whether an export can be written.
-fn writable(file: &Path) -> anyhow::Result<()> {
-    let folder = match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let can = if file == Path::new("-") {
-        return Ok(());
-    } else if file.is_dir() {
-        Err(std::io::ErrorKind::IsADirectory.into())
-    } else if file.exists() {
-        user::check_writable(file)
-    } else if folder.exists() && !folder.is_dir() {
-        Err(std::io::ErrorKind::NotADirectory.into())
-    } else {
-        user::check_writable(folder)
-    };
-    can.with_context(|| shown(file))
-}
-
-/// To a file, or with `-` to standard output.
-pub(super) fn write(
-    file: &Path,
-    export: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let file: Box<dyn Write> =
-        if file == Path::new("-") { Box::new(std::io::stdout()) } else { Box::new(File::create(file)?) };
-    let mut out = BufWriter::new(file);
-    export(&mut out)?;
-    out.flush()
+    let mut inputs = inputs.clone();
+    inputs.extend(options.claims.as_deref().and_then(FileId::of));
+    Ok(output_file::check(&options.files(), &inputs)?)
 }

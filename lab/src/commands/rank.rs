@@ -4,7 +4,7 @@
 use super::compare::path_of;
 use super::fleet::FleetOptions;
 use super::options::OutputOptions;
-use super::output::{check_options, save, show_and_judge, shown_progress, until_interrupted};
+use super::output::{check_options, files_of, save, show_and_judge, shown_progress, until_interrupted};
 use crate::experiment::config::RunConfig;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all, transports};
@@ -275,8 +275,12 @@ impl Rank<'_> {
             None => Begun::anew(options, &live),
         };
         let prepared = begun.and_then(|begun| {
-            let checked = check_options(options).and(work);
-            match checked.and_then(|work| work.prepare(&live, &begun.recorder)) {
+            let prepared = work.and_then(|work| work.prepare(&live, &begun.recorder));
+            let checked = prepared.and_then(|experiment| {
+                check_options(options, &files_of(experiment.targets(), options)?)?;
+                Ok(experiment)
+            });
+            match checked {
                 Ok(experiment) => Ok((begun, experiment)),
                 Err(error) => begun.abandon().and(Err(error)),
             }

@@ -2,16 +2,17 @@
 //! files, and the same results for programs.
 
 use super::compare::path_of;
-use super::output;
-use crate::claims::{self, JudgedClaims};
+use super::options::{EXPORT_JSON, output_files};
+use super::output::inputs_of;
+use crate::claims;
 use crate::folder::REPORT;
+use crate::folder::output_file::{self, OutputFile};
 use crate::record::Record;
 use crate::record::history::History;
 use crate::report::{self, Page};
 use crate::target::{shown, without_parents};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::Args;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -21,19 +22,19 @@ pub struct ReportArgs {
     /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// File for the page; `-` is standard output [default: report.html beside the record]
+    /// File for the page, in place of it if it is there; `-` is standard output [default: report.html beside the record]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// List every row of a ranking, those that tie with others too
     #[arg(long)]
     pub all: bool,
-    /// Also write each chart as an SVG file into this folder
+    /// Also write each chart as an SVG file into this folder, in place of files of its name
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     /// Judge the claims of this file [default: what publications claim about the run, if any does]
     #[arg(long, value_name = "FILE")]
     pub claims: Option<PathBuf>,
-    /// Also write all results as one JSON document; `-` is standard output
+    /// Also write all results as one JSON document, in place of FILE; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
 }
@@ -53,44 +54,41 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         Some(file) => vec![claims::judge(&claims::read(file)?, Some(&record))],
         None => claims::judged_by(&record),
     };
-    if let Some(file) = &args.export_json {
-        export(&record, &judged, file, args, &path)?;
-    }
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
+    let inputs = inputs_of(&record, &path);
+    let files = args.files(&output);
+    output_file::check(&files, &inputs)?;
+    if let Some(file) = files.iter().find(|file| file.option == EXPORT_JSON) {
+        file.write(&inputs, |out| report::json_with(&record, &judged, out))?;
+    }
     if output.parent() != path.parent() {
         name_whole(&mut record, path.parent().unwrap_or(Path::new(".")))?;
     }
     let mut page = Page::of(&record);
     page.lists_all |= args.all;
     page.judged_claims = judged;
-    if output == Path::new("-") {
-        std::io::stdout().write_all(report::html(&page).as_bytes())?;
-    } else {
-        keep(&output, &path)?;
-        std::fs::write(&output, report::html(&page)).with_context(|| shown(&output))?;
+    for file in files.iter().filter(|file| file.option == PAGE) {
+        file.write(&inputs, |out| out.write_all(report::html(&page).as_bytes()))?;
     }
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).with_context(|| shown(folder))?;
         for (name, text) in report::charts(&page) {
             let file = folder.join(name).with_extension("svg");
-            std::fs::write(&file, text).with_context(|| shown(&file))?;
+            OutputFile { option: "--svg", file: &file }
+                .write(&inputs, |out| out.write_all(text.as_bytes()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the results for programs, by the record's own names of files.
-fn export(
-    record: &Record,
-    judged: &[JudgedClaims],
-    file: &Path,
-    args: &ReportArgs,
-    path: &Path,
-) -> anyhow::Result<()> {
-    let is_page = args.output.as_deref() == Some(file);
-    ensure!(!is_page, "{}: is the page; name another file with --export-json", shown(file));
-    keep(file, path)?;
-    output::write(file, |out| report::json_with(record, judged, out)).with_context(|| shown(file))
+/// The option of the page.
+const PAGE: &str = "--output";
+
+impl ReportArgs {
+    fn files<'a>(&'a self, page: &'a Path) -> Vec<OutputFile<'a>> {
+        let page = OutputFile { option: PAGE, file: page };
+        std::iter::once(page).chain(output_files([(EXPORT_JSON, &self.export_json)])).collect()
+    }
 }
 
 /// Flame graphs are named relative to the record's folder: a page in another folder names them by
@@ -101,16 +99,5 @@ fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
     for file in graphs.filter_map(|graph| graph.file.as_mut()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }
-    Ok(())
-}
-
-/// Refuses to write the page over its own record, by whatever name.
-fn keep(output: &Path, record: &Path) -> anyhow::Result<()> {
-    let same = match (output.canonicalize(), record.canonicalize()) {
-        (Ok(output), Ok(record)) => output == record,
-        // What does not exist yet is not the record.
-        _ => false,
-    };
-    ensure!(!same, "{}: is the record itself; name another file", shown(output));
     Ok(())
 }

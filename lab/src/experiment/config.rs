@@ -158,6 +158,8 @@ pub struct RunConfig {
     pub space: Option<Space>,
     /// Roster files with further contenders.
     pub rosters: Vec<PathBuf>,
+    /// The suite, if it is a file of the user.
+    pub suite_file: Option<PathBuf>,
     /// The processes that read at the same time.
     pub readers: Readers,
     /// Whether the files of a tree are raced in groups by size, too.
@@ -206,7 +208,7 @@ impl RunConfig {
         if trials.all {
             entries.iter_mut().for_each(|entry| entry.files_max = None);
         }
-        if !suite.is_own_file {
+        if suite.own_file.is_none() {
             entries.iter_mut().for_each(|entry| entry.named_by = NamedBy::Suite);
         }
         if trials.work.is_some() {
@@ -235,6 +237,7 @@ impl RunConfig {
             languages: trials.languages,
             space,
             rosters: trials.rosters,
+            suite_file: suite.own_file,
             readers: trials.readers,
             per_file: trials.per_file,
             named,
@@ -331,7 +334,7 @@ fn named(suite: &Suite, trials: &TrialOptions) -> Vec<Requested> {
     named.extend(trials.methods.iter().cloned().map(Requested::Method));
     named.extend(trials.reference.iter().cloned().map(Requested::Reference));
     named.extend(trials.languages.names().iter().cloned().map(Requested::Language));
-    if suite.is_own_file && trials.methods.is_empty() {
+    if suite.own_file.is_some() && trials.methods.is_empty() {
         let own = suite.entries.iter().filter(|entry| !entry.is_added);
         named.extend(own.map(|entry| Requested::Trial(entry.trial.clone())));
     }

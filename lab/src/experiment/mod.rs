@@ -41,6 +41,7 @@ use crate::measure::sampler::InspectPlan;
 use crate::measure::search::Tuning;
 use crate::measure::target::CacheControl;
 use crate::record::{Line, Record, RecordError, Requested, RunKind};
+use crate::target::Target;
 pub use execute::{ExecuteError, execute};
 use recorder::Recorder;
 pub use resume::{FirstLines, InterruptedRun};
@@ -97,6 +98,11 @@ enum Rounds {
 }
 
 impl Experiment {
+    /// What is read.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().map(|known| &known.target)
+    }
+
     /// What the user expects to see measured.
     #[must_use]
     pub fn requested(&self) -> Vec<Requested> {

@@ -70,6 +70,13 @@ impl fmt::Debug for TargetSpec {
     }
 }
 
+impl ExaminedTargets {
+    /// What is read.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().map(|examined| &examined.target)
+    }
+}
+
 impl TargetSpec {
     /// A path, a URL or an object, whose bytes are read as they are.
     #[must_use]

@@ -3,8 +3,10 @@
 //! It is the folder that the user named, or a new one in the user's data folder with the time in
 //! its name. Nothing is ever overwritten.
 
+pub mod output_file;
 pub mod scratch;
 
+use crate::target::shown;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -33,9 +35,14 @@ pub enum FolderError {
         /// The cause.
         cause: io::Error,
     },
-    /// It has a record already.
-    #[error("{0}: has a record already, which is not overwritten")]
-    Taken(PathBuf),
+    /// It has a file already that the run would write.
+    #[error("{}: has a {what} already, which is not overwritten", shown(path))]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// What the file is.
+        what: &'static str,
+    },
     /// The user has no data folder.
     #[error("no folder for the record: {0}; name one with --output")]
     NoHome(String),
@@ -45,7 +52,7 @@ impl RunFolder {
     /// The folder that the user named, or a new one.
     ///
     /// # Errors
-    /// If it cannot be created, or has a record already.
+    /// If it cannot be created, or has a record or a report already.
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -54,7 +61,11 @@ impl RunFolder {
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
         let folder = RunFolder { path: without_parents(path), is_new };
-        if folder.record().exists() { Err(FolderError::Taken(folder.path)) } else { Ok(folder) }
+        let files = [(folder.record(), "record"), (folder.path.join(REPORT), "report")];
+        match files.into_iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
+            Some((_, what)) => Err(FolderError::Taken { path: folder.path, what }),
+            None => Ok(folder),
+        }
     }
 
     /// Removes the folder if it was made for a run that did not begin, and is empty.

@@ -6,9 +6,11 @@
 //! leftover that the next run in the same folder takes over and `readlab history` does not list.
 //! What is written lives in [`super::file`].
 
-use crate::linux::unnamed_file;
+use crate::linux::{unnamed_file, user};
+use crate::target::shown;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The name of a record's file where files cannot be without one; the next run in this folder takes
@@ -39,7 +41,17 @@ impl Draft {
 
     fn hidden(path: &Path) -> io::Result<(File, Draft)> {
         let hidden = path.with_file_name(HIDDEN_NAME);
-        let file = File::options().append(true).create(true).open(&hidden)?;
+        let mut options = File::options();
+        let file = options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let file = file.open(&hidden).map_err(|cause| match cause.raw_os_error() {
+            Some(libc::ELOOP) => io::Error::other(format!("{}: is a symbolic link", shown(&hidden))),
+            _ => cause,
+        })?;
+        let facts = file.metadata()?;
+        // What is no file of a run of this user is not emptied.
+        if !facts.is_file() || !user::owns(&facts) || facts.nlink() > 1 {
+            return Err(io::Error::other(format!("{}: belongs to somebody else; remove it", shown(&hidden))));
+        }
         Ok((file, Draft::Hidden(hidden)))
     }
 
@@ -94,6 +106,20 @@ mod tests {
             assert_eq!(names(folder.path()), ["record.jsonl"], "{draft:?}");
             assert_eq!(fs::read(&path).unwrap(), b"first");
         }
+    }
+
+    #[test]
+    fn a_link_under_the_hidden_name_is_not_followed_and_a_second_name_not_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, file) = (folder.path().join("record.jsonl"), folder.path().join("the-users"));
+        let hidden = folder.path().join(HIDDEN_NAME);
+        fs::write(&file, "the user's").unwrap();
+        std::os::unix::fs::symlink(&file, &hidden).unwrap();
+        assert!(Draft::hidden(&path).unwrap_err().to_string().contains("link"));
+        fs::remove_file(&hidden).unwrap();
+        fs::hard_link(&file, &hidden).unwrap();
+        assert!(Draft::hidden(&path).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"the user's");
     }
 
     #[test]

@@ -87,9 +87,9 @@ pub struct Suite {
     /// its most readings or its most time.
     #[serde(skip)]
     pub is_full: bool,
-    /// Whether it is the user's own file: then the user named each of its trials.
+    /// The user's own file that it is, if it is one: then the user named each of its trials.
     #[serde(skip)]
-    pub is_own_file: bool,
+    pub own_file: Option<PathBuf>,
     /// Whether the controls that show the limits take part.
     #[serde(default = "yes")]
     pub controls: bool,
@@ -234,7 +234,7 @@ impl Suite {
         }
         let text = std::fs::read_to_string(path)
             .map_err(|_| SuiteError::Unknown { name: name.to_owned(), known: Suite::names().join(", ") })?;
-        Ok(Suite { is_own_file: true, ..Suite::parse(path, &text)? })
+        Ok(Suite { own_file: Some(path.to_owned()), ..Suite::parse(path, &text)? })
     }
 
     /// A suite from its text. An error names `path`.

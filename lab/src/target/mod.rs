@@ -32,6 +32,7 @@ pub use crate::linux::file_status::size_bytes as size_of;
 use crate::linux::file_status::{FileKind, FileStatus};
 use crate::linux::mounts::Mount;
 use crate::linux::open_file;
+use crate::linux::process::FileId;
 use crate::linux::system_root::SystemRoot;
 use crate::terminal::printable::printable;
 use copies::Copies;
@@ -48,7 +49,8 @@ use places::FilePlaces;
 use readlab_protocol::{Archive, Part, Reads};
 use s3::PresignError;
 use source::{ReadRequest, ServerOptions, Source};
-use std::ffi::OsString;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -224,6 +226,17 @@ impl Target {
             Place::Blocks(blocks) => Some(blocks.file()),
             Place::Web(_) | Place::Tree(_) => None,
         }
+    }
+
+    /// The files of this machine that reading it opens; of a tree those that have one of these names.
+    ///
+    /// # Errors
+    /// If the list of a tree cannot be read.
+    pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+        let tree = self.tree().map(|tree| tree.named(names)).transpose()?;
+        let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
+        let files = self.file().into_iter().chain(dictionary).filter_map(FileId::of);
+        Ok(tree.into_iter().flatten().chain(files).collect())
     }
 
     /// Its files, if it is a tree.

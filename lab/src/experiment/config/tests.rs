@@ -7,7 +7,7 @@ use std::path::Path;
 fn suite(head: &str) -> Suite {
     let text =
         format!("name = \"x\"\nabout = \"\"\n{head}\n[[trial]]\ntrial = \"rust/read\"\nwork = \"lines\"\n");
-    Suite { is_own_file: true, ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
+    Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
 }
 
 fn user() -> UserOptions {

@@ -27,8 +27,13 @@ impl FileId {
     /// The file that has this path now; `None` if it is no regular file.
     #[must_use]
     pub fn of(path: &Path) -> Option<FileId> {
-        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some(FileId { device: meta.dev(), number: meta.ino() })
+        Some(FileId::of_metadata(&fs::metadata(path).ok().filter(fs::Metadata::is_file)?))
+    }
+
+    /// The file that these are the facts of.
+    #[must_use]
+    pub fn of_metadata(facts: &fs::Metadata) -> FileId {
+        FileId { device: facts.dev(), number: facts.ino() }
     }
 
     fn is_of(self, path: &Path) -> bool {

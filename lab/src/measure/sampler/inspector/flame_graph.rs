@@ -1,6 +1,7 @@
 //! The flame graph of one trial: its file in the folder of the record, and its entry in the record.
 
 use super::FlameGraphPaths;
+use crate::folder::output_file::{Inputs, OutputFile};
 use crate::measure::inspect::profile::{self, Sampled};
 use crate::record::{FlameGraph, HotSpot, Trial};
 
@@ -40,8 +41,10 @@ pub(super) fn draw(trial: &Trial, readings: u32, sampled: Sampled, paths: &Flame
 /// Writes a picture; its name as the record gives it.
 fn write(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<String, String> {
     let path = paths.folder.join(file_name(trial));
-    let written = std::fs::create_dir_all(&paths.folder).and_then(|()| std::fs::write(&path, svg));
-    written.map_err(|cause| format!("{}: {cause}", path.display()))?;
+    std::fs::create_dir_all(&paths.folder).map_err(|cause| format!("{}: {cause}", paths.folder.display()))?;
+    OutputFile { option: "--flamegraph", file: &path }
+        .write(&Inputs::default(), |out| out.write_all(svg.as_bytes()))
+        .map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
     Ok(path.strip_prefix(&paths.record_folder).unwrap_or(&path).to_string_lossy().into_owned())
 }
 

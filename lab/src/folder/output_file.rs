@@ -1,0 +1,316 @@
+//! Files that readlab writes where the user says: exports and pages.
+//!
+//! A file is written under a temporary name and renamed when it is whole. It never replaces what the
+//! run reads, nor what a symbolic link leads to; and two outputs never have one place.
+
+use crate::linux::process::FileId;
+use crate::linux::user;
+use crate::target::shown;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The word for standard output.
+pub const STANDARD_OUTPUT: &str = "-";
+
+/// The rights of a new file, less the user's mask.
+const MODE: u32 = 0o666;
+
+/// An output, by the option that asks for it and the file that the option names.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputFile<'a> {
+    /// Such as `--export-json`.
+    pub option: &'static str,
+    /// A path, or [`STANDARD_OUTPUT`].
+    pub file: &'a Path,
+}
+
+/// The files that a run reads.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs(BTreeSet<FileId>);
+
+/// Why an output cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The run reads it.
+    #[error("{path}: is read, so {option} cannot write there; name another file")]
+    Input {
+        /// The file.
+        path: String,
+        /// The option that names it.
+        option: &'static str,
+    },
+    /// It is a link.
+    #[error("{path}: is a symbolic link, and {option} writes through none; name the file that it leads to")]
+    Link {
+        /// The link.
+        path: String,
+        /// The option that names it.
+        option: &'static str,
+    },
+    /// Another output goes there.
+    #[error("{path}: both {first} and {second} write there; name another file for one of them")]
+    Twice {
+        /// The file.
+        path: String,
+        /// An option.
+        first: &'static str,
+        /// The other one.
+        second: &'static str,
+    },
+    /// It cannot be written.
+    #[error("{path}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The cause.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// Where the bytes of an output go.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// To a file that exists.
+    File(FileId),
+    /// To a new file of this name in a folder without links.
+    New(PathBuf),
+}
+
+impl Inputs {
+    /// The regular files among these paths, as they are now.
+    #[must_use]
+    pub fn of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
+        Inputs(paths.into_iter().filter_map(FileId::of).collect())
+    }
+
+    /// Those of another part of the run, too.
+    pub fn join(&mut self, other: Inputs) {
+        self.0.extend(other.0);
+    }
+
+    /// More files.
+    pub fn extend(&mut self, files: impl IntoIterator<Item = FileId>) {
+        self.0.extend(files);
+    }
+}
+
+/// The names of the files to which these outputs go.
+#[must_use]
+pub fn names<'a>(outputs: &[OutputFile<'a>]) -> BTreeSet<&'a OsStr> {
+    outputs.iter().filter_map(|output| output.file.file_name()).collect()
+}
+
+/// Refuses outputs that could not be written, before anything is measured; and a standard output
+/// that is a file which is read.
+///
+/// # Errors
+/// If one is an input, a link, another one's place or not writable.
+pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
+    for stream in [id_of(io::stdout()), id_of(io::stderr())].into_iter().flatten() {
+        if inputs.0.contains(&stream) {
+            return Err(OutputError::Input { path: "standard output".to_owned(), option: "readlab" });
+        }
+    }
+    let mut taken: Vec<(Place, &'static str)> = Vec::new();
+    for output in outputs {
+        output.check(inputs)?;
+        let Some(place) = output.place().map_err(|cause| output.io(cause))? else { continue };
+        if let Some((_, first)) = taken.iter().find(|(other, _)| *other == place) {
+            return Err(OutputError::Twice { path: output.shown(), first, second: output.option });
+        }
+        taken.push((place, output.option));
+    }
+    Ok(())
+}
+
+impl OutputFile<'_> {
+    /// Whether it is standard output.
+    #[must_use]
+    pub fn is_standard_output(&self) -> bool {
+        self.file == Path::new(STANDARD_OUTPUT)
+    }
+
+    /// Writes it whole, in place of the file that has its name.
+    ///
+    /// # Errors
+    /// If it is an input or a link, or cannot be written; then a file that has its name remains.
+    pub fn write(
+        &self,
+        inputs: &Inputs,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        let written = |out: &mut dyn Write| content(out).and_then(|()| out.flush());
+        if self.is_standard_output() {
+            return written(&mut BufWriter::new(io::stdout())).map_err(|cause| self.io(cause));
+        }
+        self.check(inputs)?;
+        let done = if is_stream(self.file) {
+            let stream = File::options().write(true).open(self.file);
+            stream.and_then(|stream| written(&mut BufWriter::new(stream)))
+        } else {
+            tempfile::Builder::new()
+                .prefix(".readlab-")
+                .permissions(Permissions::from_mode(MODE))
+                .tempfile_in(folder_of(self.file))
+                .and_then(|mut part| {
+                    written(&mut BufWriter::new(&mut part))?;
+                    part.persist(self.file).map(drop).map_err(|error| error.error)
+                })
+        };
+        done.map_err(|cause| self.io(cause))
+    }
+
+    fn check(&self, inputs: &Inputs) -> Result<(), OutputError> {
+        if self.is_standard_output() || is_stream(self.file) {
+            return Ok(());
+        }
+        if FileId::of(self.file).is_some_and(|id| inputs.0.contains(&id)) {
+            return Err(OutputError::Input { path: self.shown(), option: self.option });
+        }
+        if self.file.is_symlink() {
+            return Err(OutputError::Link { path: self.shown(), option: self.option });
+        }
+        let folder = folder_of(self.file);
+        if self.file.is_dir() {
+            Err(io::ErrorKind::IsADirectory.into())
+        } else if fs::metadata(self.file).is_ok_and(|facts| facts.file_type().is_block_device()) {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "a block device, which is never written"))
+        } else if folder.exists() && !folder.is_dir() {
+            Err(io::ErrorKind::NotADirectory.into())
+        } else if self.file.exists() {
+            user::check_writable(self.file).and_then(|()| user::check_writable(folder))
+        } else {
+            user::check_writable(folder)
+        }
+        .map_err(|cause| self.io(cause))
+    }
+
+    /// `None` for a terminal and other devices, of which the same may have several outputs.
+    fn place(&self) -> io::Result<Option<Place>> {
+        if self.is_standard_output() {
+            return Ok(id_of(io::stdout()).map(Place::File));
+        }
+        if let Ok(facts) = fs::metadata(self.file) {
+            let id = Place::File(FileId::of_metadata(&facts));
+            return Ok((!facts.file_type().is_char_device()).then_some(id));
+        }
+        let name = self.file.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Some(Place::New(folder_of(self.file).canonicalize()?.join(name))))
+    }
+
+    fn io(&self, cause: io::Error) -> OutputError {
+        OutputError::Io { path: self.shown(), cause }
+    }
+
+    fn shown(&self) -> String {
+        match self.is_standard_output() {
+            true => "standard output".to_owned(),
+            false => shown(self.file),
+        }
+    }
+}
+
+/// Whether what is written there goes on to somebody else: a pipe or a device. Such a file is not
+/// replaced.
+fn is_stream(file: &Path) -> bool {
+    let goes_on = |kind: fs::FileType| kind.is_fifo() || kind.is_char_device() || kind.is_socket();
+    fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))
+}
+
+fn id_of(stream: impl AsFd) -> Option<FileId> {
+    let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    Some(FileId::of_metadata(&file.metadata().ok()?))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn output(file: &Path) -> OutputFile<'_> {
+        OutputFile { option: "--export-json", file }
+    }
+
+    fn write(file: &Path, inputs: &Inputs) -> Result<(), OutputError> {
+        output(file).write(inputs, |out| out.write_all(b"new"))
+    }
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_read_is_never_replaced_by_any_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let [read, link, second, dots] =
+            ["read", "link", "second", "../read"].map(|name| folder.path().join(name));
+        fs::write(&read, "the user's").unwrap();
+        symlink(&read, &link).unwrap();
+        fs::hard_link(&read, &second).unwrap();
+        fs::create_dir(folder.path().join("x")).unwrap();
+        let dots = folder.path().join("x").join(dots.strip_prefix(folder.path()).unwrap());
+        let inputs = Inputs::of([read.as_path()]);
+        for name in [&read, &link, &second, &dots] {
+            let error = check(&[output(name)], &inputs).unwrap_err();
+            assert!(matches!(error, OutputError::Input { .. }), "{error}");
+            assert!(write(name, &inputs).is_err());
+        }
+        assert_eq!(fs::read(&read).unwrap(), b"the user's");
+        assert_eq!(names_in(folder.path()), ["link", "read", "second", "x"]);
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, dangling] = ["file", "link", "dangling"].map(|name| folder.path().join(name));
+        fs::write(&file, "an earlier, longer export").unwrap();
+        symlink(&file, &link).unwrap();
+        symlink(folder.path().join("nowhere"), &dangling).unwrap();
+        let inputs = Inputs::default();
+        for link in [&link, &dangling] {
+            assert!(matches!(write(link, &inputs), Err(OutputError::Link { .. })), "{link:?}");
+        }
+        let failed = output(&file).write(&inputs, |out| {
+            out.write_all(b"half").and_then(|()| Err(io::ErrorKind::StorageFull.into()))
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"an earlier, longer export");
+        write(&file, &inputs).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(names_in(folder.path()), ["dangling", "file", "link"]);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o600, 0o600);
+    }
+
+    #[test]
+    fn two_outputs_have_two_places() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("x")).unwrap();
+        let [file, same, other] = ["new", "x/../new", "other"].map(|name| folder.path().join(name));
+        let none = Inputs::default();
+        assert!(check(&[output(&file), output(&other)], &none).is_ok());
+        assert!(matches!(check(&[output(&file), output(&same)], &none), Err(OutputError::Twice { .. })));
+        let dash = Path::new(STANDARD_OUTPUT);
+        assert!(matches!(check(&[output(dash), output(dash)], &none), Err(OutputError::Twice { .. })));
+        let null = Path::new("/dev/null");
+        assert!(check(&[output(null), output(null)], &none).is_ok());
+        write(null, &none).unwrap();
+        assert!(check(&[output(&folder.path().join("no/such"))], &none).is_err());
+        assert!(check(&[output(folder.path())], &none).is_err());
+    }
+}
