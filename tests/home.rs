@@ -66,8 +66,9 @@ pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
 impl Home {
     pub(crate) fn new() -> Home {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // Every user that a test switches to needs access here.
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        // Every user that a test switches to needs access here, and none may change what another made.
+        let shared = || fs::Permissions::from_mode(0o1777);
+        fs::set_permissions(folder.path(), shared()).unwrap();
         let home = Home { folder };
         fs::create_dir(home.temporary()).unwrap();
         let cache = home.at(".cache/readlab");
@@ -75,9 +76,9 @@ impl Home {
         fs::create_dir_all(contenders()).unwrap();
         std::os::unix::fs::symlink(contenders(), cache.join("contenders")).unwrap();
         for folder in [home.at(".cache"), cache] {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+            fs::set_permissions(folder, shared()).unwrap();
         }
-        fs::set_permissions(home.temporary(), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(home.temporary(), shared()).unwrap();
         home
     }
 

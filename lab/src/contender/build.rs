@@ -10,9 +10,11 @@ use super::sources;
 use crate::linux::file_status::FileStatus;
 use crate::linux::interrupt;
 use crate::linux::program::{self, CommandLine, ReadError};
+use crate::linux::trust::{self, Distrust};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -71,6 +73,9 @@ pub enum BuildError {
         /// Where all that was said is.
         log: PathBuf,
     },
+    /// Another user could have put there what would be executed.
+    #[error(transparent)]
+    Distrusted(#[from] Distrust),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
@@ -178,7 +183,7 @@ impl Workplace {
         let log = File::create(&path).map_err(io)?;
         let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
-            let line = entry.line(words, Some(self));
+            let line = entry.line(words, Some(self))?;
             let left = deadline.saturating_duration_since(Instant::now());
             match program::run_to_end(&line, &self.sources, &log, left) {
                 Ok(status) if status.success() => {}
@@ -244,17 +249,20 @@ impl RosterEntry {
     /// The command that starts it, as it was built.
     ///
     /// # Errors
-    /// If there are no sources.
+    /// If there are no sources, or another user could have put there what would be executed.
     pub fn command(&self) -> Result<CommandLine, BuildError> {
         let place = Workplace::of(self)?;
-        Ok(self.line(&self.run, place.as_ref()))
+        self.line(&self.run, place.as_ref())
     }
 
     /// The first program that the contender needs and that is not there.
     #[must_use]
     pub fn missing(&self, place: &Workplace) -> Option<BuildError> {
         self.dependency.iter().find_map(|words| {
-            let line = self.line(words, Some(place));
+            let line = match self.line(words, Some(place)) {
+                Ok(line) => line,
+                Err(error) => return Some(error),
+            };
             let said = absence(&line, place.sources())?;
             Some(BuildError::Missing {
                 program: words.first().map(|word| last_part(word)).unwrap_or_default(),
@@ -264,15 +272,41 @@ impl RosterEntry {
     }
 
     /// A command of the roster with its places filled in and the contender's environment.
-    pub(super) fn line(&self, words: &[String], place: Option<&Workplace>) -> CommandLine {
+    ///
+    /// # Errors
+    /// If another user could have put there what it executes.
+    pub(super) fn line(
+        &self,
+        words: &[String],
+        place: Option<&Workplace>,
+    ) -> Result<CommandLine, BuildError> {
+        self.check_trust(words, place)?;
         let mut words = words.iter().map(|word| self.fill(word, place));
         let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
-        CommandLine {
+        Ok(CommandLine {
             program: words.next().unwrap_or_default(),
             args: words.collect(),
             env: env.collect(),
             ..CommandLine::default()
-        }
+        })
+    }
+
+    /// The folder of the sources, the program if it is named by a path, and the words that name a file
+    /// of the contender. Programs on the PATH are where the user looks for them.
+    fn check_trust(&self, words: &[String], place: Option<&Workplace>) -> Result<(), Distrust> {
+        // The user named the roster, and so trusts its owner.
+        let also = self.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
+        let folder = place.map_or(Path::new(""), Workplace::sources);
+        let is_path = |(index, word): &(usize, &String)| {
+            !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
+        };
+        let paths = words.iter().enumerate().filter(is_path);
+        let paths = paths.map(|(_, word)| folder.join(self.fill(word, place)));
+        place
+            .map(|place| place.sources.clone())
+            .into_iter()
+            .chain(paths)
+            .try_for_each(|path| trust::check(&path, also))
     }
 
     /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.

@@ -155,7 +155,7 @@ impl RosterEntry {
             let missing = self.missing(place).map(unavailable);
             return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
         }
-        let command = self.line(&self.run, place.as_ref());
+        let command = self.line(&self.run, place.as_ref()).map_err(unavailable)?;
         match self.receipt_and_methods(&command, patience) {
             Ok((mut receipt, methods)) => {
                 receipt.language = self.language.clone().filter(|_| self.home.is_some());

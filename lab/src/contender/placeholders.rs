@@ -13,16 +13,18 @@ pub(super) fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// The folder of toolchains that are not on the PATH: as the environment says; in a checkout,
-/// beside its contenders; else among the user's caches.
+/// The checkout in which this program was built.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The folder of toolchains that are not on the PATH: as the environment says; of a program that is
+/// still in the checkout in which it was built, that of the checkout; else among the user's caches.
 pub(super) fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();
     }
-    let own = own_program();
-    let checkout = Path::new(&own).ancestors().find(|folder| folder.join("contenders/roster.toml").is_file());
-    let among_caches = || sources::cache_folder().unwrap_or_default();
-    checkout.map_or_else(among_caches, Path::to_owned).join("toolchains")
+    let checkout = Path::new(CHECKOUT).canonicalize().ok();
+    let checkout = checkout.filter(|checkout| Path::new(&own_program()).starts_with(checkout));
+    checkout.unwrap_or_else(|| sources::cache_folder().unwrap_or_default()).join("toolchains")
 }
 
 /// The word with every place replaced by its value.

@@ -39,5 +39,6 @@ pub mod system_root;
 pub mod tcp;
 pub mod terminal;
 pub mod terminal_mode;
+pub mod trust;
 pub mod unnamed_file;
 pub mod user;
