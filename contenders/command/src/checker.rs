@@ -2,6 +2,7 @@
 //! input and ends with 0 if it is right.
 
 use crate::execution::how_it_ended;
+use crate::placing::PlacingError;
 use crate::relay::Relay;
 use crate::secrets::Secrets;
 use crate::template::Template;
@@ -30,7 +31,8 @@ impl Checker {
     fn start(line: String, target: &OsStr, secrets: &Secrets) -> Result<Checker, String> {
         let not_started = |error: io::Error| format!("the check '{line}': {error}");
         let (relay, stderr) = Relay::start(secrets.hiding()).map_err(not_started)?;
-        let child = command(&line, target, secrets).stderr(stderr).spawn().map_err(not_started)?;
+        let mut command = command(&line, target, secrets).map_err(|error| format!("the check {error}"))?;
+        let child = command.stderr(stderr).spawn().map_err(not_started)?;
         Ok(Checker { line, child, relay, reads: true })
     }
 
@@ -55,13 +57,13 @@ impl Checker {
 }
 
 /// The shell for this line, with the output as its input.
-fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Command {
-    let words = Template::for_shell(line).command(target);
+fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Result<Command, PlacingError> {
+    let words = Template::for_shell(line)?.command(target);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove(CHECK_VARIABLE);
     secrets.withhold_from(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    command
+    Ok(command)
 }
 
 #[cfg(test)]
@@ -91,7 +93,7 @@ mod tests {
     }
     #[test]
     fn a_check_is_started_without_secrets() {
-        let command = command("true", OsStr::new("f"), &Secrets::with("f", &[]));
+        let command = command("true", OsStr::new("f"), &Secrets::with("f", &[])).unwrap();
         let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
         for name in SECRET_VARIABLES {
             assert!(removed.contains(&(OsStr::new(name), None)), "{name}");

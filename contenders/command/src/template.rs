@@ -6,15 +6,16 @@
 //! file's name is ever read as syntax.
 
 use crate::counted::{self, Counted};
+use crate::placing::{self, PlacingError};
 use crate::programs;
 use readlab_protocol::LIST_VARIABLE;
 use std::ffi::{OsStr, OsString};
 
 /// The place of the path in a command line.
-const PLACE: &str = "{}";
+pub(crate) const PLACE: &str = "{}";
 
 /// The place of the list, where many files are read.
-const LIST_PLACE: &str = "{list}";
+pub(crate) const LIST_PLACE: &str = "{list}";
 
 /// Characters that mean something to a shell outside of quotes, beyond splitting words.
 const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
@@ -40,23 +41,30 @@ pub(crate) enum TemplateError {
     /// A quote is not closed.
     #[error("'{0}': a quote is not closed")]
     Quote(String),
+    /// The path would be run.
+    #[error(transparent)]
+    Placing(#[from] PlacingError),
 }
 
 impl Template {
     /// A line that is for a shell, whatever it holds.
-    pub(crate) fn for_shell(text: &str) -> Template {
-        let list = format!("\"${LIST_VARIABLE}\"");
-        Template { words: Words::Shell(text.replace(PLACE, "\"$1\"").replace(LIST_PLACE, &list)) }
+    ///
+    /// # Errors
+    /// If the path would be run.
+    pub(crate) fn for_shell(text: &str) -> Result<Template, PlacingError> {
+        placing::check(text)?;
+        Ok(Template { words: Words::Shell(placing::script(text)) })
     }
 
     /// Reads a command line; `{}` is the place of the path.
     ///
     /// # Errors
-    /// If it is empty or a quote is not closed.
+    /// If it is empty, a quote is not closed, or the path would be run.
     pub(crate) fn parse(text: &str) -> Result<Template, TemplateError> {
         if needs_shell(text) {
-            return Ok(Template::for_shell(text));
+            return Ok(Template::for_shell(text)?);
         }
+        placing::check(text)?;
         let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }
@@ -64,12 +72,7 @@ impl Template {
     /// The programs that it starts, as far as that is plain without executing it.
     pub(crate) fn programs(&self) -> Vec<&str> {
         match &self.words {
-            Words::Plain(words) => words
-                .first()
-                .map(String::as_str)
-                .into_iter()
-                .filter(|word| !word.contains(PLACE) && !word.contains(LIST_PLACE))
-                .collect(),
+            Words::Plain(words) => words.first().map(String::as_str).into_iter().collect(),
             Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
         }
     }
@@ -177,7 +180,6 @@ mod tests {
         assert_eq!(programs("grep '|x' {} | wc -l"), "sh grep wc");
         assert_eq!(programs("A=1 b {} || (c) | $d"), "sh b c");
         assert_eq!(programs("wc -l {}"), "wc", "without a shell");
-        assert_eq!(programs("{}"), "", "the target itself");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::experiment::command_parameters::{Parameter, expanded};
 use crate::experiment::config::OwnCommand;
+use crate::experiment::template::check_line;
 use crate::record::{Check, CommandRules};
 use crate::trial::TrialId;
 use anyhow::{bail, ensure};
@@ -55,6 +56,9 @@ impl CommandOptions {
     /// If an option has no command to be about, or a number of values that suits none.
     pub fn commands(&self, lines: &[String]) -> anyhow::Result<Vec<OwnCommand>> {
         self.check_has_commands(lines)?;
+        if let Check::Accepted { by } = self.checked("") {
+            check_line(&by)?;
+        }
         let mut commands = plain(lines);
         for (at, own) in commands.iter_mut().enumerate() {
             let hook = |option, given: &[String]| hook(option, given, lines.len(), at);

@@ -5,7 +5,7 @@
 
 use super::config::{OwnCommand, TrialOptions};
 use crate::linux::file_status::FileStatus;
-use crate::record::{Check, CommandRules};
+use crate::record::CommandRules;
 use crate::target::{secret, shown};
 use crate::terminal::notice;
 use crate::trial::COMMAND;
@@ -31,7 +31,7 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
         let given = secret::shown_in(&command.line);
         let template = template(&command.line, targets)?;
         command.line = template.clone().unwrap_or_else(|| command.line.clone());
-        check_secrets(command)?;
+        check(command)?;
         match template {
             Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
             None if ![PLACE, LIST_PLACE].iter().any(|place| given.contains(place)) => {
@@ -51,19 +51,27 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
     Ok(options)
 }
 
-/// Refuses a command with a secret in a URL, except that of a target.
-fn check_secrets(command: &OwnCommand) -> anyhow::Result<()> {
-    let CommandRules { check, setup, prepare, cleanup } = &command.rules;
-    let check = if let Check::Accepted { by } = check { Some(by) } else { None };
-    let around = [check, setup.as_ref(), prepare.as_ref(), cleanup.as_ref()];
-    for line in around.into_iter().flatten().chain([&command.line]) {
-        let shown = secret::shown_in(line);
-        ensure!(
-            shown == *line,
-            "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
-        );
-    }
-    Ok(())
+/// Refuses a command, and what is run around it, that must not be in a record or be run.
+fn check(command: &OwnCommand) -> anyhow::Result<()> {
+    ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
+    let has_place = [PLACE, LIST_PLACE].iter().any(|place| command.line.contains(place));
+    let line = if has_place { command.line.clone() } else { format!("{} {PLACE}", command.line) };
+    let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
+    [setup, prepare, cleanup].into_iter().flatten().chain([&line]).try_for_each(|line| check_line(line))
+}
+
+/// Refuses a line with a secret in a URL, except that of a target, or in which the name of the file
+/// would be run.
+///
+/// # Errors
+/// If it is one.
+pub fn check_line(line: &str) -> anyhow::Result<()> {
+    let shown = secret::shown_in(line);
+    ensure!(
+        shown == line,
+        "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
+    );
+    Ok(readlab_command::check(line)?)
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
@@ -87,7 +95,7 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
         _ if end > 0 => Ok(Some(template + &command[end..])),
         Some(target) => {
             bail!(
-                "the command '{}' names {} within quotes: write {PLACE} there",
+                "the command '{}' names {} within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {PLACE}",
                 secret::shown_in(command),
                 secret::shown_in(&shown(target))
             )
@@ -193,7 +201,10 @@ mod tests {
     fn a_name_within_a_script_is_refused_with_what_to_write() {
         let targets = [PathBuf::from("f.txt")];
         let said = template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
-        assert_eq!(said, "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes: write {} there");
+        assert_eq!(
+            said,
+            "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {}"
+        );
         assert_eq!(template("grep -c 'f.txt.' x", &targets).unwrap(), None);
     }
 
@@ -226,6 +237,23 @@ mod tests {
             assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");
         }
-        placed(own("sh -c 'curl \"https://h/o?token=$TOKEN\" {}'", None), &[target]).unwrap();
+        placed(own("curl \"https://h/o?token=$TOKEN\" {}", None), &[target]).unwrap();
+    }
+
+    #[test]
+    fn what_would_run_the_file_is_refused() {
+        let said =
+            |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
+        assert!(said(" ", None).starts_with("-c is empty"), "{}", said(" ", None));
+        for line in ["LC_ALL=C", "wc -l |", "{}"] {
+            assert!(
+                said(line, None).contains("the file itself would be run"),
+                "{line}: {}",
+                said(line, None)
+            );
+        }
+        for (line, prepare) in [("sh -c 'cat {} | wc -l'", None), ("wc -l", Some("sh -c 'touch {}'"))] {
+            assert!(said(line, prepare).contains("the file's name would be code"), "{line}");
+        }
     }
 }
