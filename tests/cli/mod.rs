@@ -7,6 +7,7 @@ mod action;
 mod alone;
 mod archives;
 mod claims;
+mod code;
 mod compare;
 mod devices;
 mod dictionaries;

@@ -1,0 +1,107 @@
+//! Tests of what readlab executes: never the name of a file, never the raced file, and nothing that
+//! another user could have put where it looks.
+
+use super::{Home, READLAB, Said, no_other_user};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+
+/// A race of one command, warm.
+fn race(home: &Home, file: &str, words: &[&str]) -> Said {
+    let more = ["--state", "warm", "--method", "command/*"];
+    home.race(&home.at(file), &[words, &more].concat())
+}
+
+#[test]
+fn the_name_of_a_file_is_no_code_in_any_command_and_a_quoted_place_is_right() {
+    let home = Home::new();
+    let hostile = "a $(touch PWNED) `touch PWNED` 'b\"; touch PWNED #";
+    home.file(hostile, "one\ntwo\n");
+    let prepare = ["--prepare", "test -e '{}' && touch \"{}.seen\""];
+    for line in ["cat '{}' | wc -l", "cat \"{}\" | wc -l", "wc -l < {}", "sh -c 'cat \"$1\" | wc -l' sh {}"] {
+        let said = race(&home, hostile, &[&["-c", line][..], &prepare].concat());
+        assert_eq!(said.code, Some(0), "{line}: {said}");
+    }
+    assert!(home.at(format!("{hostile}.seen")).exists(), "the command before readings got another name");
+    for line in ["sh -c 'cat {} | wc -l'", "sh -c {}", "eval wc -l {}"] {
+        let said = race(&home, hostile, &["-c", line]);
+        assert!(said.refusal().contains("sh -c 'cat \"$1\" | wc -l' sh {}"), "{line}: {said}");
+    }
+    for option in ["--prepare", "--setup", "--cleanup", "--check"] {
+        let said = race(&home, hostile, &["-c", "wc -l", option, "sh -c 'test -e {}'"]);
+        assert!(said.refusal().contains("the file's name would be code"), "{option}: {said}");
+    }
+    assert!(!home.at("PWNED").exists());
+    // Of a name with a blank no other file is a part.
+    home.file("my data", "one\n");
+    home.file("my", "keep\n");
+    let said = race(&home, "my data", &["-c", "wc -l", "--prepare", "rm -f \"{}.tmp\""]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(home.at("my").exists(), "{said}");
+}
+
+#[test]
+fn the_raced_file_is_not_run() {
+    let home = Home::new();
+    let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    for line in ["", "  ", "{}", "LC_ALL=C", "wc -l |"] {
+        let said = race(&home, "data", &["-c", line]);
+        said.refusal();
+        assert!(!home.at("RAN").exists(), "{line:?}: {said}");
+    }
+}
+
+#[test]
+fn what_another_user_could_have_put_there_is_not_run_and_named() {
+    if let Some(why) = no_other_user() {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    home.file("f", "one\n");
+    let folder = home.at("theirs");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("program"), "#!/bin/sh\ntouch RAN\n").unwrap();
+    fs::set_permissions(folder.join("program"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = folder.join("program");
+    let entry = format!("[[contender]]\nname = 'mine'\nabout = 'x'\nrun = ['{}']\n", run.display());
+    home.file("mine.toml", entry);
+    let refused = |reason: &str| {
+        let said =
+            home.readlab(["race", "f", "--state", "warm", "--roster", "mine.toml", "--method", "mine/*"]);
+        assert!(said.err.contains(reason) && said.err.contains("theirs"), "{said}");
+        assert!(!home.at("RAN").exists(), "{said}");
+    };
+    chown(&folder, Some(4321), None).unwrap();
+    refused("belongs to user 4321, who is neither root nor you, so nothing is run from there");
+    chown(&folder, Some(0), None).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    refused("every user may write there, so nothing is run from there");
+}
+
+#[test]
+fn toolchains_and_built_contenders_of_others_are_not_run() {
+    if let Some(why) = no_other_user() {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    let file = home.file("f", "one\n");
+    // Beside a program that is elsewhere than where it was built, a roster makes no checkout.
+    fs::create_dir_all(home.at("contenders")).unwrap();
+    home.file("contenders/roster.toml", "");
+    let planted = home.at("toolchains/swift");
+    fs::create_dir_all(&planted).unwrap();
+    fs::copy(READLAB, home.at("readlab")).unwrap();
+    let of_copy = |words: &[&str]| Said::of(home.command(home.at("readlab").to_str().unwrap()).args(words));
+    let said = of_copy(&["request", "swift/fread", file.to_str().unwrap()]);
+    assert!(!format!("{said}").contains(home.at("toolchains").to_str().unwrap()), "{said}");
+    // A cache that belongs to somebody else.
+    let cache = home.at("cache");
+    fs::create_dir(&cache).unwrap();
+    chown(&cache, Some(4321), None).unwrap();
+    let mut command = home.command(READLAB);
+    command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]);
+    let said = Said::of(&mut command);
+    assert!(said.err.contains("cache: belongs to user 4321"), "{said}");
+}
