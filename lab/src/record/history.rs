@@ -6,8 +6,9 @@
 
 use super::save_name::LAST;
 pub use super::save_name::SaveName;
-use crate::folder::{self, FolderError, REPORT};
+use crate::folder::{self, FLAME_GRAPHS, FolderError, REPORT};
 use crate::record::{HIDDEN_NAME, LINE_BYTES_MAX, Record, RecordError};
+use crate::target::shown;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -83,6 +84,9 @@ pub enum HistoryError {
     /// The user has no data folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// A file in the folder of a run is not the run's.
+    #[error("{}: is no file of the run, so nothing was removed; move it elsewhere first", shown(.0))]
+    Strange(PathBuf),
     /// A file or folder cannot be read, made or removed.
     #[error("{path}: {cause}")]
     Io {
@@ -210,14 +214,14 @@ impl History {
             }
             Removable::Run(folder) => folder,
         };
+        let (files, folders) = own_files(&folder)?;
         for (link, _) in self.names()?.into_iter().filter(|(_, to)| same(to, &folder)) {
             remove(self.names.join(link))?;
         }
-        remove(folder.join(RECORD))?;
-        remove(folder.join(HIDDEN_NAME))?;
-        remove(folder.join(REPORT))?;
-        // Files of the user's in there stay, and the folder with them.
-        fs::remove_dir(&folder).map_err(|cause| HistoryError::Io { path: folder.clone(), cause })?;
+        files.into_iter().try_for_each(remove)?;
+        for folder in folders.iter().chain([&folder]) {
+            fs::remove_dir(folder).map_err(|cause| HistoryError::Io { path: folder.clone(), cause })?;
+        }
         Ok(Removed::Run(folder))
     }
 
@@ -267,15 +271,15 @@ fn steps_back(name: &str) -> Option<usize> {
     }
 }
 
-/// When a run began: by its record's first line, as folders of one second are not in order.
-fn started(folder: &Path) -> String {
+/// When a run began: by its record's first line, as folders of one second are not in order; `None`
+/// where that says no time, as of the oldest.
+fn started(folder: &Path) -> Option<jiff::Timestamp> {
     use std::io::{BufRead, Read};
     let mut line = String::new();
     let read = fs::File::open(folder.join(RECORD))
         .and_then(|file| io::BufReader::new(file.take(LINE_BYTES_MAX)).read_line(&mut line));
     let header: Option<serde_json::Value> = read.ok().and_then(|_| serde_json::from_str(&line).ok());
-    let time = header.and_then(|it| it["started"].as_str().map(str::to_owned));
-    time.unwrap_or_else(|| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    header?["started"].as_str()?.parse().ok()
 }
 
 fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> HistoryEntry {
@@ -297,6 +301,21 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(error)).collect()
 }
 
+/// The files of a run in its folder, the record last, and the folders in it.
+fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError> {
+    let graphs = folder.join(FLAME_GRAPHS);
+    let pictures = if graphs.is_dir() { listed(&graphs)? } else { Vec::new() };
+    let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
+    let own = [RECORD, HIDDEN_NAME, REPORT].map(|name| folder.join(name));
+    let is_own = |path: &PathBuf| own.contains(path) || *path == graphs;
+    let mut strange = listed(folder)?.into_iter().filter(|path| !is_own(path));
+    if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {
+        return Err(HistoryError::Strange(path));
+    }
+    let folders = if graphs.is_dir() { vec![graphs] } else { Vec::new() };
+    Ok((pictures.into_iter().chain(own.into_iter().rev()).collect(), folders))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,8 +326,11 @@ mod tests {
         let history = History { runs: home.path().join("runs"), names: home.path().join("names") };
         for (nth, run) in runs.iter().enumerate() {
             fs::create_dir_all(history.runs.join(run)).unwrap();
-            fs::write(history.runs.join(run).join(RECORD), format!("{{\"started\":\"2024-01-0{nth}\"}}\n"))
-                .unwrap();
+            fs::write(
+                history.runs.join(run).join(RECORD),
+                format!("{{\"started\":\"2024-01-01T00:00:0{nth}Z\"}}\n"),
+            )
+            .unwrap();
         }
         (home, history)
     }
@@ -330,6 +352,17 @@ mod tests {
         assert_eq!(history.find(path.to_str().unwrap()).unwrap(), path);
         let error = history.find("basline").unwrap_err().to_string();
         assert!(error.ends_with("; near it: baseline"), "{error}");
+    }
+
+    #[test]
+    fn the_last_run_is_the_latest_whatever_its_time_looks_like() {
+        let (_home, history) = history(&["a", "b", "c"]);
+        let times = ["2026-01-01T00:00:05.5Z", "2026-01-01T00:00:05Z", "2026-01-01T01:00:04+01:00"];
+        for (run, time) in ["a", "b", "c"].iter().zip(times) {
+            fs::write(history.runs.join(run).join(RECORD), format!("{{\"started\":\"{time}\"}}\n")).unwrap();
+        }
+        let order = ["last", "last~1", "last~2"].map(|name| history.find(name).unwrap());
+        assert_eq!(order, ["a", "b", "c"].map(|run| history.runs.join(run).join(RECORD)));
     }
 
     #[test]
@@ -361,6 +394,24 @@ mod tests {
         assert!(elsewhere.join(RECORD).exists());
         assert_eq!(history.names().unwrap(), []);
         assert!(matches!(remove(elsewhere.to_str().unwrap()), Err(HistoryError::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_run_with_flame_graphs_goes_whole_and_one_with_a_file_of_the_users_stays_whole() {
+        let (_home, history) = history(&["one", "two"]);
+        let [one, two] = ["one", "two"].map(|run| history.runs.join(run));
+        for run in [&one, &two] {
+            fs::create_dir(run.join(FLAME_GRAPHS)).unwrap();
+            fs::write(run.join(FLAME_GRAPHS).join("warm-01-x.svg"), "<svg/>").unwrap();
+            fs::write(run.join(REPORT), "page").unwrap();
+        }
+        fs::write(two.join("notes.txt"), "mine").unwrap();
+        let remove = |name: &str| history.remove(history.removable(name)?);
+        assert!(matches!(remove("one"), Ok(Removed::Run(_))));
+        assert!(!one.exists());
+        assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));
+        assert_eq!(listed(&two).unwrap().len(), 4);
+        assert_eq!(listed(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
     }
 
     #[test]
