@@ -2,7 +2,7 @@
 
 use super::interrupt::{assert_nothing_left, descendants, send, soon, wait_for_a_sample};
 use super::scripted_server::TEXT;
-use super::{Home, READLAB};
+use super::{AS_NOBODY, Home, READLAB, no_other_user};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -45,6 +45,25 @@ fn the_loopback_server_gives_the_file_to_its_secret_path_and_listens_nowhere_els
     drop(server.stdin.take());
     assert!(server.wait().unwrap().success(), "it ends with its standard input");
     assert!(get(address, "/").is_err());
+}
+
+#[test]
+fn another_user_who_knows_the_url_gets_not_a_byte() {
+    let curl = Command::new("curl").arg("--version").output().is_ok_and(|it| it.status.success());
+    if let Some(why) = no_other_user().or((!curl).then_some("there is no curl")) {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    let (mut server, url) = serve(&home.file("f.txt", TEXT));
+    let got = |program: &str, words: &[&str]| {
+        let said = Command::new(program).args(words).args(["curl", "-s", &url]).output().unwrap();
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    };
+    assert_eq!(got("env", &[]), TEXT);
+    assert_eq!(got("setpriv", &AS_NOBODY), "");
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success());
 }
 
 /// The addresses on which a process listens, by the sockets that it has open.

@@ -1,8 +1,11 @@
-//! What the standard library cannot do with TCP: a port that is taken and refuses, and a reset.
+//! What the standard library cannot do with TCP: a port that is taken and refuses, a reset, and who
+//! is at the other end.
 
-use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt::set_socket_linger};
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::sockopt::set_socket_linger;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, getsockname, recv, sendto, socket};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -36,6 +39,55 @@ pub fn reset_at_end(connection: &TcpStream) -> io::Result<()> {
     Ok(set_socket_linger(connection, Some(Duration::ZERO))?)
 }
 
+/// The user whose process on this machine has the other end of a connection over 127.0.0.1, as
+/// sock_diag(7) has it; `None` where the kernel does not say.
+#[must_use]
+pub fn user_of_peer(connection: &TcpStream) -> Option<u32> {
+    let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
+        (connection.peer_addr().ok()?, connection.local_addr().ok()?)
+    else {
+        return None;
+    };
+    let kernel = socket(AddressFamily::NETLINK, SocketType::DGRAM, Some(SOCK_DIAG)).ok()?;
+    sendto(&kernel, &question(peer, own), SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
+    let mut answer = [0_u8; 512];
+    let (bytes, _) = recv(&kernel, &mut answer[..], RecvFlags::empty()).ok()?;
+    let field = |at: usize| Some(u32::from_ne_bytes(answer.get(at..at + 4)?.try_into().ok()?));
+    // A socket that no process has any more has no inode, and the user 0.
+    let is_answer = bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
+    if is_answer && field(84)? != 0 { field(80) } else { None }
+}
+
+/// `SOCK_DIAG_BY_FAMILY`.
+const BY_FAMILY: u16 = 20;
+
+/// `struct nlmsghdr` and `struct inet_diag_req_v2` for the one socket from `from` to `to`.
+fn question(from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
+    const REQUEST: u16 = 1;
+    const TCP: u8 = 6;
+    let mut message = [0; 72];
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| {
+        message[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    };
+    put(&72_u32.to_ne_bytes());
+    put(&BY_FAMILY.to_ne_bytes());
+    put(&REQUEST.to_ne_bytes());
+    put(&[0; 8]);
+    put(&[u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2"), TCP, 0, 0]);
+    put(&u32::MAX.to_ne_bytes());
+    put(&from.port().to_be_bytes());
+    put(&to.port().to_be_bytes());
+    for address in [from, to] {
+        put(&address.ip().octets());
+        put(&[0; 12]);
+    }
+    put(&[0; 4]);
+    put(&[u8::MAX; 8]);
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +100,16 @@ mod tests {
         let address = (Ipv4Addr::LOCALHOST, refusing.port);
         assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
         assert_eq!(TcpListener::bind(address).unwrap_err().kind(), ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn the_user_at_the_other_end_is_known_as_long_as_it_is_there() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        assert_eq!(user_of_peer(&server), Some(rustix::process::geteuid().as_raw()));
+        drop(client);
+        assert_eq!(user_of_peer(&server), None);
     }
 
     #[test]

@@ -58,6 +58,12 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     known && (group == ROOTS_OWN || !has_others)
 }
 
+/// Whether a user is root or this one.
+#[must_use]
+pub fn is_trusted(user: u32) -> bool {
+    user == 0 || persons().contains(&user)
+}
+
 /// Whether the user may write to a file, or create files in a folder.
 ///
 /// # Errors

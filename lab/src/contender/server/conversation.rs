@@ -5,7 +5,7 @@ use super::answer::{Delivery, Sender};
 use super::connections::{Connection, NoClaim};
 use super::request::{Patience, Request, Requests};
 use super::service::{Decision, Problem, Service, file_answer};
-use crate::linux::descriptor;
+use crate::linux::{descriptor, tcp, user};
 use jiff::Timestamp;
 use std::fs::File;
 use std::io::{self, Read};
@@ -34,6 +34,10 @@ const REST_BYTES_MAX: u64 = 64 << 10;
 /// Answers the requests of a connection; an error is the end of the connection, by either side.
 pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result<()> {
     let stream: &TcpStream = &connection.stream;
+    // Another user can see the URL on the command line of a reader.
+    if tcp::user_of_peer(stream).is_some_and(|user| !user::is_trusted(user)) {
+        return Ok(());
+    }
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(HEAD_TIMEOUT))?;
     let (mut requests, mut sender) = (Requests::of(stream), Sender::of(stream));
