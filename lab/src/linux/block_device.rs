@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of a sector: /sys counts in these, whatever the size of a device's blocks.
 const SECTOR_BYTES: u64 = 512;
 
+/// The folders of /sys above a SCSI disk that is behind a network, without their numbers.
+const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibre Channel or SRP")];
+
 /// A block device or a partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockDevice {
@@ -31,7 +34,17 @@ pub enum Composition {
     /// Memory.
     Memory,
     /// A device of another machine.
-    Remote,
+    Remote {
+        /// How its blocks come here, such as `NVMe over tcp`; `None` where its name says so.
+        by: Option<String>,
+    },
+    /// A device with a cache of its blocks on another device.
+    Cached {
+        /// What keeps the cache, such as `bcache`.
+        by: &'static str,
+        /// The devices of both.
+        parts: Vec<BlockDevice>,
+    },
     /// Itself, as far as the kernel knows.
     Disk,
 }
@@ -100,14 +113,56 @@ impl BlockDevice {
             return Composition::Loop(it);
         }
         let parts = linked(&self.folder.join("slaves"));
+        if let Some(by) = self.cached_by(&parts) {
+            return Composition::Cached { by, parts };
+        }
         if !parts.is_empty() {
             return Composition::Mapped(parts);
         }
-        match self.name().trim_end_matches(|c: char| c.is_ascii_digit()) {
-            "zram" | "ram" => Composition::Memory,
-            "nbd" | "rbd" => Composition::Remote,
-            _ => Composition::Disk,
+        let name = self.name();
+        match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "zram" | "ram" => return Composition::Memory,
+            "nbd" | "rbd" | "rnbd" | "drbd" => return Composition::Remote { by: None },
+            _ if name.starts_with("etherd!") => return Composition::Remote { by: None },
+            _ => {}
         }
+        match self.network() {
+            Some(by) => Composition::Remote { by: Some(by) },
+            None => Composition::Disk,
+        }
+    }
+
+    /// What keeps a cache of its blocks on another device. Device mapper does not show the kind of
+    /// a device in /sys; LVM names the parts of one with a cache by their roles.
+    fn cached_by(&self, parts: &[BlockDevice]) -> Option<&'static str> {
+        if self.folder.join("bcache").exists() && self.name().starts_with("bcache") {
+            return Some("bcache");
+        }
+        let names: Vec<String> = parts.iter().filter_map(|part| line(part.folder.join("dm/name"))).collect();
+        let roles = [("_wcorig", "dm-writecache"), ("_corig", "dm-cache")];
+        let has = |role: &str| names.iter().any(|name| name.ends_with(role));
+        roles.into_iter().find(|(role, _)| has(role)).map(|(_, by)| by)
+    }
+
+    /// The network over which its blocks come; `None` for a device of this machine.
+    fn network(&self) -> Option<String> {
+        let device = self.disk_folder()?.join("device");
+        // The device of a disk with several paths is a subsystem, whose links are its controllers.
+        let controllers = linked(&device).into_iter().map(|it| it.folder.join("transport"));
+        let transport = [device.join("transport")].into_iter().chain(controllers).find_map(line);
+        if let Some(transport) = transport {
+            let is_near = ["pcie", "apple-nvme", "loop"].contains(&transport.as_str());
+            return (!is_near).then(|| format!("NVMe over {transport}"));
+        }
+        // A SCSI disk is below what connects its host.
+        let above = self.folder.components().map(|it| it.as_os_str().to_string_lossy());
+        above.into_iter().find_map(|folder| {
+            let is_numbered = |(name, _): &&(&str, &str)| {
+                let number = folder.strip_prefix(name).unwrap_or_default();
+                number.starts_with(|digit: char| digit.is_ascii_digit())
+            };
+            SCSI_NETWORKS.iter().find(is_numbered).map(|(_, by)| (*by).to_owned())
+        })
     }
 
     /// All devices of the btrfs of which this is one; none where it belongs to no btrfs.

@@ -179,10 +179,17 @@ impl Walk<'_> {
                 Layer::new(LayerKind::Memory, &name)
                     .remains(format!("memory ({name})"), "the device is made of memory"),
             ),
-            Composition::Remote => self.add(
-                Layer::new(LayerKind::Server, &name)
-                    .remains(format!("the cache of the server of {name}"), NOT_OURS),
-            ),
+            Composition::Remote { by } => {
+                let name = by.map_or_else(|| name.clone(), |by| format!("{name} ({by})"));
+                let what = format!("the cache of the server of {name}");
+                self.add(Layer::new(LayerKind::Server, &name).remains(what, NOT_OURS));
+            }
+            Composition::Cached { by, parts } => {
+                let layer = Layer::new(LayerKind::Mapped, format!("{name} ({by})"));
+                let why = "blocks that were read before may be on its faster device";
+                self.add(layer.remains(format!("the cache of {name} ({by})"), why));
+                parts.iter().for_each(|part| self.device(part));
+            }
             Composition::Disk => self.add(Layer::new(LayerKind::Device, name)),
         }
     }

@@ -33,13 +33,28 @@ impl ScriptedKernel {
 
     /// Makes `name` the device of the image.
     fn on(&self, name: &str) {
+        self.linked(&format!("sys/block/{name}"));
+    }
+
+    /// Makes the device whose files are in a folder that of the image.
+    fn linked(&self, folder: &str) {
         let devices = self.folder.path().join("sys/dev/block");
         fs::create_dir_all(&devices).unwrap();
-        self.write(&format!("sys/block/{name}/size"), (IMAGE_BYTES / 512).to_string());
+        self.write(&format!("{folder}/size"), (IMAGE_BYTES / 512).to_string());
         let image = FileStatus::from(&fs::metadata(&self.image).unwrap());
         let number = image.device.to_string();
-        std::os::unix::fs::symlink(self.folder.path().join("sys/block").join(name), devices.join(number))
-            .unwrap();
+        std::os::unix::fs::symlink(self.folder.path().join(folder), devices.join(number)).unwrap();
+    }
+
+    /// Makes a device of others.
+    fn slaves(&self, name: &str, parts: &[&str]) {
+        let slaves = self.folder.path().join(format!("sys/block/{name}/slaves"));
+        fs::create_dir_all(&slaves).unwrap();
+        for part in parts {
+            self.write(&format!("sys/block/{part}/size"), "16\n");
+            std::os::unix::fs::symlink(self.folder.path().join("sys/block").join(part), slaves.join(part))
+                .unwrap();
+        }
     }
 
     fn chain(&self) -> Chain {
@@ -128,6 +143,75 @@ fn devices_of_memory_and_of_other_machines_are_caches() {
     let Some(it) = ScriptedKernel::new() else { return };
     it.on("nvme0n1");
     assert_eq!((it.names(), cold_above(&it.chain().layers)), (vec!["nvme0n1".to_owned()], None));
+}
+
+#[test]
+fn a_disk_behind_a_network_is_no_plain_device() {
+    let transport = |text: &str| -> (Vec<String>, Option<String>) {
+        let Some(it) = ScriptedKernel::new() else { return Default::default() };
+        it.on("nvme1n1");
+        it.write("sys/block/nvme1n1/queue/rotational", "0\n");
+        it.write("sys/block/nvme1n1/device/transport", text);
+        (it.names(), cold_above(&it.chain().layers))
+    };
+    if ScriptedKernel::new().is_none() {
+        return;
+    }
+    for (text, name) in [("tcp\n", "nvme1n1 (NVMe over tcp)"), ("rdma\n", "nvme1n1 (NVMe over rdma)")] {
+        let remains = Some(format!("the cache of the server of {name}"));
+        assert_eq!(transport(text), (vec![name.to_owned()], remains));
+    }
+    assert_eq!(transport("pcie\n"), (vec!["nvme1n1".to_owned()], None));
+}
+
+#[test]
+fn a_disk_of_several_paths_is_behind_the_network_of_its_controllers() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("nvme0n1");
+    it.write("sys/block/nvme0n1/queue/rotational", "0\n");
+    it.write("sys/class/nvme/nvme3/transport", "fc\n");
+    let subsystem = it.folder.path().join("sys/block/nvme0n1/device");
+    fs::create_dir_all(&subsystem).unwrap();
+    std::os::unix::fs::symlink(it.folder.path().join("sys/class/nvme/nvme3"), subsystem.join("nvme3"))
+        .unwrap();
+    assert_eq!(it.names(), ["nvme0n1 (NVMe over fc)"]);
+}
+
+#[test]
+fn a_disk_of_scsi_is_behind_what_connects_its_host() {
+    for (above, name) in [
+        ("platform/host2/session1/target2:0:0/2:0:0:0", "sdb (iSCSI)"),
+        ("pci0000:00/host3/rport-3:0-1/target3:0:1/3:0:1:0", "sdb (Fibre Channel or SRP)"),
+        ("pci0000:00/ata1/host0/target0:0:0/0:0:0:0", "sdb"),
+    ] {
+        let Some(it) = ScriptedKernel::new() else { return };
+        it.write(&format!("sys/devices/{above}/block/sdb/queue/rotational"), "0\n");
+        it.linked(&format!("sys/devices/{above}/block/sdb"));
+        assert_eq!(it.names(), [name]);
+    }
+}
+
+#[test]
+fn a_device_with_a_cache_on_another_is_followed_to_both_and_may_be_warm() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("bcache0");
+    it.write("sys/block/bcache0/bcache/cache_mode", "writethrough\n");
+    it.slaves("bcache0", &["sdb"]);
+    assert_eq!(it.names(), ["bcache0 (bcache)", "sdb"]);
+    assert_eq!(cold_above(&it.chain().layers).as_deref(), Some("the cache of bcache0 (bcache)"));
+    for (names, by) in [
+        (["vg-home_corig", "vg-fast_cpool_cdata"], "dm-cache"),
+        (["vg-home_wcorig", "vg-fast_cvol"], "dm-writecache"),
+    ] {
+        let Some(it) = ScriptedKernel::new() else { return };
+        it.on("dm-3");
+        it.slaves("dm-3", &["dm-1", "dm-2"]);
+        for (part, name) in ["dm-1", "dm-2"].into_iter().zip(names) {
+            it.write(&format!("sys/block/{part}/dm/name"), name);
+        }
+        assert_eq!(it.names(), [&format!("dm-3 ({by})"), "dm-1", "dm-2"]);
+        assert_eq!(cold_above(&it.chain().layers), Some(format!("the cache of dm-3 ({by})")));
+    }
 }
 
 #[test]
