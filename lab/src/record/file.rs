@@ -3,10 +3,12 @@
 use super::check::{Checked, LINE_BYTES_MAX, RecordCheck, SAMPLES_MAX};
 use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
+use crate::linux::user;
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Why a file is not a record.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +21,9 @@ pub enum RecordError {
         /// What the system said.
         cause: io::Error,
     },
+    /// It is gone on with only by the user whose it is: it names the programs that are started.
+    #[error("{0}: belongs to another user")]
+    NotOwn(PathBuf),
     /// A lab is writing it at this moment.
     #[error("{0}: another readlab is writing it")]
     InUse(PathBuf),
@@ -114,11 +119,28 @@ impl RecordWriter {
     /// a last line that was torn is cut off.
     ///
     /// # Errors
-    /// If there is none, it may not be written, or another lab is writing it.
+    /// If there is none, it is another user's, it may not be written, or another lab is writing it.
     pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
-        let file = File::options().read(true).append(true).open(path);
-        let file = file.map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
+        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
+        let file = File::options().read(true).append(true).open(path).map_err(io)?;
+        // Of the open file: its name may come to mean another.
+        if !user::owns(&file.metadata().map_err(io)?) {
+            return Err(RecordError::NotOwn(path.to_owned()));
+        }
         RecordWriter::locked(path, file, true)
+    }
+
+    /// What the file holds, whatever its name means by now, and when it was last written.
+    ///
+    /// # Errors
+    /// As for [`Record::read`].
+    pub fn read_back(&self) -> Result<(Record, SystemTime), RecordError> {
+        let io = |cause| RecordError::Io { path: self.path.clone(), cause };
+        let mut file = &self.file;
+        file.rewind().map_err(io)?;
+        let record = Record::read_from(&self.path, file)?;
+        let written = self.file.metadata().and_then(|facts| facts.modified()).map_err(io)?;
+        Ok((record, written))
     }
 
     /// Locks the file against other labs until it is closed, however the lab ends. Without effect
@@ -206,8 +228,14 @@ impl Record {
     /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot
     /// be.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
+        let file = File::open(path).map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
+        Record::read_from(path, &file)
+    }
+
+    /// The same of a file that is open; its path is for messages.
+    fn read_from(path: &Path, file: &File) -> Result<Record, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
-        let mut file = BufReader::new(File::open(path).map_err(io)?);
+        let mut file = BufReader::new(file);
         let mut line = Vec::new();
         next_line(&mut file, &mut line).map_err(io)?;
         let mut record = Record::begin(path, &line)?;

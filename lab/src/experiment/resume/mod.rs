@@ -17,7 +17,6 @@ use super::together::Readers;
 use super::{Experiment, Procedure, Rounds, participants, preface};
 use crate::contender::discovery::{Contenders, Participation};
 use crate::contender::roster::{Roster, RosterEntry};
-use crate::linux::user;
 use crate::live::Live;
 use crate::machine::{self, Machine};
 use crate::measure::cache::Eviction;
@@ -33,7 +32,7 @@ pub use fleet::FirstLines;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The record of an interrupted run, which may be resumed here.
 #[derive(Debug)]
@@ -54,12 +53,9 @@ impl InterruptedRun {
     /// # Errors
     /// If it is another user's, in use, or of a run that cannot be resumed here.
     pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
-        // The record names the programs that are started: it must not be another user's.
-        let file = path.metadata().with_context(|| shown(path))?;
-        ensure!(user::owns(&file), "{}: belongs to another user", shown(path));
         let writer = RecordWriter::reopen(path)?;
-        let record = Record::read(path)?;
-        let earlier = elapsed(&record, path)?;
+        let (record, written) = writer.read_back()?;
+        let earlier = elapsed(&record, written).with_context(|| shown(path))?;
         let resume_plan = resume_plan(kind, &record).with_context(|| shown(path))?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
@@ -184,7 +180,7 @@ fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
 
 /// Time that the run had taken when it was interrupted: by its last line, or from its begin or last
 /// resumption to the last writing.
-fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
+fn elapsed(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
     if let Some((_, wall_ns)) = record.end {
         return Ok(Duration::from_nanos(wall_ns));
     }
@@ -192,8 +188,8 @@ fn elapsed(record: &Record, path: &Path) -> anyhow::Result<Duration> {
         Some(last) => (&last.at, last.elapsed_ns),
         None => (&record.header.started, 0),
     };
-    let begun: Timestamp = from.parse().with_context(|| format!("{}: {from}", shown(path)))?;
-    let written = Timestamp::try_from(path.metadata()?.modified()?)?;
+    let begun: Timestamp = from.parse().with_context(|| from.clone())?;
+    let written = Timestamp::try_from(written)?;
     // If the clock was set back, the time is not known.
     let since = Duration::try_from(written.duration_since(begun)).unwrap_or_default();
     Ok(Duration::from_nanos(earlier_ns) + since)

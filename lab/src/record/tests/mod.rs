@@ -122,6 +122,27 @@ fn a_record_has_one_writer() {
 }
 
 #[test]
+fn what_is_read_back_is_the_file_that_is_written_and_not_what_took_its_name() {
+    let (_folder, path, text) = written();
+    let expected = Record::read(&path).unwrap();
+    let writer = RecordWriter::reopen(&path).unwrap();
+    let planted = path.with_file_name("planted");
+    fs::write(&planted, text.replace("readlab race", "sh -c evil")).unwrap();
+    fs::rename(&planted, &path).unwrap();
+    assert_eq!(writer.read_back().unwrap().0, expected);
+}
+
+#[test]
+fn a_record_of_another_user_is_not_gone_on_with() {
+    let (_folder, path, _) = written();
+    if std::os::unix::fs::chown(&path, Some(1), None).is_err() {
+        eprintln!("SKIPPED: only root can give a file to another user");
+        return;
+    }
+    assert!(matches!(RecordWriter::reopen(&path), Err(RecordError::NotOwn(_))));
+}
+
+#[test]
 fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.jsonl");
