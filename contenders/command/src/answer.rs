@@ -55,7 +55,7 @@ mod tests {
 
     fn answered(printed: &str, work: &str, counted: Option<Counted>) -> Result<SampleLine, String> {
         let mut output = if work == "output" { Output::as_answer(None) } else { Output::default() };
-        output.drain(printed.as_bytes()).unwrap();
+        output.drain_whole(printed.as_bytes()).unwrap();
         let hiding = Hiding::of("-", &[SECRET.to_owned()]);
         super::answered(SampleLine::default(), &output, work, counted, &hiding)
     }

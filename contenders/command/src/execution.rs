@@ -1,9 +1,10 @@
 //! One execution of a command: start, output, end, and the kernel's account of its resources.
 //!
-//! The clock runs from before the fork until the command is known to have ended; its scheduling is
-//! read and it is reaped after that. The kernel counts the peak memory of a process from its fork
-//! on, so the child is forked rather than spawned into this process's memory: what it inherits is
-//! then this process's anonymous memory, a fraction of a mebibyte and less than any program needs.
+//! The clock runs from before the fork until the command is known to have ended, whoever may still
+//! hold its output; its scheduling is read and it is reaped after that. The kernel counts the peak
+//! memory of a process from its fork on, so the child is forked rather than spawned into this
+//! process's memory: what it inherits is then this process's anonymous memory, a fraction of a
+//! mebibyte and less than any program needs.
 
 use crate::output::Output;
 use crate::relay::Relay;
@@ -11,12 +12,12 @@ use crate::scheduling;
 use crate::secrets::Secrets;
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::{CHECK_VARIABLE, SampleLine};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
 use std::ffi::OsString;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// Executes the words once, with all that they print in `output`: time and what the kernel
@@ -36,17 +37,18 @@ pub(crate) fn execute(
     command.stderr(stderr);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
-    let drained = child.stdout.take().map_or(Ok(()), |stdout| output.drain(stdout));
+    let ended = child.stdout.take().map_or(Ok(None), |stdout| drain(&child, stdout, output));
     let failed = |what: String| Refusal::Failed(format!("{name} {what}"));
     let not_waited = |error: io::Error| failed(format!("could not be waited for: {error}"));
     until_ended(&child).map_err(not_waited)?;
-    let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let end = ended.as_ref().ok().copied().flatten().unwrap_or_else(Instant::now);
+    let wall_ns = u64::try_from(end.duration_since(start).as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
     let (status, usage) = reap(&child).map_err(not_waited)?;
     // The relay ends when nobody can write to it any more.
     drop(command);
     relay.end();
-    drained.map_err(|error| failed(format!("could not be heard: {error}")))?;
+    ended.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
         return Err(failed(how_it_ended(status)));
     }
@@ -88,6 +90,15 @@ fn command(words: &[OsString], secrets: &Secrets) -> Command {
     // SAFETY: between fork and exec one system call is made and nothing is allocated.
     unsafe { command.pre_exec(die_with_us) };
     command
+}
+
+/// Reads what a child prints; when it was seen to have ended, unless it closed its output before. A
+/// kernel older than process descriptors shows only that.
+fn drain(child: &Child, stdout: ChildStdout, output: &mut Output) -> io::Result<Option<Instant>> {
+    match pidfd_open(Pid::from_child(child), PidfdFlags::empty()) {
+        Ok(process) => output.drain(stdout, process),
+        Err(_) => output.drain_whole(stdout).map(|()| None),
+    }
 }
 
 /// Waits until the child has ended. It is not reaped, so that its scheduling can still be read.
@@ -153,6 +164,17 @@ mod tests {
         let secrets = Secrets::with("/f", &[]);
         let sample = super::execute(&words("head -c 100000 /dev/zero"), &secrets, &mut output).unwrap();
         assert!(sample.wall_ns > 0 && output.bytes == 100_000, "{}", output.bytes);
+    }
+
+    #[test]
+    fn a_command_ends_with_its_process_and_not_with_its_output() {
+        let mut output = Output::default();
+        let secrets = Secrets::with("/f", &[]);
+        let left_behind = ["sh", "-c", "sleep 5 & head -c 100000 /dev/zero; echo 7"].map(OsString::from);
+        let begun = Instant::now();
+        let sample = super::execute(&left_behind, &secrets, &mut output).unwrap();
+        assert!(sample.wall_ns < 4_000_000_000 && begun.elapsed().as_secs() < 4, "{}", sample.wall_ns);
+        assert_eq!(output.bytes, 100_002, "what it printed itself is read whole");
     }
 
     #[test]

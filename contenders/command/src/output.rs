@@ -2,11 +2,17 @@
 //! output itself is the answer, its digest. The user's check gets all of it.
 
 use crate::checker::Checker;
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
 /// How much of the output is kept: a number is at its beginning.
 const KEPT_BYTES: usize = 4096;
+
+/// As much as a pipe holds.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// What one command printed.
 #[derive(Default)]
@@ -25,9 +31,41 @@ impl Output {
         Output { digest: Some(Xxh3::new()), checker, ..Output::default() }
     }
 
-    /// Reads everything that the command prints.
-    pub(crate) fn drain(&mut self, mut stdout: impl Read) -> io::Result<()> {
-        let mut buffer = vec![0; 64 * 1024];
+    /// Reads everything that the command prints until it has ended, which `process` shows; when it
+    /// was seen to have. A process that the command left behind may keep the output open: what that
+    /// prints later is not read. `None` if the output was closed first.
+    pub(crate) fn drain(
+        &mut self,
+        mut stdout: impl Read + AsFd,
+        process: impl AsFd,
+    ) -> io::Result<Option<Instant>> {
+        let mut buffer = vec![0; CHUNK_BYTES];
+        loop {
+            let mut ready = [
+                PollFd::new(&stdout, PollFlags::IN),
+                PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut ready, None) {
+                Err(rustix::io::Errno::INTR) => continue,
+                polled => polled?,
+            };
+            if !ready[1].revents().is_empty() {
+                let ended = Instant::now();
+                let printed = rustix::io::ioctl_fionread(&stdout)?;
+                return self.drain_whole(stdout.take(printed)).map(|()| Some(ended));
+            }
+            match stdout.read(&mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(n) => self.take(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads everything until the output is closed.
+    pub(crate) fn drain_whole(&mut self, mut stdout: impl Read) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             match stdout.read(&mut buffer) {
                 Ok(0) => return Ok(()),
@@ -64,7 +102,7 @@ mod tests {
     #[test]
     fn output_is_counted_whole_and_kept_in_part() {
         let mut output = Output::default();
-        output.drain(io::repeat(0).take(100_000)).unwrap();
+        output.drain_whole(io::repeat(0).take(100_000)).unwrap();
         assert_eq!((output.bytes, output.beginning.len(), output.digest()), (100_000, KEPT_BYTES, None));
     }
 
@@ -72,7 +110,7 @@ mod tests {
     fn the_digest_is_of_every_byte_and_a_number_that_json_keeps() {
         let digest = |bytes: &[u8]| {
             let mut output = Output::as_answer(None);
-            output.drain(bytes).unwrap();
+            output.drain_whole(bytes).unwrap();
             output.digest().unwrap()
         };
         // The digest of nothing is in the specification: 2D06800538D394C2.
