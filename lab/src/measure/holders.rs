@@ -6,7 +6,7 @@
 //! [`super::sampler`] decides what is done about a holder.
 
 use crate::linux::process::{
-    self, FileId, ProcessEntry, UsedFile, has_mapped, has_open, mapped_files, open_files,
+    self, FileId, ProcessEntry, ProcessHandle, UsedFile, has_mapped, has_open, mapped_files, open_files,
 };
 use crate::target::identity::Identity;
 use crate::target::tree::Tree;
@@ -24,9 +24,11 @@ pub(super) enum Hold {
 }
 
 /// A process that holds a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Holder {
     pub(super) pid: u32,
+    /// What ends it; `None` if it has ended since it was seen.
+    pub(super) handle: Option<ProcessHandle>,
     /// The program's name, of at most 15 bytes; it is chosen by the process.
     pub(super) program: String,
     pub(super) hold: Hold,
@@ -56,9 +58,9 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Ends the process, whose number was found just now.
+    /// Ends the process, and no other that may have its number by now.
     pub(super) fn kill(&self) {
-        process::kill(self.pid);
+        self.handle.iter().for_each(ProcessHandle::kill);
     }
 }
 
@@ -93,12 +95,12 @@ impl Processes {
     /// Those of some processes that hold the file; of one that has it mapped and open, the mapping.
     pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let file = file_id(file);
+        // Looked at after it is held by its descriptor: so both are about the same process.
         let of_one = |&pid: &u32| {
-            if has_mapped(pid, file) {
-                Some(self.holder(pid, Hold::Mapped))
-            } else {
-                has_open(pid, file).then(|| self.holder(pid, Hold::Open))
-            }
+            let handle = self.all.get(&pid).and_then(ProcessHandle::of);
+            let hold = if has_mapped(pid, file) { Some(Hold::Mapped) } else { None };
+            let hold = hold.or_else(|| has_open(pid, file).then_some(Hold::Open))?;
+            Some(Holder { handle, ..self.holder(pid, hold) })
         };
         among.iter().filter_map(of_one).collect()
     }
@@ -129,7 +131,7 @@ impl Processes {
 
     fn holder(&self, pid: u32, hold: Hold) -> Holder {
         let program = self.all.get(&pid).map(|process| process.name.clone()).unwrap_or_default();
-        Holder { pid, program, hold, file: None }
+        Holder { pid, handle: None, program, hold, file: None }
     }
 }
 

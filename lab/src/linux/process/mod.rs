@@ -3,6 +3,7 @@
 
 mod counters;
 mod file_use;
+mod handle;
 mod mappings;
 mod proc_file;
 mod scheduling;
@@ -13,9 +14,9 @@ mod thread_waits;
 
 pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
 pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
+pub use handle::ProcessHandle;
 pub use mappings::{CodeMapping, VDSO, code_mappings};
 pub use proc_file::Unavailable;
-use rustix::process::{Pid, Signal, kill_process};
 pub use scheduling::scheduling_of_thread;
 use std::fs::{self, File};
 use std::io;
@@ -62,13 +63,6 @@ pub fn anonymous_bytes(pid: u32) -> Option<u64> {
 /// Why they are not known.
 pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
     proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
-}
-
-/// Kills a process. One that has ended meanwhile needs no killing, and one of another user stays.
-pub fn kill(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, Signal::KILL);
-    }
 }
 
 /// Whether this user may reset the high-water mark of memory of an own process.

@@ -22,6 +22,9 @@ pub struct ProcessEntry {
     pub session: u32,
     /// CPU time that it has used, in whole clock ticks.
     pub cpu_ns: u64,
+    /// When it was started, in clock ticks since the kernel was: with the number, this names it for
+    /// ever.
+    pub started_ticks: u64,
 }
 
 /// All processes that this user can see. Processes that end meanwhile are left out.
@@ -56,6 +59,7 @@ impl ProcessEntry {
             group: id(5)?,
             session: id(6)?,
             cpu_ns: (ticks(14)? + ticks(15)?) * tick_ns(),
+            started_ticks: ticks(22)?,
         })
     }
 }
@@ -66,11 +70,12 @@ mod tests {
 
     #[test]
     fn a_name_cannot_forge_fields() {
-        let stat = "7 (a) b\u{1b}[31m (c) S 1 2 3 4 5 6 7 8 9 10 40 2 0 0";
+        let stat = "7 (a) b\u{1b}[31m (c) S 1 2 3 4 5 6 7 8 9 10 40 2 0 0 20 0 1 0 99";
         let entry = ProcessEntry::parse(7, stat).unwrap();
         assert_eq!(entry.name, "a) b\u{1b}[31m (c");
         assert_eq!((entry.parent, entry.group, entry.session), (1, 2, 3));
         assert_eq!((entry.has_ended, entry.is_busy, entry.cpu_ns), (false, false, 42 * tick_ns()));
+        assert_eq!(entry.started_ticks, 99);
         assert_eq!(ProcessEntry::parse(7, "7 (a) S 1"), None);
     }
 

@@ -212,7 +212,8 @@ mod tests {
     fn a_holder_is_refused_with_how_it_holds_the_file() {
         let mut known = KnownHolders::default();
         assert_eq!(known.refusal(1), None);
-        let holder = Holder { pid: 7, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
+        let holder =
+            Holder { pid: 7, handle: None, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
         known.refuse_holder(1, "/data", &holder);
         let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
         assert_eq!(known.refusal(1), Some(Outcome::Refused { reason: reason.to_owned() }));
