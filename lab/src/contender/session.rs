@@ -161,6 +161,12 @@ pub struct Session {
 }
 
 impl LaunchedSession {
+    /// The process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Reads the receipt of the contender.
     ///
     /// # Errors
@@ -401,6 +407,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The process to which its processes leave others, for the meters too.
+    #[must_use]
+    pub fn supervisor(&self) -> Option<u32> {
+        self.process.supervisor()
     }
 
     /// The next message; what ends a session by the contender's own word is an error.

@@ -8,6 +8,7 @@
 use crate::folder;
 use crate::linux::file_status::FileStatus;
 use crate::linux::open_file::create_private_folder;
+use crate::linux::program::NumberedFile;
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
 use crate::units::Bytes;
@@ -55,6 +56,14 @@ pub struct Leftover {
 #[must_use]
 pub fn map_of(pid: u32) -> PathBuf {
     Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
+}
+
+/// The same, for a process that makes it itself: the name is known to everybody, and a runtime
+/// would write to whatever has it.
+#[must_use]
+pub fn own_map() -> NumberedFile {
+    let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
+    NumberedFile { before, after: MAP_SUFFIX.into() }
 }
 
 impl Scratch {

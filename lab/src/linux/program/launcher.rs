@@ -10,9 +10,9 @@
 //! Where there is no launcher, as in a test of the library, programs are children of the lab and
 //! die with it, but processes that they start may remain (`super::running`).
 
-use super::CommandLine;
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
+use super::{CommandLine, NumberedFile};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -117,21 +117,25 @@ fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Re
 impl Task {
     /// Whether no word holds a zero byte, which ends words here as it does for every program.
     fn can_be_sent(&self) -> bool {
-        let CommandLine { program, args, env_removed, env } = &self.line;
+        let CommandLine { program, args, env_removed, env, creates } = &self.line;
         let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
-        let words = args.iter().chain(variables);
+        let name = creates.iter().flat_map(|file| [&file.before, &file.after]);
+        let words = args.iter().chain(variables).chain(name);
         !words.chain([program]).any(|word| word.as_bytes().contains(&0))
     }
 }
 
 /// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program,
-/// the number of arguments, the arguments, the number of variables that are removed, their names,
-/// and the names and values of those that are added.
+/// the two parts of the name of the file that it makes, the number of arguments, the arguments, the
+/// number of variables that are removed, their names, and the names and values of those that are
+/// added.
 fn encoded(task: &Task) -> Vec<u8> {
-    let CommandLine { program, args, env_removed, env } = &task.line;
+    let CommandLine { program, args, env_removed, env, creates } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
     let counts = [args.len().to_string(), env_removed.len().to_string()];
-    let mut words = vec![folder, program.as_bytes(), counts[0].as_bytes()];
+    let name = creates.as_ref().map(|file| [file.before.as_bytes(), file.after.as_bytes()]);
+    let [before, after] = name.unwrap_or_default();
+    let mut words = vec![folder, program.as_bytes(), before, after, counts[0].as_bytes()];
     words.extend(args.iter().map(|word| word.as_bytes()));
     words.push(counts[1].as_bytes());
     words.extend(env_removed.iter().map(|name| name.as_bytes()));
@@ -144,6 +148,8 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
     let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
     let (folder, program) = (words.next()?, words.next()?);
+    let creates = NumberedFile { before: words.next()?, after: words.next()? };
+    let creates = Some(creates).filter(|file| !file.before.is_empty());
     let mut counted = || {
         let count = words.next()?.to_str()?.parse().ok()?;
         Some(words.by_ref().take(count).collect::<Vec<OsString>>())
@@ -154,7 +160,7 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
         env.push((name, words.next()?));
     }
     let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
-    Some(Task { line: CommandLine { program, args, env_removed, env }, folder, streams })
+    Some(Task { line: CommandLine { program, args, env_removed, env, creates }, folder, streams })
 }
 
 /// Receives one task from the lab; `None` when the lab has closed the socket or died.
@@ -266,7 +272,8 @@ mod tests {
                 program: odd.clone(),
                 args: vec!["".into(), odd.clone(), "a".repeat(1 << 20).into()],
                 env_removed: vec!["X".into(), "Y".into()],
-                env: vec![("N".into(), "".into()), ("M".into(), odd)],
+                env: vec![("N".into(), "".into()), ("M".into(), odd.clone())],
+                creates: Some(NumberedFile { before: "/tmp/perf-".into(), after: odd }),
             },
         ];
         for (line, folder) in lines.into_iter().zip([None, Some("/a b".into())]) {

@@ -34,6 +34,33 @@ pub struct CommandLine {
     pub env_removed: Vec<OsString>,
     /// Variables added to the environment.
     pub env: Vec<(OsString, OsString)>,
+    /// A file that is made before the program runs; it is not started where that cannot be.
+    pub creates: Option<NumberedFile>,
+}
+
+/// A file that a process makes for itself, with its own number in the name. Nothing may have the
+/// name before, not even a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedFile {
+    /// What comes before the number.
+    pub before: OsString,
+    /// What follows it.
+    pub after: OsString,
+}
+
+/// What a program is started with besides its own.
+#[derive(Debug, Clone, Default)]
+pub struct Additions {
+    /// Variables.
+    pub env: Vec<(OsString, OsString)>,
+    /// A file that is made before it runs.
+    pub creates: Option<NumberedFile>,
+}
+
+impl From<Vec<(OsString, OsString)>> for Additions {
+    fn from(env: Vec<(OsString, OsString)>) -> Additions {
+        Additions { env, creates: None }
+    }
 }
 
 impl CommandLine {

@@ -117,6 +117,12 @@ impl Process {
         self.running.parent()
     }
 
+    /// The process to which its descendants leave others, where there is one.
+    #[must_use]
+    pub fn supervisor(&self) -> Option<u32> {
+        self.running.supervisor()
+    }
+
     /// Ends the processes that descendants of the program left behind.
     ///
     /// # Errors

@@ -83,6 +83,14 @@ impl Running {
         }
     }
 
+    /// The process to which its processes leave others, where there is one.
+    pub(super) fn supervisor(&self) -> Option<u32> {
+        match &self.parent {
+            Parent::Supervisor(id, _) => Some(*id),
+            Parent::Lab(_) | Parent::Reaped(_) => None,
+        }
+    }
+
     /// Whether its processes left others to its supervisor. Without a supervisor it is not known.
     pub(super) fn has_leftovers(&self) -> bool {
         let Parent::Supervisor(supervisor, _) = &self.parent else { return false };

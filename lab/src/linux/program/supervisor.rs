@@ -7,13 +7,15 @@
 //! all. It reaps the program only then, so that the program's number keeps its meaning for as long
 //! as the lab uses it. [`super::running`] has the lab's side of the socket.
 
-use super::CommandLine;
 use super::leftovers::{end_children, reap};
+use super::{CommandLine, NumberedFile};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
+use std::ffi::CStr;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -32,6 +34,9 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 /// How long a supervisor waits for processes that cannot be killed now, when the lab no longer
 /// waits for it.
 const LAST_END_LIMIT: Duration = Duration::from_secs(8);
+
+/// Digits of the number of a process, at most.
+const DIGITS_MAX: usize = 10;
 
 /// A program to run, with its streams.
 #[derive(Debug)]
@@ -96,6 +101,9 @@ impl Task {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = Command::new(&line.program);
         command.args(&line.args);
+        if let Some(file) = &line.creates {
+            create_in_child(&mut command, file);
+        }
         for name in &line.env_removed {
             command.env_remove(name);
         }
@@ -129,6 +137,36 @@ fn prepare(command: &mut Command) {
     };
     // SAFETY: between fork and exec only async-signal-safe calls are made: system calls, no
     // allocation.
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Has the child make a file with its own number in the name before it becomes the program, whose
+/// runtime writes to a file of this name whatever it is.
+fn create_in_child(command: &mut Command, file: &NumberedFile) {
+    let (before, after) = (file.before.as_bytes().to_vec(), file.after.as_bytes().to_vec());
+    let mut path = before;
+    let (digits_at, room) = (path.len(), DIGITS_MAX + after.len() + 1);
+    path.reserve_exact(room);
+    let in_child = move || {
+        let mut number = getpid().as_raw_nonzero().get().cast_unsigned();
+        let mut digits = [0; DIGITS_MAX];
+        let mut first = DIGITS_MAX;
+        while number > 0 {
+            first -= 1;
+            digits[first] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        path.truncate(digits_at);
+        path.extend_from_slice(&digits[first..]);
+        path.extend_from_slice(&after);
+        path.push(0);
+        let name = CStr::from_bytes_with_nul(&path).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::open(name, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made, and bytes are written to memory
+    // that was reserved before: no allocation.
     unsafe { command.pre_exec(in_child) };
 }
 
@@ -207,6 +245,7 @@ fn send(mut lab: &UnixStream, report: Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
     use std::io::Seek;
 
     /// The lab itself keeps what it has: where both would fill a group, the contender goes.
@@ -226,6 +265,34 @@ mod tests {
         let mut shown = String::new();
         output.read_to_string(&mut shown).unwrap();
         assert_eq!((shown.trim(), own()), ("1000", before));
+    }
+
+    #[test]
+    fn a_file_with_the_programs_number_is_there_before_it_and_nothing_else_is_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let before = folder.path().join("map-").into_os_string();
+        // A program writes to it whatever it is, as runtimes do.
+        let script = r#"echo 1 >>"$1$$.map""#;
+        let line = |before: &OsString| CommandLine {
+            program: "sh".into(),
+            args: vec!["-c".into(), script.into(), "sh".into(), before.clone()],
+            creates: Some(NumberedFile { before: before.clone(), after: ".map".into() }),
+            ..CommandLine::default()
+        };
+        let run = |line: &CommandLine| {
+            let output = tempfile::tempfile().unwrap();
+            super::super::run_to_end(line, std::path::Path::new("/"), &output, Duration::from_secs(60))
+        };
+        run(&line(&before)).unwrap();
+        let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
+        assert_eq!(made.len(), 1);
+        assert_eq!(std::fs::read(made[0].path()).unwrap(), b"1\n");
+        // A file that every process has.
+        let planted = CommandLine {
+            creates: Some(NumberedFile { before: "/proc/".into(), after: "/status".into() }),
+            ..line(&before)
+        };
+        assert!(run(&planted).is_err(), "something has that name");
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl OwnCommands {
         }
         before_reading(trial, trials)?;
         let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
-        let (mut session, _) = trials.start(trial.index, env.into_iter().collect())?;
+        let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
         let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
         let output = turn.samples.first().and_then(|sample| sample.output);
         self.outputs.extend(output.map(|output| (trial.id.clone(), output)));

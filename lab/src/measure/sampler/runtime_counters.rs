@@ -154,7 +154,7 @@ fn count_anew(trial: usize, trials: &Trials, alone: &Mutex<()>) -> Counts {
 /// before: neither contains what is done once, nor the answer. A long reading is counted once, and
 /// one before which something is run.
 fn count_reading(trial: usize, trials: &Trials, counting: &mut Counting) -> Counts {
-    let (mut session, _) = trials.start(trial, counting.env())?;
+    let (mut session, _) = trials.start(trial, counting.env().into())?;
     counting.attach(session.id());
     let is_prepared = trials.trial(trial).command.prepare.is_some();
     let mut turn = |lead: u32| {

@@ -9,6 +9,7 @@ use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::linux::process::anonymous_bytes;
+use crate::linux::program::Additions;
 use crate::machine::memory::Memory;
 use crate::measure::interface::TrialEnd;
 use crate::measure::meters::Meters;
@@ -131,7 +132,7 @@ impl SessionPool {
         self.launched.retain(|trial, _| next.contains(trial));
         for &trial in next {
             if self.retired_for(trials, trial).is_none() {
-                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Vec::new()));
+                self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Additions::default()));
             }
         }
     }
@@ -145,10 +146,10 @@ impl SessionPool {
             Some(pooled) => pooled,
             None => {
                 let launched = self.launched.remove(&trial);
-                let launched = launched.unwrap_or_else(|| trials.launch(trial, 0, Vec::new()));
+                let launched = launched.unwrap_or_else(|| trials.launch(trial, 0, Additions::default()));
                 let mut sessions = vec![launched?.hello()?];
                 for reader in 1..trials.readers(trial) as usize {
-                    sessions.push(trials.launch(trial, reader, Vec::new())?.hello()?);
+                    sessions.push(trials.launch(trial, reader, Additions::default())?.hello()?);
                 }
                 let params = sessions.iter_mut().map(Session::ready).collect::<Result<Vec<_>, _>>()?;
                 PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())

@@ -8,6 +8,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::corpus::oracle::Truth;
+use crate::linux::program::Additions;
 use crate::measure::cache::TargetCache;
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::next_layer::{LayerBytes, NextLayer};
@@ -235,9 +236,9 @@ impl<'a> Trials<'a> {
     pub(super) fn start(
         &self,
         trial: usize,
-        env: Vec<(OsString, OsString)>,
+        additions: Additions,
     ) -> Result<(Session, Params), SessionError> {
-        let mut session = self.launch(trial, 0, env)?.hello()?;
+        let mut session = self.launch(trial, 0, additions)?.hello()?;
         let params = session.ready()?;
         Ok((session, params))
     }
@@ -247,7 +248,7 @@ impl<'a> Trials<'a> {
         &self,
         trial: usize,
         reader: usize,
-        env: Vec<(OsString, OsString)>,
+        additions: Additions,
     ) -> Result<LaunchedSession, SessionError> {
         let method = &self.plan.planned(trial).choice;
         let contender = self.contenders.contender(&method.id.contender);
@@ -264,7 +265,8 @@ impl<'a> Trials<'a> {
             command.args.push(places_word().into());
         }
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
-        command.env.extend(env);
+        command.env.extend(additions.env);
+        command.creates = additions.creates;
         if target.remote().is_some() {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }

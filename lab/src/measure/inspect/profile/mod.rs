@@ -2,7 +2,7 @@
 //! named, folded and drawn.
 //!
 //! Sampling interrupts the process, so no number of a race comes from this run. This module uses
-//! neither contenders nor caches: the caller starts a process with [`environment`], begins its
+//! neither contenders nor caches: the caller starts a process with [`additions`], begins its
 //! [`Profiling`], makes it work, ends the profiling, and gets the [`Profile`].
 
 mod folded;
@@ -15,17 +15,32 @@ mod unwind;
 pub use folded::{Folded, Hot};
 pub use picture::svg;
 
-use crate::folder::scratch::ScratchNote;
+use crate::folder::scratch::{ScratchNote, own_map};
 use crate::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
+use crate::linux::program::Additions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use symbols::{Maps, UNMAPPED, UNNAMED};
 
-/// Variables with which the runtime of a process writes the names of the code that it makes.
+/// Variables with which the runtime of a process writes the names of the code that it makes, and
+/// the file to which it does.
 #[must_use]
-pub fn environment() -> Vec<(OsString, OsString)> {
-    symbols::environment()
+pub fn additions() -> Additions {
+    Additions { env: symbols::environment(), creates: Some(own_map()) }
+}
+
+/// The file that was made for a process with [`additions`]; removed with this value.
+#[derive(Debug)]
+pub struct RuntimeMap {
+    _maps: Maps,
+}
+
+impl RuntimeMap {
+    /// Of this process.
+    #[must_use]
+    pub fn of(pid: u32) -> RuntimeMap {
+        RuntimeMap { _maps: Maps::of(BTreeSet::from([pid])) }
+    }
 }
 
 /// Whether processes of this user can be sampled here.

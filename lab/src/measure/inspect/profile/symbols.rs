@@ -131,7 +131,9 @@ impl Maps {
     /// Reads what was written by now.
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
-            if let Some(text) = read_own(&map_of(pid), MAP_BYTES_MAX) {
+            // An empty one was made for a runtime that wrote none.
+            let text = read_own(&map_of(pid), MAP_BYTES_MAX).filter(|text| !text.is_empty());
+            if let Some(text) = text {
                 self.functions.insert(pid, functions(&text));
             }
         }

@@ -1,6 +1,7 @@
 //! A real process, sampled: where the kernel allows it.
 
-use super::{Profiling, can_sample, environment, svg};
+use super::symbols::environment;
+use super::{Profiling, can_sample, svg};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

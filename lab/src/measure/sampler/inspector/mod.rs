@@ -14,13 +14,15 @@ use super::own_commands::before_reading;
 use super::session_pool::{PooledSession, SessionPool};
 use super::trials::Trials;
 use crate::contender::roster::Warmup;
-use crate::contender::session::{Session, SessionError, Turn};
-use crate::measure::inspect::profile::{self, Profiling};
+use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
+use crate::linux::program::Additions;
+use crate::measure::inspect::profile::{self, Profiling, RuntimeMap};
 use crate::measure::inspect::trace::{MeteredReading, Tracing, untraced};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{EndReason, FlameGraph, Line, Trace, Trial};
 use crate::trial::CacheState;
 use readlab_protocol::TurnRequest;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -171,9 +173,24 @@ pub(super) struct Inspection<'s, 'a> {
 }
 
 impl Inspection<'_, '_> {
+    /// Starts the contender so that its runtime writes the names of its functions, to a file that
+    /// is its own; without the names where something else has that file's name.
+    fn launch_profiled(&self) -> Result<LaunchedSession, SessionError> {
+        let index = self.trial.index;
+        match self.trials.launch(index, 0, profile::additions()) {
+            Err(SessionError::NotStarted { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                self.trials.launch(index, 0, Additions::default())
+            }
+            launched => launched,
+        }
+    }
+
     /// Samples readings until there are enough, and draws them.
     fn flame_graph(&mut self, paths: &FlameGraphPaths) -> Result<FlameGraph, InspectError> {
-        let (mut session, _) = self.trials.start(self.trial.index, profile::environment())?;
+        let launched = self.launch_profiled()?;
+        let _map = RuntimeMap::of(launched.id());
+        let mut session = launched.hello()?;
+        session.ready()?;
         // From the start on, so that the map of names is known, and removed, of every process that
         // leaves one.
         let profiling = Profiling::begin(session.id()).map_err(InspectError::Because)?;
@@ -208,7 +225,7 @@ impl Inspection<'_, '_> {
         };
         let file = file.ok_or_else(|| InspectError::Because(reason.to_owned()))?;
         let tracing = Tracing::prepare(file).map_err(InspectError::Because)?;
-        let (mut session, params) = self.trials.start(self.trial.index, tracing.env())?;
+        let (mut session, params) = self.trials.start(self.trial.index, tracing.env().into())?;
         self.warm_up(&mut session)?;
         let mut pooled = PooledSession::new(vec![session], params);
         self.make_state()?;
