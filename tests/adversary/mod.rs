@@ -7,6 +7,7 @@
 mod behind_programs;
 mod clocks;
 mod contract;
+mod families;
 mod first_reading;
 mod holders;
 mod layers;

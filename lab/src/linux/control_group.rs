@@ -1,9 +1,14 @@
-//! Where the limits of this process's control groups are: the folders of its own group and of the
-//! groups around it, version 1 or 2.
+//! Where the limits of a process's control groups are: the folders of its own group and of the
+//! groups around it, version 1 or 2. And how long those kept it from its processors.
 
+use super::process::Unavailable;
 use procfs::ProcessCGroup;
 use procfs::process::{MountInfo, Process};
+use std::fs;
 use std::path::{Path, PathBuf};
+
+/// What [`ThrottledTime`] reads.
+const STATISTICS: &str = "cpu.stat";
 
 /// The folder of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +18,16 @@ pub(super) struct GroupFolder {
     pub(super) is_unified: bool,
 }
 
-/// The folders with the limits of a controller, such as `memory`; none where /proc is not mounted.
+/// The folders with the limits of a controller, such as `memory`, for this process; none where
+/// /proc is not mounted.
 pub(super) fn folders(controller: &str) -> Vec<GroupFolder> {
-    let Ok(process) = Process::myself() else { return Vec::new() };
-    let (Ok(mounts), Ok(groups)) = (process.mountinfo(), process.cgroups()) else { return Vec::new() };
+    Process::myself().map(|process| folders_of(&process, controller)).unwrap_or_default()
+}
+
+/// The same for another process, by the mounts that this one sees.
+fn folders_of(process: &Process, controller: &str) -> Vec<GroupFolder> {
+    let mounts = Process::myself().and_then(|own| own.mountinfo());
+    let (Ok(mounts), Ok(groups)) = (mounts, process.cgroups()) else { return Vec::new() };
     let of_group = |group: ProcessCGroup| of_group(&group, &mounts.0, controller);
     groups.into_iter().flat_map(of_group).collect()
 }
@@ -45,9 +56,74 @@ fn around(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec<PathBuf> {
     inside.ancestors().map(|part| mount_point.join(part)).collect()
 }
 
+/// How long the control groups of a process had used up their quota of processors, while threads of
+/// theirs could have run.
+#[derive(Debug)]
+pub struct ThrottledTime {
+    files: Result<Vec<PathBuf>, Unavailable>,
+}
+
+impl ThrottledTime {
+    /// Finds the counters of a process's groups.
+    #[must_use]
+    pub fn of(pid: u32) -> ThrottledTime {
+        let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
+        let process = process.ok_or(Unavailable::Ended { pid });
+        let counts = |folder: GroupFolder| folder.path.join(STATISTICS);
+        ThrottledTime {
+            files: process.map(|process| folders_of(&process, "cpu").into_iter().map(counts).collect()),
+        }
+    }
+
+    /// The time so far, over all processors. A group of which a group around it has used up its
+    /// quota does not count that time itself, so it is the sum of all groups. 0 where none of them
+    /// has a quota.
+    ///
+    /// # Errors
+    /// If a counter cannot be read.
+    pub fn read(&self) -> Result<u64, Unavailable> {
+        let files = self.files.as_ref().map_err(Unavailable::clone)?;
+        let one = |path: &PathBuf| match fs::read_to_string(path) {
+            Ok(text) => Ok(throttled_ns(&text).unwrap_or(0)),
+            // A group of version 2 without the controller has no such file.
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(0),
+            Err(cause) => {
+                Err(Unavailable::Unreadable { file: path.display().to_string(), cause: cause.to_string() })
+            }
+        };
+        files.iter().map(one).sum()
+    }
+}
+
+/// Version 1 counts nanoseconds, version 2 microseconds; a group that cannot have a quota counts
+/// neither.
+fn throttled_ns(statistics: &str) -> Option<u64> {
+    let of = |name: &str| {
+        let mut lines = statistics.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(found, _)| *found == name)?.1.trim().parse::<u64>().ok()
+    };
+    of("throttled_time").or_else(|| of("throttled_usec")?.checked_mul(1000))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_versions_count_the_time_beyond_a_quota() {
+        assert_eq!(throttled_ns("nr_periods 3\nnr_throttled 2\nthrottled_time 4500\n"), Some(4500));
+        let unified = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 7\n";
+        assert_eq!(throttled_ns(unified), Some(7000));
+        assert_eq!(throttled_ns("usage_usec 9\n"), None);
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("own"), unified).unwrap();
+        fs::write(path("around"), "throttled_usec 1\n").unwrap();
+        let files = Ok(vec![path("own"), path("around"), path("absent")]);
+        assert_eq!(ThrottledTime { files }.read(), Ok(8000));
+        let own = ThrottledTime::of(std::process::id());
+        assert!(own.read().is_ok(), "{own:?}");
+    }
 
     #[test]
     fn the_limits_of_all_groups_around_a_group_apply() {

@@ -6,7 +6,7 @@
 
 pub mod block_device;
 pub mod clock;
-mod control_group;
+pub mod control_group;
 pub mod cpu;
 pub mod descriptor;
 pub mod direct_read;

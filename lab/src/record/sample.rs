@@ -125,6 +125,10 @@ pub struct TurnSeen {
     /// Time in which a task of the machine waited for memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pressure_ns: Option<u64>,
+    /// Time in which its control groups had used up their quota of processors, over all processors
+    /// on which its threads could have run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// How enough bytes for every reading were seen to reach the contender; `None` where neither
     /// meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +162,7 @@ impl TurnSeen {
             self.cpu_pressure_ns,
             self.io_pressure_ns,
             self.memory_pressure_ns,
+            self.throttled_ns,
         ];
         meters.iter().any(Option::is_some)
     }

@@ -18,7 +18,7 @@ use std::fmt::{self, Debug, Formatter};
 const OWN: usize = 25;
 
 /// How many fields a turn has.
-const OF_TURN: usize = 11;
+const OF_TURN: usize = 12;
 
 /// How many fields the requests of a reading have.
 const OF_REQUESTS: usize = 6;
@@ -218,6 +218,7 @@ fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
         cpu_pressure_ns,
         io_pressure_ns,
         memory_pressure_ns,
+        throttled_ns,
         delivered,
     } = turn;
     [
@@ -232,6 +233,7 @@ fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
         cpu_pressure_ns,
         io_pressure_ns,
         memory_pressure_ns,
+        throttled_ns,
     ]
 }
 
@@ -308,6 +310,7 @@ fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
         cpu_pressure_ns,
         io_pressure_ns,
         memory_pressure_ns,
+        throttled_ns,
     ] = *fields;
     TurnSeen {
         wall_ns,
@@ -320,6 +323,7 @@ fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
         cpu_pressure_ns,
         io_pressure_ns,
         memory_pressure_ns,
+        throttled_ns,
         delivered: delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults }),
     }
 }

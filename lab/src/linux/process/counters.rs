@@ -12,11 +12,7 @@
 //! threads, never its children; peak memory is that of the process alone.
 
 use super::proc_file::{ProcFile, Unavailable, field};
-use std::fs;
 use std::io;
-
-/// Generations of children that are followed.
-const GENERATIONS_MAX: u32 = 8;
 
 /// The open counters of one process. The caller keeps the process unreaped for as long as it uses
 /// them, so that its number cannot come to mean another process.
@@ -27,8 +23,6 @@ pub struct ProcessCounters {
     status: ProcFile,
     io: ProcFile,
     clear_refs: ProcFile,
-    children: ProcFile,
-    other_threads_have_children: bool,
     cpu_clock: Result<libc::clockid_t, Unavailable>,
 }
 
@@ -74,8 +68,6 @@ impl ProcessCounters {
             io: ProcFile::open(pid, "io"),
             // Write only, and only by the owner of the process.
             clear_refs: ProcFile::open_to_write(pid, "clear_refs"),
-            children: ProcFile::open(pid, &format!("task/{pid}/children")),
-            other_threads_have_children: other_threads_have_children(pid),
             cpu_clock: cpu_clock_of(pid),
         }
     }
@@ -125,23 +117,6 @@ impl ProcessCounters {
     pub fn reset_peak(&self) -> Result<(), Unavailable> {
         self.clear_refs.write(b"5")
     }
-
-    /// CPU time that the living children of the first thread, and theirs, have used so far; 0
-    /// without any.
-    ///
-    /// # Errors
-    /// If this kernel has no list of children.
-    pub fn children_cpu_ns(&self) -> Result<u64, Unavailable> {
-        let list = self.children.read(|text| Some(text.to_owned()), "list of children")?;
-        Ok(sum_cpu_ns(&list, GENERATIONS_MAX))
-    }
-
-    /// Whether another thread than the first had children when the counters were opened:
-    /// [`ProcessCounters::children_cpu_ns`] does not hold those.
-    #[must_use]
-    pub fn other_threads_have_children(&self) -> bool {
-        self.other_threads_have_children
-    }
 }
 
 impl Activity {
@@ -160,6 +135,27 @@ impl Activity {
             system_ticks: number(15)?,
             child_ticks: number(16)? + number(17)?,
         })
+    }
+
+    /// What both processes have counted; whether it has ended is said of the other.
+    #[must_use]
+    pub(super) fn and(self, other: Activity) -> Activity {
+        Activity {
+            has_ended: other.has_ended,
+            minor_faults: self.minor_faults + other.minor_faults,
+            child_minor_faults: self.child_minor_faults + other.child_minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            child_major_faults: self.child_major_faults + other.child_major_faults,
+            user_ticks: self.user_ticks + other.user_ticks,
+            system_ticks: self.system_ticks + other.system_ticks,
+            child_ticks: self.child_ticks + other.child_ticks,
+        }
+    }
+
+    /// Page faults of both kinds, those of reaped children included.
+    #[must_use]
+    pub fn faults(&self) -> [u64; 2] {
+        [self.minor_faults + self.child_minor_faults, self.major_faults + self.child_major_faults]
     }
 
     /// What was counted since an earlier reading.
@@ -183,6 +179,15 @@ impl IoBytes {
         Some(IoBytes { from_devices: field(text, "read_bytes:")?, through_calls: field(text, "rchar:")? })
     }
 
+    /// What both processes have read.
+    #[must_use]
+    pub(super) fn and(self, other: IoBytes) -> IoBytes {
+        IoBytes {
+            from_devices: self.from_devices + other.from_devices,
+            through_calls: self.through_calls + other.through_calls,
+        }
+    }
+
     /// What was read since an earlier reading.
     #[must_use]
     pub fn since(&self, before: &IoBytes) -> IoBytes {
@@ -197,29 +202,6 @@ impl IoBytes {
 #[must_use]
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
-}
-
-fn other_threads_have_children(pid: u32) -> bool {
-    let threads = super::threads(pid).unwrap_or_default();
-    let has_children = |thread: u32| {
-        fs::read(format!("/proc/{pid}/task/{thread}/children")).is_ok_and(|list| !list.is_empty())
-    };
-    threads.into_iter().filter(|&thread| thread != pid).any(has_children)
-}
-
-/// CPU time of the processes in a list and of their children. A process that ends meanwhile is
-/// reaped, and counted elsewhere.
-fn sum_cpu_ns(list: &str, generations: u32) -> u64 {
-    let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok());
-    let of_one = |pid: u32| {
-        let own_ns = cpu_clock_of(pid).and_then(|clock| cpu_ns(clock, pid)).unwrap_or(0);
-        let children = match generations {
-            0 => String::new(),
-            _ => fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default(),
-        };
-        own_ns + sum_cpu_ns(&children, generations.saturating_sub(1))
-    };
-    pids.map(of_one).sum()
 }
 
 /// The clock that runs while any thread of a process does; the kernel requires no right over the

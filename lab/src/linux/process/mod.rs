@@ -2,6 +2,7 @@
 //! and how they are scheduled, and the table of all.
 
 mod counters;
+mod family;
 mod file_use;
 mod handle;
 mod mappings;
@@ -13,6 +14,7 @@ pub(crate) mod testing;
 mod thread_waits;
 
 pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
+pub use family::{Family, FamilyCounts, FamilyError};
 pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
 pub use handle::ProcessHandle;
 pub use mappings::{CodeMapping, VDSO, code_mappings};

@@ -16,6 +16,8 @@ pub(crate) enum Deed {
     ReadFile = b'r' as isize,
     /// The same in a child that is reaped.
     ReadFileInChild = b'c' as isize,
+    /// Fork a child that does the deeds from now on, for as long as both live.
+    Fork = b'f' as isize,
     /// Spend 250 ms of CPU time in user mode.
     Burn = b'b' as isize,
     /// End.
@@ -98,6 +100,15 @@ unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
                         libc::_exit(0);
                     }
                     libc::waitpid(child, std::ptr::null_mut(), 0);
+                }
+                // The parent answers only when the child does.
+                b'f' => {
+                    if libc::fork() != 0 {
+                        loop {
+                            libc::pause();
+                        }
+                    }
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 }
                 b'b' => burn(),
                 _ => break,

@@ -15,7 +15,7 @@ const DELAY: &str = "time waited for a processor";
 const PREEMPTIONS: &str = "count of involuntary context switches";
 
 /// The waits of every living thread of a process so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ThreadWaits {
     folder: String,
     by_thread: BTreeMap<u32, Waits>,
@@ -49,6 +49,13 @@ impl ThreadWaits {
         };
         let by_thread = threads.into_iter().map(|thread| (thread, waits(thread))).collect();
         Ok(ThreadWaits { folder, by_thread })
+    }
+
+    /// The threads of both processes.
+    #[must_use]
+    pub(super) fn and(mut self, other: ThreadWaits) -> ThreadWaits {
+        self.by_thread.extend(other.by_thread);
+        ThreadWaits { folder: other.folder, by_thread: self.by_thread }
     }
 
     /// Nanoseconds on a run queue since an earlier reading, all threads together.

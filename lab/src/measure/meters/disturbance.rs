@@ -4,7 +4,7 @@
 //! No reading is repeated or left out because of these meters; METHOD.md has the reason. The waits
 //! only excuse what windows leave out of a turn.
 
-use super::{BothEnds, MeterReading, Missing, both, since};
+use super::{BothEnds, MeterReading, Missing, since};
 use crate::linux::machine_stalls::MachineStalls;
 use crate::linux::process::{ThreadWaits, Unavailable};
 
@@ -25,15 +25,18 @@ pub struct Disturbance {
     pub io_pressure_ns: MeterReading,
     /// Time in which any task waited for memory.
     pub memory_pressure_ns: MeterReading,
+    /// Time in which the contender's control groups had used up their quota of processors, over all
+    /// processors on which threads of theirs could have run.
+    pub throttled_ns: MeterReading,
 }
 
 impl Disturbance {
     /// Between the two ends of a turn.
     pub(super) fn of(turn: BothEnds<'_>) -> Disturbance {
         let BothEnds { before, after } = turn;
-        let waits = |count: fn(&ThreadWaits, &ThreadWaits) -> Result<u64, Unavailable>| {
-            both(&before.waits, &after.waits)
-                .and_then(|(before, after)| count(after, before).map_err(Missing::from))
+        let waits = |count: fn(&ThreadWaits, &ThreadWaits) -> Result<u64, Unavailable>| -> MeterReading {
+            let [before, after] = [before, after].map(|end| end.counts.waits.clone());
+            Ok(count(&after?, &before?)?)
         };
         let stalled = |count: fn(&MachineStalls) -> &Result<u64, Unavailable>| {
             let [before, after] = [&before.stalls, &after.stalls].map(|stalls| count(stalls).clone());
@@ -47,6 +50,7 @@ impl Disturbance {
             cpu_pressure_ns: stalled(|stalls| &stalls.cpu_pressure_ns),
             io_pressure_ns: stalled(|stalls| &stalls.io_pressure_ns),
             memory_pressure_ns: stalled(|stalls| &stalls.memory_pressure_ns),
+            throttled_ns: since(&before.throttled_ns, &after.throttled_ns),
         }
     }
 }

@@ -37,7 +37,7 @@ fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
     // The process begins as large as the test that it was forked from, so peaks are compared, with
     // room for the kernel's approximate counters.
     let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     let idle = meters.end().peak_rss_bytes.unwrap();
     process.does(Deed::Touch64MiB);
     let busy = meters.end().peak_rss_bytes.unwrap();
@@ -50,7 +50,7 @@ fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
 #[test]
 fn faults_without_the_device_are_minor_ones() {
     let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     process.does(Deed::Touch64MiB);
     let touched = meters.end();
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
@@ -64,7 +64,7 @@ fn faults_without_the_device_are_minor_ones() {
 fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
     let Some((_folder, path)) = cold_file() else { return };
     let mut process = ForkedProcess::start(&path);
-    let mut meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     process.does(Deed::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
@@ -77,7 +77,7 @@ fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
 fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
     let Some((_folder, path)) = cold_file() else { return };
     let mut process = ForkedProcess::start(&path);
-    let meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     process.does(Deed::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
@@ -88,6 +88,31 @@ fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters
     assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
     assert!(metered.whole.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
     assert_eq!((metered.whole.cpu_error_ns, metered.whole.alone), (2 * tick_ns(), false));
+}
+
+#[test]
+fn what_a_living_child_reads_faults_and_holds_is_the_contenders() {
+    let Some((_folder, path)) = cold_file() else { return };
+    let mut process = ForkedProcess::start(&path);
+    process.does(Deed::Fork);
+    let mut meters = Meters::open(process.pid(), None);
+    let idle = meters.end();
+    meters.begin();
+    process.does(Deed::Touch64MiB);
+    let touched = meters.end();
+    assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
+    let (busy, idle) = (touched.peak_rss_bytes.unwrap(), idle.peak_rss_bytes.unwrap());
+    assert!(busy >= idle + 63 * MIB, "{busy} after {idle}");
+    meters.begin();
+    process.does(Deed::ReadFile);
+    let cold = meters.end();
+    assert!((8 * MIB..9 * MIB).contains(cold.device_read_bytes.as_ref().unwrap()), "{cold:?}");
+    assert!(cold.whole.passed_bytes.clone().unwrap() >= 8 * MIB && !cold.whole.alone, "{cold:?}");
+    assert!(cold.disturbance.delayed_ns.is_ok());
+    meters.begin();
+    process.does(Deed::Burn);
+    let burnt = meters.end();
+    assert!((250_000_000..500_000_000).contains(burnt.cpu_total_ns.as_ref().unwrap()), "{burnt:?}");
 }
 
 #[test]
@@ -102,7 +127,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
     while !has_child() {
         std::thread::yield_now();
     }
-    let mut meters = Meters::open(script.id());
+    let mut meters = Meters::open(script.id(), None);
     meters.begin();
     go.write_all(b"go\n").unwrap();
     done.read_exact(&mut [0; 5]).unwrap();
@@ -119,7 +144,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
     let mut process = ForkedProcess::start(&program);
-    let meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     process.does(Deed::ReadFile);
     let whole = meters.end().whole;
     let size = std::fs::metadata(&program).unwrap().len();
@@ -130,7 +155,7 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 #[test]
 fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
     let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
     meters.begin();
     process.does(Deed::Burn);
@@ -145,7 +170,7 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 #[test]
 fn what_other_work_takes_is_known_or_has_a_reason() {
     let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     process.does(Deed::Burn);
     let Disturbance { delayed_ns, lab_delayed_ns, preemptions, steal_ns, .. } = meters.end().disturbance;
     assert!(delayed_ns.is_ok() && lab_delayed_ns.is_ok() && preemptions.is_ok() && steal_ns.is_ok());
@@ -161,7 +186,7 @@ fn what_other_work_takes_is_known_or_has_a_reason() {
 #[test]
 fn a_process_that_ends_leaves_reasons_and_no_zeros() {
     let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid());
+    let mut meters = Meters::open(process.pid(), None);
     let pid = process.pid();
     process.dies();
     let zombie = meters.end();
@@ -173,12 +198,12 @@ fn a_process_that_ends_leaves_reasons_and_no_zeros() {
     for reading in [ended.cpu_total_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
         assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
     }
-    assert_eq!(Meters::open(pid).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
+    assert_eq!(Meters::open(pid, None).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
 }
 
 #[test]
 fn the_split_needs_ticks_and_never_overflows() {
-    let idle = ProcessCounters::open(std::process::id()).activity().unwrap();
+    let idle = process::Family::of(std::process::id(), None).counts().activity.unwrap();
     let ticks = |user_ticks, system_ticks| Activity { user_ticks, system_ticks, ..idle };
     assert_eq!(split(90, &ticks(4, 5)), Err(Missing::TooFewTicks { ticks: 9 }));
     assert_eq!(split(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));

@@ -5,7 +5,7 @@
 //! The CPU time of reaped children is in whole clock ticks, so that a difference is wrong by less
 //! than a tick, in user and in system time each.
 
-use super::{BothEnds, MeterReading, both, since, tick_ns};
+use super::{BothEnds, MeterReading, tick_ns};
 
 /// Counts of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,18 +26,13 @@ pub struct Whole {
 impl Whole {
     /// Between the two ends of a turn.
     pub(super) fn of(turn: BothEnds<'_>) -> Whole {
-        let BothEnds { before, after } = turn;
-        let activity = turn.activity();
-        let living_ns = since(&before.children_ns, &after.children_ns);
         // A child that was reaped has made faults; without any, nothing here is in ticks.
-        let ran_others = activity.as_ref().is_ok_and(|activity| activity.child_minor_faults > 0);
+        let ran_others = turn.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
         Whole {
-            cpu_ns: both(&turn.cpu_ns(), &activity)
-                .map(|(own_ns, activity)| own_ns + activity.child_ticks * tick_ns())
-                .and_then(|ns| Ok(ns + living_ns?)),
+            cpu_ns: turn.whole_cpu_ns(),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
-            passed_bytes: turn.io().map(|io| io.through_calls),
-            alone: !ran_others && after.children_ns == Ok(0),
+            passed_bytes: turn.io_bytes(|io| io.through_calls),
+            alone: !ran_others && turn.after.counts.processes == 1,
         }
     }
 }

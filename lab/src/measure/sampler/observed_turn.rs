@@ -128,6 +128,7 @@ impl ObservedTurn<'_> {
             cpu_pressure_ns: meter("turn.cpu_pressure_ns", &disturbance.cpu_pressure_ns),
             io_pressure_ns: meter("turn.io_pressure_ns", &disturbance.io_pressure_ns),
             memory_pressure_ns: meter("turn.memory_pressure_ns", &disturbance.memory_pressure_ns),
+            throttled_ns: meter("turn.throttled_ns", &disturbance.throttled_ns),
             delivered: self.delivered(),
         }
     }

@@ -47,7 +47,8 @@ pub(super) struct Reader {
 impl PooledSession {
     /// Of one reader at least.
     pub(super) fn new(sessions: Vec<Session>, params: Params) -> PooledSession {
-        let reader = |session: Session| Reader { meters: Meters::open(session.id()), session };
+        let reader =
+            |session: Session| Reader { meters: Meters::open(session.id(), session.supervisor()), session };
         let readers = sessions.into_iter().map(reader).collect();
         PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }

@@ -92,6 +92,11 @@ impl ObservedTurn<'_> {
                 return Some(format!("{proof} {when} the reading"));
             }
         }
+        if let Err(why) = &self.turn.metered.device_read_bytes
+            && why.is_of_family()
+        {
+            return Some(format!("how many bytes came from the device is not known: {why}"));
+        }
         // The kernel counts a fault as major, too, that waited for another process at its page.
         let is_from_memory = self.facts.device.is_some() && sample.device_read_bytes == Some(0);
         match (sample.major_faults.filter(|_| !is_from_memory), sample.device_read_bytes) {

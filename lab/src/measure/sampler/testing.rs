@@ -127,6 +127,7 @@ pub(super) fn metered() -> Metered {
             cpu_pressure_ns: Err(missing()),
             io_pressure_ns: Err(missing()),
             memory_pressure_ns: Err(missing()),
+            throttled_ns: Err(missing()),
         },
     }
 }

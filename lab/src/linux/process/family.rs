@@ -1,0 +1,255 @@
+//! The living family of a program: its process, the processes below it, and what these left to the
+//! process that supervises the program, each with its open counters.
+//!
+//! The counts of a process hold those of the children that it reaped. So the sums over all living
+//! members at two moments differ by what the family did between them, whichever of its processes
+//! ended meanwhile: a member that was reaped is in the count of its parent. One that lost its
+//! parent is a child of the supervisor, which reaps it only after the later moment.
+
+use super::counters::{Activity, IoBytes, ProcessCounters, tick_ns};
+use super::proc_file::Unavailable;
+use super::table;
+use super::thread_waits::ThreadWaits;
+use super::{may_see_others, threads};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Why a count of a family is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FamilyError {
+    /// The program's own process does not show it.
+    #[error(transparent)]
+    Program(Unavailable),
+    /// A process below it does not show it.
+    #[error("process {pid} of its family: {cause}")]
+    Member {
+        /// The process.
+        pid: u32,
+        /// Why not.
+        cause: Unavailable,
+    },
+    /// Which processes belong to it is not visible.
+    #[error("the processes that it started are not visible: {0}")]
+    NotListed(String),
+}
+
+/// The processes of a program, and their counters.
+#[derive(Debug)]
+pub struct Family {
+    program: u32,
+    supervisor: Option<u32>,
+    members: BTreeMap<u32, ProcessCounters>,
+    /// The living members, each before its parent.
+    order: Vec<u32>,
+    listed: Result<(), String>,
+}
+
+/// What all living members have counted so far.
+#[derive(Debug, Clone)]
+pub struct FamilyCounts {
+    /// CPU time of the members, without that of children that were reaped.
+    pub cpu_ns: Result<u64, FamilyError>,
+    /// Bytes read.
+    pub io: Result<IoBytes, FamilyError>,
+    /// Faults and clock ticks.
+    pub activity: Result<Activity, FamilyError>,
+    /// Waits for a processor.
+    pub waits: Result<ThreadWaits, FamilyError>,
+    /// How many processes it has.
+    pub processes: usize,
+}
+
+impl Family {
+    /// The family of a program; with the number of its supervisor, where it has one, also what its
+    /// processes leave to that.
+    #[must_use]
+    pub fn of(program: u32, supervisor: Option<u32>) -> Family {
+        let mut family =
+            Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
+        family.look();
+        family
+    }
+
+    /// The program's own process.
+    #[must_use]
+    pub fn program(&self) -> u32 {
+        self.program
+    }
+
+    /// Finds the members that live now, and opens the counters of new ones.
+    pub fn look(&mut self) {
+        let mut order = Vec::new();
+        let mut seen = BTreeSet::from([self.program]);
+        self.listed = list(self.program, self.supervisor, &mut seen, &mut order);
+        let is_open =
+            |counters: &ProcessCounters| !matches!(counters.activity(), Err(Unavailable::Ended { .. }));
+        // A number may have come to mean another process.
+        self.members.retain(|pid, counters| seen.contains(pid) && is_open(counters));
+        for pid in &order {
+            self.members.entry(*pid).or_insert_with(|| ProcessCounters::open(*pid));
+        }
+        self.order = order;
+    }
+
+    /// What all members have counted so far.
+    #[must_use]
+    pub fn counts(&self) -> FamilyCounts {
+        FamilyCounts {
+            cpu_ns: self.sum(ProcessCounters::cpu_ns, |sum, ns| sum + ns),
+            io: self.sum(ProcessCounters::io_bytes, IoBytes::and),
+            activity: self.sum(ProcessCounters::activity, Activity::and),
+            waits: self.sum(|member| ThreadWaits::read(member.pid()), ThreadWaits::and),
+            processes: self.order.len(),
+        }
+    }
+
+    /// The high-water marks of resident memory, added up: pages that processes share are in the
+    /// mark of each.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn peak_rss_bytes(&self) -> Result<u64, FamilyError> {
+        self.sum(ProcessCounters::peak_rss_bytes, |sum, bytes| sum + bytes)
+    }
+
+    /// Resets the high-water marks to what is resident now.
+    ///
+    /// # Errors
+    /// Why they could not be.
+    pub fn reset_peak(&self) -> Result<(), FamilyError> {
+        self.sum(ProcessCounters::reset_peak, |(), ()| ())
+    }
+
+    /// The sum of a count over all members. A member that has ended meanwhile was reaped: its
+    /// parent, which comes later, has its counts.
+    fn sum<T>(
+        &self,
+        count: impl Fn(&ProcessCounters) -> Result<T, Unavailable>,
+        and: impl Fn(T, T) -> T,
+    ) -> Result<T, FamilyError> {
+        self.listed.clone().map_err(FamilyError::NotListed)?;
+        let mut sum = None;
+        for pid in &self.order {
+            let Some(member) = self.members.get(pid) else { continue };
+            match count(member) {
+                Ok(more) => {
+                    sum = Some(match sum {
+                        Some(sum) => and(sum, more),
+                        None => more,
+                    });
+                }
+                Err(cause) if *pid == self.program => return Err(FamilyError::Program(cause)),
+                Err(Unavailable::Ended { .. }) => {}
+                Err(cause) => return Err(FamilyError::Member { pid: *pid, cause }),
+            }
+        }
+        sum.ok_or(FamilyError::Program(Unavailable::Ended { pid: self.program }))
+    }
+}
+
+impl FamilyCounts {
+    /// CPU time of the members and of children that they have reaped, those in whole clock ticks.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    pub fn whole_cpu_ns(&self) -> Result<u64, FamilyError> {
+        let activity = self.activity.as_ref().map_err(FamilyError::clone)?;
+        Ok(self.cpu_ns.clone()? + activity.child_ticks * tick_ns())
+    }
+}
+
+/// Lists a program and all below it and its supervisor, each before its parent and the program
+/// last.
+fn list(
+    program: u32,
+    supervisor: Option<u32>,
+    seen: &mut BTreeSet<u32>,
+    order: &mut Vec<u32>,
+) -> Result<(), String> {
+    let children = children()?;
+    if let Some(supervisor) = supervisor {
+        add_below(supervisor, &children, seen, order);
+    }
+    add_below(program, &children, seen, order);
+    order.push(program);
+    Ok(())
+}
+
+fn add_below(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, order: &mut Vec<u32>) {
+    for child in children.of(parent) {
+        if seen.insert(child) {
+            add_below(child, children, seen, order);
+            order.push(child);
+        }
+    }
+}
+
+/// Where the children of a process are found.
+enum Children {
+    /// In the kernel's list of each thread.
+    Lists,
+    /// In the table of all processes, on a kernel without these lists.
+    Table(Vec<table::ProcessEntry>),
+}
+
+/// # Errors
+/// If neither the lists nor all processes are visible.
+fn children() -> Result<Children, String> {
+    let own = std::process::id();
+    if Path::new(&format!("/proc/self/task/{own}/children")).exists() {
+        return Ok(Children::Lists);
+    }
+    may_see_others()?;
+    Ok(Children::Table(table::all()))
+}
+
+impl Children {
+    fn of(&self, parent: u32) -> Vec<u32> {
+        match self {
+            Children::Lists => {
+                let of_thread = |thread: u32| {
+                    let list = fs::read_to_string(format!("/proc/{parent}/task/{thread}/children"));
+                    let list = list.unwrap_or_default();
+                    list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
+                };
+                threads(parent).unwrap_or_default().into_iter().flat_map(of_thread).collect()
+            }
+            Children::Table(all) => {
+                all.iter().filter(|entry| entry.parent == parent).map(|entry| entry.pid).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Deed, ForkedProcess};
+    use super::*;
+
+    #[test]
+    fn children_of_every_generation_belong_to_it_each_before_its_parent() {
+        let mut process = ForkedProcess::start(Path::new("/dev/null"));
+        let mut family = Family::of(process.pid(), None);
+        assert_eq!(family.counts().processes, 1);
+        process.does(Deed::Fork);
+        process.does(Deed::Fork);
+        family.look();
+        assert_eq!(family.counts().processes, 3);
+        assert_eq!(family.order.last(), Some(&process.pid()));
+        let table = Children::Table(table::all());
+        let by_lists: BTreeSet<u32> = Children::Lists.of(process.pid()).into_iter().collect();
+        assert_eq!(by_lists, table.of(process.pid()).into_iter().collect());
+    }
+
+    #[test]
+    fn a_member_that_cannot_be_seen_is_a_reason_and_no_zero() {
+        let process = ForkedProcess::start(Path::new("/dev/null"));
+        let mut family = Family::of(process.pid(), None);
+        family.listed = Err("hidden".to_owned());
+        let hidden = FamilyError::NotListed("hidden".to_owned());
+        let counts = family.counts();
+        assert_eq!((counts.io, counts.cpu_ns), (Err(hidden.clone()), Err(hidden.clone())));
+        assert_eq!((family.peak_rss_bytes(), family.reset_peak()), (Err(hidden.clone()), Err(hidden)));
+    }
+}
