@@ -29,6 +29,8 @@ pub(crate) enum Place {
     Compressed,
     /// xfs.
     Xfs,
+    /// ext4 on a device for which the kernel reads ahead 16 KiB.
+    ShortReadAhead,
     /// overlayfs, as containers have it, on top of the usual file system.
     Overlay,
     /// FUSE, every request of which waits.
@@ -62,6 +64,7 @@ impl Place {
             Place::Memory => "on tmpfs",
             Place::Compressed => "on btrfs with zstd",
             Place::Xfs => "on xfs",
+            Place::ShortReadAhead => "on ext4 with a read-ahead of 16 KiB",
             Place::Overlay => "on overlayfs",
             Place::Slow => "on a slow FUSE",
         }
@@ -84,6 +87,12 @@ impl Place {
                 Made::image(programs.folder(), "btrfs", &["-q", "-f"], "compress-force=zstd")?
             }
             Place::Xfs => Made::image(programs.folder(), "xfs", &["-q", "-f"], "defaults")?,
+            Place::ShortReadAhead => {
+                let made = Made::image(programs.folder(), "ext4", &["-q", "-F"], "defaults")?;
+                let device = run("findmnt", &["-n", "-o", "SOURCE", "-T"], &[&made.folder])?;
+                run("blockdev", &["--setra", "32"], &[Path::new(device.trim())])?;
+                made
+            }
             Place::Overlay => Made::overlay(programs.folder())?,
             Place::Slow => return Made::slow(programs.folder(), &original),
         };

@@ -30,6 +30,8 @@ const SHARE_MIN: f64 = 0.9;
 enum FilePlace {
     /// The disk of the build.
     Disk(Bytes),
+    /// The same, of which blocks of 4 KiB are read at random.
+    AtRandom(Bytes),
     /// A disk with a limit of bytes per second: so low that the burst which the kernel grants after
     /// a pause is a small share of the file.
     Throttled(u64),
@@ -73,14 +75,14 @@ struct Case {
     right: &'static [&'static str],
 }
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 20] = [
     Case {
-        name: "a throttled device",
+        name: "a quota of reads from the device",
         ground: FilePlace::Throttled(30_000_000),
         state: CacheState::Cold,
         beside: Beside::Nothing,
         trials: &["rust/read@buffer=128KiB", "rust/device"],
-        right: &["device"],
+        right: &["I/O quota"],
     },
     Case {
         name: "a cold file, much in flight",
@@ -203,7 +205,39 @@ const CASES: [Case; 16] = [
         state: CacheState::Warm,
         beside: Beside::Quota { percent: 25 },
         trials: &["rust/read@buffer=128KiB", "rust/resident", "rust/copy"],
-        right: &["scheduler"],
+        right: &["processor quota"],
+    },
+    Case {
+        name: "two threads under a quota of a fifth of a processor",
+        ground: FilePlace::Disk(FILE),
+        state: CacheState::Warm,
+        beside: Beside::Quota { percent: 20 },
+        trials: &["rust/pread@threads=2", "rust/resident", "rust/copy"],
+        right: &["processor quota"],
+    },
+    Case {
+        name: "a cached file read into a new buffer each time",
+        ground: FilePlace::Disk(FILE),
+        state: CacheState::Warm,
+        beside: Beside::Nothing,
+        trials: &["rust/fs-read", "rust/read@buffer=128KiB", "rust/resident", "rust/copy", "rust/faults"],
+        right: &["new memory"],
+    },
+    Case {
+        name: "a mapping read at random",
+        ground: FilePlace::AtRandom(FILE),
+        state: CacheState::Cold,
+        beside: Beside::Nothing,
+        trials: &["rust/places-mmap", "rust/places-device"],
+        right: &["read-ahead"],
+    },
+    Case {
+        name: "a cold file of which little is read ahead",
+        ground: FilePlace::Elsewhere(Place::ShortReadAhead, SMALL),
+        state: CacheState::Cold,
+        beside: Beside::Nothing,
+        trials: &["rust/mmap", "rust/device"],
+        right: &["short read-ahead"],
     },
     Case {
         name: "a zip",
@@ -247,14 +281,18 @@ fn row(programs: &Programs, case: &Case) -> Row {
 /// The lab's verdict on the case's first trial.
 fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
     let roster = programs.locked()?;
-    let race = |file: &Path| {
-        let options = ["--runs", "7", "--fills", "7", "--roster", &roster];
+    let race_with = |file: &Path, more: &[&str]| {
+        let options = [&["--runs", "7", "--fills", "7", "--roster", &roster], more].concat();
         let state = Some(case.state);
         programs.race(&Race { name: "verdicts", trials: case.trials, file, state, options: &options })
     };
+    let race = |file: &Path| race_with(file, &[]);
     let _beside = case.beside.begin()?;
     let record = match case.ground {
         FilePlace::Disk(size) => race(&programs.lines(size)?)?,
+        FilePlace::AtRandom(size) => {
+            race_with(&programs.lines(size)?, &["--pattern", "random", "--reads", "2000"])?
+        }
         FilePlace::Zipped => race(&programs.packed_lines(SMALL, Archive::Zip)?)?,
         FilePlace::Throttled(bytes_per_second) => {
             let file = programs.lines(SMALL)?;

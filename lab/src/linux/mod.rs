@@ -19,6 +19,7 @@ pub mod hypervisor;
 pub mod instance_lock;
 pub mod interface;
 pub mod interrupt;
+pub mod io_quota;
 pub mod io_uring;
 pub mod kernel_file;
 pub mod machine_stalls;

@@ -1,5 +1,6 @@
 //! The facts about a target that a record keeps.
 
+use super::IoQuota;
 use super::device::Device;
 use super::dictionary::Dictionary;
 use super::extents::Extents;
@@ -65,6 +66,9 @@ pub struct TargetFacts {
     /// What its bytes pass through, its own file system first; empty in records of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
+    /// Quotas of reads that the control groups around this process set for the devices below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io_quotas: Vec<IoQuota>,
     /// Whether there is a hidden cache below everything visible; `None` where no trial was cold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_cache: Option<HiddenCache>,

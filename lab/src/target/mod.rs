@@ -30,6 +30,8 @@ pub mod web;
 
 pub use crate::linux::file_status::size_bytes as size_of;
 use crate::linux::file_status::{FileKind, FileStatus};
+use crate::linux::io_quota;
+pub use crate::linux::io_quota::IoQuota;
 use crate::linux::mounts::Mount;
 use crate::linux::open_file;
 use crate::linux::process::FileId;
@@ -147,6 +149,7 @@ impl Target {
             filesystem: Some(filesystem.to_string()),
             mount: mount.as_ref().map(device::mount_words),
             device,
+            io_quotas: layers::io_quotas(&layers, io_quota::all()),
             layers,
             cautions,
             extents,

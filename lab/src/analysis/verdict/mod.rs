@@ -7,13 +7,18 @@
 //! always one of these numbers, against the thresholds below; where a number is missing the verdict
 //! is [`Verdict::Unknown`] with the reason, never a guess.
 
+mod controls;
 mod cpu_time;
 mod device_bytes;
+mod faults;
 mod limits;
 mod parts;
+mod quota;
+mod read_ahead;
 mod sentence;
 mod server;
 mod threads;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +30,7 @@ pub use server::ServerWait;
 
 use crate::analysis::stats::{self, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
-use crate::trial::CacheState;
+use crate::target::IoQuota;
 use parts::{Near, TrialFacts};
 use serde::Serialize;
 
@@ -78,6 +83,32 @@ pub enum Verdict {
         #[serde(skip_serializing_if = "Option::is_none")]
         quota: Option<f64>,
     },
+    /// The quota of processors of its control groups: it stands still until the next period.
+    ProcessorQuota {
+        /// The share of its quota that it uses, if that is visible.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        used: Option<f64>,
+        /// Time in which the quota was used up, over all processors, as a share of its own.
+        throttled: f64,
+    },
+    /// The quota of reads of its control groups.
+    IoQuota {
+        /// Which.
+        quota: IoQuota,
+        /// How much of it the reading gets; `None` for a quota of reads per second, for reads are
+        /// not counted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        share: Option<f64>,
+    },
+    /// The device, busy with bytes that were not asked for.
+    ReadAhead {
+        /// So many times the bytes that were asked for come from it.
+        times: f64,
+        /// Whether the file is mapped, rather than read by calls.
+        is_mapped: bool,
+        /// Another reading of the same places that fetches less.
+        remedy: Option<Remedy>,
+    },
     /// The processors of this machine, over a server that could give more.
     Processors {
         /// The share of what it gets of them that it uses, or of its time for which it works or
@@ -96,8 +127,13 @@ pub enum Verdict {
     /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
     /// than it reads.
     Decoding,
-    /// Page faults.
+    /// Page faults on the file's pages.
     Faults,
+    /// Memory that it makes for each reading.
+    NewMemory {
+        /// A reading of the same contender that uses its memory again.
+        reuse: Option<Remedy>,
+    },
     /// Finding names and inodes: opening and closing files.
     Metadata,
     /// Several parts, none of which decides.
@@ -134,6 +170,11 @@ pub enum Pace {
     Shallow {
         /// The same block with more of them in flight.
         remedy: Remedy,
+    },
+    /// The kernel reads ahead for it, and somebody has set that to less than usual.
+    ReadAhead {
+        /// The setting of the device.
+        bytes: u64,
     },
     /// The requests are too small or too few; no pair of trials in this record decides which.
     TooLittle,
@@ -186,13 +227,20 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
+    if let Some(quota) =
+        quota::of_processors(record, facts).or_else(|| quota::of_device(record, trial, facts))
+    {
+        return quota;
+    }
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
     let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        return Verdict::Device { pace: Pace::Saturated };
+        let saturated =
+            || quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: Pace::Saturated });
+        return read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated);
     }
     if at(LimitKind::Link) {
         return Verdict::Server { wait: ServerWait::Link };
@@ -216,7 +264,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         return Verdict::Lock { alone };
     }
     if parts.is_share(parts.waiting, DOMINANT) {
-        return waiting(record, trial, facts);
+        return waiting::for_what(record, trial, facts);
     }
     // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
     // together.
@@ -237,6 +285,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
         Some((Part::Copy, _)) => Verdict::Copy,
         Some((Part::Faults, _)) => Verdict::Faults,
+        Some((Part::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(record, trial) },
+        // Beyond the copy, the kernel decodes what the file system stores encoded.
+        Some((Part::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((Part::Opens, _)) => Verdict::Metadata,
         _ => Verdict::Mixed { shares },
     }
@@ -258,94 +309,6 @@ fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Ver
     } else {
         Verdict::Processors { share, quota }
     })
-}
-
-/// What a reading waits for that leaves its processor idle.
-fn waiting(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
-    let target = record.targets.get(trial.trial.target);
-    if target.is_some_and(|target| target.transport().has_server()) {
-        return Verdict::Server { wait: server::waits_for(record, trial) };
-    }
-    if trial.trial.state == CacheState::Warm {
-        return Verdict::Latency;
-    }
-    let is_of_many = target.is_some_and(|target| target.tree.is_some() || target.places.is_some());
-    let shallow = is_of_many.then(|| busier(record, trial)).flatten();
-    let shallow = shallow.map(|remedy| Verdict::Device { pace: Pace::Shallow { remedy } });
-    if facts.cold_above.is_some() {
-        // More in flight helps from wherever the bytes come.
-        let why = "it waits for what lies below its file system".to_owned();
-        return shallow.unwrap_or(Verdict::Unknown { why });
-    }
-    let Some(device_bytes) = facts.device_bytes else {
-        return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
-    };
-    if device_bytes == 0.0 {
-        return Verdict::Latency;
-    }
-    if let Some(shallow) = shallow {
-        return shallow;
-    }
-    let encoded = facts.encoded_share >= DOMINANT;
-    match facts.limit(LimitKind::Device) {
-        Some(_) if encoded => Verdict::Decoding,
-        Some(_) => Verdict::Device { pace: pace(record, trial) },
-        None if encoded => {
-            let why = "it waits, and the file is stored encoded: whether for the decoder or for the device cannot be \
-                       told, for such a file cannot be read past the page cache";
-            Verdict::Unknown { why: why.to_owned() }
-        }
-        None => {
-            let why = "it waits, and no reading past the page cache shows what the device does at best";
-            Verdict::Unknown { why: why.to_owned() }
-        }
-    }
-}
-
-/// The fastest other reading of the same files or places for the same work: who waits for single
-/// ones is slower than who has more of them in flight. Of places it is known who has.
-fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
-    let place = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
-    let is_other = |other: &&TrialRecord| {
-        place(other) == place(it) && !other.trial.is_control() && other.trial.index != it.trial.index
-    };
-    let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places.is_some());
-    let is_deeper = |other: &&TrialRecord| !of_places || in_flight(other).1 > in_flight(it).1;
-    best(it, record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()))
-}
-
-/// Why the device is not busy, by the readings past the cache that keep it busier.
-fn pace(record: &Record, it: &TrialRecord) -> Pace {
-    let (block, depth) = in_flight(it);
-    let others = record.trials.iter().filter(|other| {
-        let past_cache = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
-        past_cache && other.is_measured() && other.trial.target == it.trial.target
-    });
-    let faster = |fits: &dyn Fn(u64, u64) -> bool| {
-        let fitting = others.clone().filter(|other| {
-            let (block, depth) = in_flight(other);
-            fits(block, depth)
-        });
-        best(it, fitting)
-    };
-    if !it.trial.bypasses_cache() {
-        return Pace::TooLittle;
-    }
-    let larger = faster(&|other_block, other_depth| other_block > block && other_depth == depth);
-    let deeper = faster(&|other_block, other_depth| other_block == block && other_depth > depth);
-    match (larger, deeper) {
-        (Some(larger), Some(deeper)) if deeper.times > larger.times => Pace::Shallow { remedy: deeper },
-        (Some(remedy), _) => Pace::SmallBlocks { remedy },
-        (None, Some(remedy)) => Pace::Shallow { remedy },
-        (None, None) => Pace::TooLittle,
-    }
-}
-
-/// Bytes of one request, and requests in flight.
-fn in_flight(it: &TrialRecord) -> (u64, u64) {
-    let param = |name| it.trial.params.0.get(name).copied();
-    let block = param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1);
-    (block, param("depth").unwrap_or(1) * param("threads").unwrap_or(1))
 }
 
 /// The fastest other scan of the same method with the same settings.

@@ -1,21 +1,20 @@
 //! The facts behind a verdict: the medians of a trial's meters, how its time divides, and its share
 //! of each limit.
 
-use super::ABOVE_LIMIT;
+use super::controls::{available, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::CpuTime;
+use super::faults::{of_mapping, of_new_memory};
 use super::limits::{Needs, for_trial};
+use super::quota::throttled_ns;
+use super::{ABOVE_LIMIT, DOMINANT};
 use crate::analysis::stats::{self, Confidence, Interval, Observation};
 use crate::record::{Limit, LimitKind, Metric, Record, Sample, TrialRecord};
 use crate::target::TargetFacts;
 use crate::trial::{CacheState, Transport};
 use serde::Serialize;
 
-/// Bytes that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
-/// default). A mapping of small folios has at least one fault for each such range.
-const FAULT_AROUND_BYTES: f64 = 65_536.0;
-
-/// Bytes of a page of memory that a buffer takes one fault for, at most.
-const PAGE_BYTES: u64 = 4096;
+/// A file of which fewer bytes come from the device is stored in fewer.
+const INFLATED: f64 = 0.9;
 
 /// Kernel time beyond this share of the copy's own shows that a reading copies.
 const COPIES: f64 = 0.5;
@@ -28,8 +27,11 @@ pub enum Part {
     User,
     /// The kernel's copy out of the page cache, as long as the control takes for the same bytes.
     Copy,
-    /// Page faults, as long as the control takes for as many.
+    /// Page faults on the file's pages, as long as the control takes for as many.
     Faults,
+    /// The kernel's work beyond the copy into one small buffer, where each reading makes itself new
+    /// memory: page faults, zeros, and a copy that misses the processor's caches.
+    NewMemory,
     /// Opening and closing files, as long as the control takes for the same files.
     Opens,
     /// All else in the kernel.
@@ -47,8 +49,11 @@ pub struct Parts {
     pub user: f64,
     /// The kernel's copy.
     pub copy: f64,
-    /// Page faults.
+    /// Page faults on the file's pages.
     pub faults: f64,
+    /// New memory of the reading's own.
+    #[serde(skip_serializing_if = "is_none")]
+    pub new_memory: f64,
     /// Opening and closing files, where there are many.
     #[serde(skip_serializing_if = "is_none")]
     pub opens: f64,
@@ -81,13 +86,14 @@ impl Parts {
             (Part::User, self.user),
             (Part::Copy, self.copy),
             (Part::Faults, self.faults),
+            (Part::NewMemory, self.new_memory),
             (Part::Opens, self.opens),
             (Part::Kernel, self.kernel),
             (Part::Waiting, self.waiting),
             (Part::Queued, self.queued),
         ];
-        // Most targets are a single file.
-        parts.retain(|(part, share)| *part != Part::Opens || *share > 0.0);
+        // Most targets are a single file, and most readings reuse their memory.
+        parts.retain(|(part, share)| !matches!(part, Part::Opens | Part::NewMemory) || *share > 0.0);
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }
@@ -111,6 +117,13 @@ pub(super) struct TrialFacts<'a> {
     pub(super) cold_above: Option<String>,
     /// Share of the target that is stored otherwise than it reads.
     pub(super) encoded_share: f64,
+    /// Whether its file system, which lists no extents, gave more bytes than it fetched.
+    pub(super) is_inflated: bool,
+    /// Time in which their quota of processors was used up, over all processors, as a share of the
+    /// trial's.
+    pub(super) throttled: f64,
+    /// Share of its threads' time in which their quota of processors was used up.
+    pub(super) throttled_share: f64,
     /// Processors at work, median.
     pub(super) busy: Option<f64>,
     /// How the time divides.
@@ -150,14 +163,18 @@ impl<'a> TrialFacts<'a> {
         let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
         let limit = |kind| for_trial(limits, &needs(kind));
         let readers = it.trial.readers() as f64;
-        let faults = faults(it, size);
+        let faults = of_mapping(it, size);
         let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
         let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
         let opens_ns = opens_cpu_ns(record, it).map(|ns| ns * readers);
-        let explained = Explained { copy_ns, fault_ns, opens_ns };
-        let queued_ns = |cpu: CpuTime| match target.transport() {
-            Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
-            _ => delayed_ns(it),
+        let new_memory = of_new_memory(it, size).is_some();
+        let explained = Explained { copy_ns, fault_ns, opens_ns, new_memory };
+        let queued_ns = |cpu: CpuTime| {
+            let by_others = match target.transport() {
+                Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
+                _ => delayed_ns(it),
+            };
+            by_others.max(throttled_ns(it))
         };
         let parts = cpu.map(|cpu| divide(cpu, wall_ns * at_once, explained, queued_ns(cpu)));
         let device_bytes = median(it, Metric::DeviceReadBytes);
@@ -191,6 +208,11 @@ impl<'a> TrialFacts<'a> {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: encoded as f64 / size.max(1.0),
+            is_inflated: cold
+                && is_compressing(target)
+                && device_bytes.is_some_and(|it| it > 0.0 && it < INFLATED * size),
+            throttled: throttled_ns(it) / wall_ns,
+            throttled_share: throttled_ns(it) / (wall_ns * at_once),
             cold_above,
             why_no_device: why(Metric::DeviceReadBytes),
             why_no_cpu: why(Metric::CpuUserNs),
@@ -201,6 +223,11 @@ impl<'a> TrialFacts<'a> {
             parts,
             it,
         })
+    }
+
+    /// Whether the file system decodes most of the target.
+    pub(super) fn is_encoded(&self) -> bool {
+        self.encoded_share >= DOMINANT || self.is_inflated
     }
 
     /// The limit that the trial comes nearest to.
@@ -252,6 +279,12 @@ impl<'a> TrialFacts<'a> {
     }
 }
 
+/// Whether a file system may store files compressed and lists no extents that say so.
+fn is_compressing(target: &TargetFacts) -> bool {
+    let kind = target.filesystem.as_deref().unwrap_or_default();
+    target.extents.is_none() && ["squashfs", "erofs", "cramfs"].contains(&kind)
+}
+
 /// The numbers of the targets on the mount of one.
 fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
     let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
@@ -271,6 +304,7 @@ struct Explained {
     copy_ns: Option<f64>,
     fault_ns: Option<f64>,
     opens_ns: Option<f64>,
+    new_memory: bool,
 }
 
 /// Divides the time of all threads into parts. Kernel time is counted once: first as the opening of
@@ -285,78 +319,34 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
     let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
     let idle = (whole - user - system).max(0.0);
     let queued = idle.min(queued_ns);
+    let (rest, new_memory) = match explained.new_memory && copy > 0.0 {
+        true => (0.0, left - copy),
+        false => (left - copy, 0.0),
+    };
     Parts {
         user: user / whole,
         copy: copy / whole,
         faults: faults / whole,
         opens: opens / whole,
-        kernel: (left - copy) / whole,
+        new_memory: new_memory / whole,
+        kernel: rest / whole,
         waiting: (idle - queued) / whole,
         queued: queued / whole,
     }
 }
 
-/// Page faults of a reading that maps its file; `None` for one that has only those of its buffers.
-#[expect(clippy::cast_precision_loss, reason = "far fewer faults than 2^52")]
-fn faults(it: &TrialRecord, size: f64) -> Option<f64> {
-    let param = |name: &str| it.trial.params.0.get(name).copied();
-    let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();
-    let buffers = param("buffer_bytes").map_or(0, |bytes| bytes.saturating_mul(each) / PAGE_BYTES);
-    let count = median(it, Metric::MinorFaults)? - buffers as f64;
-    (count >= 16.0 && count >= size / FAULT_AROUND_BYTES / 2.0).then_some(count)
-}
-
-/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where
-/// nothing is copied, for one that maps its file, and without the control.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
-    let size = record.targets.get(it.trial.target)?.size_bytes as f64;
-    if it.trial.bypasses_cache() || faults(it, size).is_some() {
-        return None;
-    }
-    let same_target = |other: &&TrialRecord| other.trial.target == it.trial.target;
-    let control =
-        record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
-    let alone = control.min_by_key(|control| control.trial.threads())?;
-    let copy_ns = CpuTime::of(alone).map(CpuTime::total_ns)?;
-    // Of many files, the control opens each, too.
-    Some((copy_ns - opens_cpu_ns(record, it).unwrap_or_default()).max(0.0))
-}
-
-/// CPU time of opening and closing the same files; `None` for a single file, and without the
-/// control.
-fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
-    let of_target = |other: &&TrialRecord| {
-        other.trial.target == it.trial.target && other.trial.limit() == Some(LimitKind::Opens)
-    };
-    let controls = || record.trials.iter().filter(of_target);
-    let same_state = controls().find(|control| control.trial.state == it.trial.state);
-    CpuTime::of(same_state.or_else(|| controls().next())?).map(CpuTime::total_ns)
-}
-
-/// The share of time for which a thread that never waits got a processor, by the controls of the
-/// same rounds that only work: 1 on an idle machine, and without such controls.
-fn available(record: &Record, it: &TrialRecord) -> f64 {
-    let works = |other: &&TrialRecord| {
-        (other.trial.target, other.trial.state) == (it.trial.target, it.trial.state)
-            && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
-            && other.trial.threads() == 1
-    };
-    let busy = record
-        .trials
-        .iter()
-        .filter(works)
-        .filter_map(|control| Some(CpuTime::of(control)?.total_ns() / wall_ns(control)?.max(1.0)));
-    busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
-}
-
-/// How long its threads waited for a processor, median: what the kernel counted in a turn, as a
-/// share of that turn.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+/// How long its threads waited for a processor, median.
 fn delayed_ns(it: &TrialRecord) -> f64 {
+    of_turn_ns(it, |sample| sample.turn.delayed_ns)
+}
+
+/// What the kernel counted in a turn, as a share of that turn and of the reading's time; the median
+/// over the samples that hold it.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> f64 {
     let of = |sample: Sample| {
-        let (delayed_ns, turn_ns) = (sample.turn.delayed_ns?, sample.turn.wall_ns?);
-        Some(sample.wall_ns as f64 * delayed_ns as f64 / turn_ns.max(1) as f64)
+        let (counted_ns, turn_ns) = (counted(&sample)?, sample.turn.wall_ns?);
+        Some(sample.wall_ns as f64 * counted_ns as f64 / turn_ns.max(1) as f64)
     };
     stats::median(it.samples.iter().filter_map(of)).unwrap_or(0.0)
 }
@@ -379,7 +369,7 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 
 /// The median of a meter over the samples that hold it.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
+pub(super) fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
     stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
 }
 

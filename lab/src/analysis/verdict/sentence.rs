@@ -3,7 +3,8 @@
 use super::parts::{Near, Part, TrialFacts};
 use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, ServerWait, Verdict};
 use crate::record::LimitKind;
-use crate::units::Throughput;
+use crate::target::IoQuota;
+use crate::units::{Bytes, Throughput};
 
 /// Smaller parts are not mentioned.
 const SHARE_MIN: f64 = 0.05;
@@ -52,6 +53,25 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             ),
             times(facts)
         ),
+        Verdict::ProcessorQuota { used, throttled } => format!(
+            "stopped by its quota of processors: {}the control groups were throttled for {} of its time, all processors \
+             together (cpu.stat){}",
+            used.map_or_else(String::new, |used| format!("it uses {} of that, and ", percent(used))),
+            percent(*throttled),
+            times(facts)
+        ),
+        Verdict::IoQuota { quota, share } => io_quota(quota, *share, facts),
+        Verdict::ReadAhead { times: factor, is_mapped, remedy } => {
+            let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
+            let faster = remedy.as_ref().map_or_else(String::new, |Remedy { name, times }| {
+                format!("; {name}, which fetches less, is {times:.1} times as fast")
+            });
+            format!(
+                "stopped by read-ahead that nobody asked for: {factor:.1} times the bytes of its reads come from the \
+                 device; {advice} turns it off{faster}{}",
+                times(facts)
+            )
+        }
         Verdict::Processors { share, quota } => format!(
             "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
             percent(*share),
@@ -63,12 +83,22 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts))
         }
         Verdict::Decoding => format!(
-            "stopped by decoding: {} of the file is stored encoded, and the device gives {}{}",
-            percent(facts.encoded_share),
+            "stopped by decoding, by the file system: {}, and the device gives {}{}",
+            stored(facts),
             of_limit(LimitKind::Device, facts),
             times(facts)
         ),
         Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
+        Verdict::NewMemory { reuse } => {
+            let faster = reuse.as_ref().map_or_else(String::new, |Remedy { name, times }| {
+                format!(": {name} does, and is {times:.1} times as fast")
+            });
+            format!(
+                "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and \
+                 maps; use one buffer again{faster}{}",
+                times(facts)
+            )
+        }
         Verdict::Metadata => {
             format!("stopped by opening and closing files, not by their bytes{}", times(facts))
         }
@@ -76,6 +106,33 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
+}
+
+/// How the file is stored that its file system decodes.
+fn stored(facts: &TrialFacts) -> String {
+    if facts.is_inflated {
+        return "it stores the file in fewer bytes than it has".to_owned();
+    }
+    format!("{} of the file is stored encoded", percent(facts.encoded_share))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
+    let IoQuota { device, setting, .. } = quota;
+    let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
+    let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
+    let granted = bytes.or(reads).unwrap_or_default();
+    let used = match (share, facts.device_rate) {
+        (Some(share), Some(rate)) if quota.bytes_per_s.is_some() => {
+            format!("{} is {} of", Throughput(rate), percent(share))
+        }
+        (Some(share), _) => format!("it gets {} of", percent(share)),
+        (None, _) => "which cannot be told from the device itself:".to_owned(),
+    };
+    format!(
+        "stopped by a quota of its control group, {used} the {granted} of {device} ({setting}){}",
+        times(facts)
+    )
 }
 
 /// `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device showed`.
@@ -127,6 +184,12 @@ fn device(pace: &Pace, facts: &TrialFacts) -> String {
         Pace::Saturated => format!("stopped by the device: {used}"),
         Pace::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
         Pace::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
+        Pace::ReadAhead { bytes } => format!(
+            "waits for a device that has room: {used}; the kernel reads ahead {} at a time, less than usual: blockdev \
+             --setra sets it{}",
+            Bytes(*bytes).binary(),
+            times(facts)
+        ),
         Pace::TooLittle => format!(
             "waits for a device that has room: {used}; it asks for too little at a time{}",
             times(facts)
@@ -184,6 +247,7 @@ fn word(part: Part) -> &'static str {
         Part::User => "own code",
         Part::Copy => "copy",
         Part::Faults => "page faults",
+        Part::NewMemory => "new memory",
         Part::Opens => "opening files",
         Part::Kernel => "other kernel work",
         Part::Waiting => "waiting",
@@ -201,6 +265,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Device { pace: Pace::Saturated } => share("device"),
         Verdict::Device { pace: Pace::SmallBlocks { .. } } => "small blocks".to_owned(),
         Verdict::Device { pace: Pace::Shallow { .. } } => "shallow depth".to_owned(),
+        Verdict::Device { pace: Pace::ReadAhead { .. } } => "short read-ahead".to_owned(),
         Verdict::Device { pace: Pace::TooLittle } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
@@ -211,6 +276,12 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Latency => "latency".to_owned(),
         Verdict::Lock { .. } => "lock".to_owned(),
         Verdict::Scheduler { share, .. } => format!("scheduler {}", percent(*share)),
+        Verdict::ProcessorQuota { used: Some(used), .. } => format!("processor quota {}", percent(*used)),
+        Verdict::ProcessorQuota { used: None, .. } => "processor quota".to_owned(),
+        Verdict::IoQuota { share: Some(share), .. } => format!("I/O quota {}", percent(*share)),
+        Verdict::IoQuota { share: None, .. } => "I/O quota".to_owned(),
+        Verdict::ReadAhead { times, .. } => format!("read-ahead, {times:.0}× the bytes"),
+        Verdict::NewMemory { .. } => "new memory".to_owned(),
         Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {
             format!("first byte {}", percent(*share))

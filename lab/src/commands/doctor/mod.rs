@@ -8,6 +8,7 @@ use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
 use crate::fleet::program;
 use crate::folder::scratch::{self, Leftover};
+use crate::linux::io_quota;
 use crate::machine::Machine;
 use crate::measure::busy;
 use crate::measure::rights::Rights;
@@ -34,7 +35,9 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = args.target.as_deref().map(Target::examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
     let target = target.as_ref().map(|target| &target.facts);
-    let mut findings = checkup::judge(&Facts { machine: &machine, target, rights: &rights, busy: &busy });
+    let io_quotas = io_quota::all();
+    let facts = Facts { machine: &machine, target, rights: &rights, io_quotas: &io_quotas, busy: &busy };
+    let mut findings = checkup::judge(&facts);
     findings.extend(absent_contenders());
     findings.push(part_in_a_fleet());
     findings.extend(scratch::leftovers().iter().map(left_behind));

@@ -7,6 +7,7 @@
 
 mod walk;
 
+use crate::target::IoQuota;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -137,6 +138,16 @@ pub fn words(layers: &[Layer]) -> Option<String> {
     (!layers.iter().all(Layer::is_plain)).then(words)
 }
 
+/// The quotas that are of a device in the chain.
+#[must_use]
+pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
+    // Words about a device may follow its name.
+    let is_below = |quota: &IoQuota| {
+        layers.iter().any(|layer| layer.name.split(' ').next() == Some(quota.device.as_str()))
+    };
+    all.into_iter().filter(is_below).collect()
+}
+
 /// The process that serves the bytes: the bytes that it reads itself can be counted.
 #[must_use]
 pub fn process(layers: &[Layer]) -> Option<u32> {
@@ -164,6 +175,20 @@ mod tests {
     fn a_plain_file_system_on_its_device_has_no_line() {
         let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
         assert_eq!((words(&plain), cold_above(&plain), cautions(&plain)), (None, None, vec![]));
+    }
+
+    #[test]
+    fn a_quota_counts_where_its_device_is_in_the_chain() {
+        let quota = |device: &str| IoQuota {
+            device: device.to_owned(),
+            bytes_per_s: Some(1),
+            reads_per_s: None,
+            setting: "io.max".to_owned(),
+        };
+        let mut chain = chain();
+        chain[1] = Layer::new(LayerKind::Loop, "loop0 (direct I/O)");
+        let found = io_quotas(&chain, ["vdb", "loop0", "vda"].map(quota).to_vec());
+        assert_eq!(found, ["loop0", "vda"].map(quota));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! each verdict. And no record, even one that lacks most numbers, makes a verdict panic or a share
 //! leave its range.
 
+mod causes;
 mod devices;
 mod limits;
 mod servers;
@@ -11,7 +12,7 @@ use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
 use crate::target::extents::Extents;
 use crate::target::tree::TreeFacts;
 use crate::target::{Decoded, TargetFacts};
-use crate::trial::Answer;
+use crate::trial::{Answer, CacheState};
 use proptest::prelude::*;
 use readlab_protocol::{Archive, Cache};
 

@@ -2,7 +2,8 @@
 
 use super::{Facts, Finding, Level};
 use crate::measure::busy::Busy;
-use crate::units::{Bytes, Nanos};
+use crate::target::IoQuota;
+use crate::units::{Bytes, Nanos, Throughput};
 
 /// A check finds nothing, one thing, or several.
 type MachineCheck = fn(&Facts) -> Vec<Finding>;
@@ -12,6 +13,8 @@ type MachineCheck = fn(&Facts) -> Vec<Finding>;
 const BUSY_PROCESSORS: f64 = 0.1;
 /// Load per processor from which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
+/// The kernel reads ahead so far unless somebody has set less.
+const READ_AHEAD_USUAL_BYTES: u64 = 128 << 10;
 /// How many busy processes are named.
 const NAMED_MAX: usize = 3;
 /// Cost of reading the clock from which it is no longer read in user space: a system call costs
@@ -19,7 +22,7 @@ const NAMED_MAX: usize = 3;
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
 /// All of them.
-pub(super) const ALL: [MachineCheck; 21] = [
+pub(super) const ALL: [MachineCheck; 23] = [
     second_lab,
     busy_processes,
     load,
@@ -28,6 +31,8 @@ pub(super) const ALL: [MachineCheck; 21] = [
     turbo,
     single_processor,
     processor_quota,
+    io_quota,
+    short_read_ahead,
     clock,
     too_big_for_memory,
     memory_limit,
@@ -180,6 +185,36 @@ fn processor_quota(facts: &Facts) -> Vec<Finding> {
     let mend =
         "measure where cpu.max (cpu.cfs_quota_us) of this control group and of those around it has no quota";
     spoils(format!("this control group may use {quota:.2} processors"), why, Some(mend))
+}
+
+fn io_quota(facts: &Facts) -> Vec<Finding> {
+    let one = |quota: &IoQuota| {
+        let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
+        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+        let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
+        let granted: Vec<String> = bytes.into_iter().chain(reads).collect();
+        let what = format!("this control group may read {} of {}", granted.join(" and "), quota.device);
+        let why = "a cold reading gets what the quota grants, and so does the control that shows the device's limit";
+        let mend = format!(
+            "measure where {} of this control group and of those around it has no quota for reads",
+            quota.setting
+        );
+        spoils(what, why, Some(&mend))
+    };
+    facts.io_quotas.iter().flat_map(one).collect()
+}
+
+fn short_read_ahead(facts: &Facts) -> Vec<Finding> {
+    let device = facts.target.and_then(|target| target.device.as_ref());
+    let Some((device, bytes)) = device.and_then(|it| Some((it, it.read_ahead_bytes?))) else {
+        return Vec::new();
+    };
+    if bytes >= READ_AHEAD_USUAL_BYTES {
+        return Vec::new();
+    }
+    let why = "readers through the page cache wait for the device again and again: the kernel fetches so much at a time";
+    let mend = format!("as root: blockdev --setra {} /dev/{}", READ_AHEAD_USUAL_BYTES / 512, device.name);
+    note(format!("read-ahead of {} on {}", Bytes(bytes).binary(), device.name), why, Some(&mend))
 }
 
 fn too_big_for_memory(facts: &Facts) -> Vec<Finding> {

@@ -7,7 +7,7 @@ mod checks;
 use crate::machine::Machine;
 use crate::measure::busy::Busy;
 use crate::measure::rights::Rights;
-use crate::target::TargetFacts;
+use crate::target::{IoQuota, TargetFacts};
 
 /// What a finding means for the numbers, in the order of printing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,8 @@ pub struct Facts<'a> {
     pub target: Option<&'a TargetFacts>,
     /// What metering is possible.
     pub rights: &'a Rights,
+    /// The quotas of reads of this process's control groups.
+    pub io_quotas: &'a [IoQuota],
     /// The other processes that use the processors, the busiest first.
     pub busy: &'a [Busy],
 }

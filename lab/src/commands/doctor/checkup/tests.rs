@@ -1,6 +1,7 @@
 //! Tests of the checks, on machines that are made up.
 
 use super::*;
+use crate::target::device::Device;
 
 fn all_rights() -> Rights {
     Rights {
@@ -31,7 +32,7 @@ fn laboratory() -> Machine {
 }
 
 fn judged(machine: &Machine) -> Vec<Finding> {
-    judge(&Facts { machine, target: None, rights: &all_rights(), busy: &[] })
+    judge(&Facts { machine, target: None, rights: &all_rights(), io_quotas: &[], busy: &[] })
 }
 
 /// Something done to a good machine.
@@ -96,7 +97,8 @@ fn what_limits_is_noted_and_does_not_spoil() {
 fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
     let refused = Err("tracefs: permission denied".to_owned());
     let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
-    let findings = judge(&Facts { machine: &laboratory(), target: None, rights: &rights, busy: &[] });
+    let findings =
+        judge(&Facts { machine: &laboratory(), target: None, rights: &rights, io_quotas: &[], busy: &[] });
     let found = findings.iter().find(|finding| finding.what == "tracefs: permission denied").unwrap();
     assert!(found.mend.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
     assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == Level::Note));
@@ -106,7 +108,13 @@ fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
 fn who_disturbs_is_named_and_the_quiet_are_not() {
     let process = |pid, name: &str, processors| Busy { pid, name: name.into(), processors };
     let busy = [process(1, "make", 1.0), process(2, "readlab", 0.9), process(3, "sshd", 0.04)];
-    let findings = judge(&Facts { machine: &laboratory(), target: None, rights: &all_rights(), busy: &busy });
+    let findings = judge(&Facts {
+        machine: &laboratory(),
+        target: None,
+        rights: &all_rights(),
+        io_quotas: &[],
+        busy: &busy,
+    });
     assert!(findings[0].what.contains("another readlab") && findings[0].what.contains('2'));
     assert!(findings[1].what.contains("make (process 1: 100 % of a processor)"), "{}", findings[1].what);
     assert!(!findings[1].what.contains("sshd"));
@@ -117,11 +125,48 @@ fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
     let target =
         |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
     let judged = |target: &TargetFacts| {
-        judge(&Facts { machine: &laboratory(), target: Some(target), rights: &all_rights(), busy: &[] })
+        judge(&Facts {
+            machine: &laboratory(),
+            target: Some(target),
+            rights: &all_rights(),
+            io_quotas: &[],
+            busy: &[],
+        })
     };
     assert!(judged(&target(13 << 30))[0].what.contains("larger than free memory"));
     let small = judged(&target(1 << 30));
     assert_eq!((small[0].level, small[0].what.as_str()), (Level::Note, "sparse"));
+}
+
+#[test]
+fn a_quota_of_reads_is_found_with_its_setting() {
+    let (device, setting) = ("vda".to_owned(), "blkio.throttle.read_bps_device".to_owned());
+    let io_quotas = [IoQuota { device, bytes_per_s: Some(52_428_800), reads_per_s: None, setting }];
+    let (machine, rights) = (laboratory(), all_rights());
+    let facts = Facts { machine: &machine, target: None, rights: &rights, io_quotas: &io_quotas, busy: &[] };
+    let found = judge(&facts).remove(0);
+    assert_eq!(
+        (found.level, found.what.as_str()),
+        (Level::Spoils, "this control group may read 52.4 MB/s of vda")
+    );
+    assert!(found.mend.unwrap().contains("blkio.throttle.read_bps_device"));
+}
+
+#[test]
+fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
+    let found = |read_ahead_bytes| {
+        let device = Device { name: "vda".into(), read_ahead_bytes, ..Device::default() };
+        let target = TargetFacts { device: Some(device), ..TargetFacts::default() };
+        let (machine, rights) = (laboratory(), all_rights());
+        let target = Some(&target);
+        let findings =
+            judge(&Facts { machine: &machine, target, rights: &rights, io_quotas: &[], busy: &[] });
+        findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
+    };
+    let short = found(Some(16 << 10)).unwrap();
+    assert_eq!(short.what, "read-ahead of 16.0 KiB on vda");
+    assert_eq!(short.mend.as_deref(), Some("as root: blockdev --setra 256 /dev/vda"));
+    assert_eq!((found(Some(128 << 10)), found(None)), (None, None));
 }
 
 #[test]
