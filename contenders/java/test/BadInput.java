@@ -78,6 +78,7 @@ final class BadInput {
         fails("gzip-bytes", "crc.gz", crc, "Corrupt GZIP trailer");
         for (int behind : new int[] {1, 8, 9, 100, 600}) {
             byte[] longer = Arrays.copyOf(good, good.length + behind);
+            longer[longer.length - 1] = 'x';
             fails("gzip", "garbage-behind.gz", longer, "from byte " + good.length + " on, is no gzip");
         }
         byte[] two = Arrays.copyOf(good, 2 * good.length);

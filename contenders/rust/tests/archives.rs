@@ -36,7 +36,10 @@ fn forms(content: &[u8]) -> Vec<(Archive, &'static str, Vec<u8>)> {
         (Archive::Zip, "three entries", zip(&parts, plain)),
         (Archive::Gzip, "one member", gzip(content)),
         (Archive::Gzip, "three members", parts.iter().flat_map(|part| gzip(part)).collect()),
+        (Archive::Gzip, "padded with a zero", [&gzip(content)[..], &[0]].concat()),
+        (Archive::Gzip, "padded with zeros", [&gzip(content)[..], &[0; 70_000]].concat()),
         (Archive::Gzip, "blocks", bgzf(content, 65_000)),
+        (Archive::Gzip, "padded blocks", [&bgzf(content, 65_000)[..], &[0; 512]].concat()),
         (Archive::Gzip, "small blocks", bgzf(content, 3_000)),
         (Archive::Gzip, "blocks and a member", [bgzf(content, 65_000), gzip(b"")].concat()),
         (Archive::Brotli, "one stream", stream(Archive::Brotli, content)),
@@ -208,7 +211,7 @@ fn a_broken_gzip_is_an_error_with_the_reason() {
     let mut crc = good.clone();
     crc[good.len() - 8] ^= 1;
     fails("crc.gz", &crc, &["does not have a matching checksum", whole]);
-    for behind in [&b"x"[..], b"\0\0\0\0", &[b'y'; 100_000], b"\x1f\x8b"] {
+    for behind in [&b"x"[..], b"\0\0\0\0x", &[b'y'; 100_000], b"\x1f\x8b"] {
         let reason = format!("behind the last gzip member, from byte {} on, is no gzip", good.len());
         fails("garbage behind.gz", &[&good[..], behind].concat(), &[&reason]);
     }

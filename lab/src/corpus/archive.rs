@@ -149,9 +149,30 @@ fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Resu
             ErrorKind::UnexpectedEof => unsound("it ends too early"),
             _ => cause,
         })?;
-        if file.fill_buf()?.is_empty() {
-            return Ok(());
+        let end = file.stream_position()?;
+        let is_padded = skip_zeros(&mut file)? > 0;
+        match file.fill_buf()?.is_empty() {
+            true => return Ok(()),
+            false if is_padded => {
+                return Err(unsound(format!("what follows its last member, from byte {end} on, is no gzip")));
+            }
+            false => {}
         }
+    }
+}
+
+/// Skips zeros; how many there were. `gzip` takes them for padding if nothing else follows, as
+/// tapes and devices leave it behind.
+fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let held = file.fill_buf()?;
+        let zeros = held.iter().take_while(|byte| **byte == 0).count();
+        if zeros == 0 {
+            return Ok(skipped);
+        }
+        file.consume(zeros);
+        skipped += zeros as u64;
     }
 }
 
@@ -235,11 +256,22 @@ mod tests {
     }
 
     #[test]
+    fn zeros_after_the_last_member_of_a_gzip_are_padding() {
+        let gzip = archived(Archive::Gzip);
+        for zeros in [1, 512, 200_000] {
+            let padded = [&gzip[..], &vec![0; zeros]].concat();
+            let content = decoded(Archive::Gzip, &padded).unwrap();
+            assert_eq!(content.len() as u64, RECIPE.size_bytes, "{zeros} zeros");
+        }
+    }
+
+    #[test]
     fn a_broken_archive_has_an_error_of_one_line() {
         let [zip, gzip] = [Archive::Zip, Archive::Gzip].map(archived);
         let mut crc = gzip.clone();
         crc[gzip.len() - 8] ^= 1;
         let garbage = [&gzip[..], b"garbage"].concat();
+        let padded_garbage = [&gzip[..], &[0; 700], b"garbage"].concat();
         let none = zip::ZipWriter::new(Cursor::new(Vec::new())).finish().unwrap().into_inner();
         let directory = zip.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
         let [mut encrypted, mut sum] = [zip.clone(), zip.clone()];
@@ -254,6 +286,7 @@ mod tests {
             (Archive::Gzip, &gzip[..gzip.len() - 1], "it ends too early"),
             (Archive::Gzip, &crc, "does not have a matching checksum"),
             (Archive::Gzip, &garbage, "follows its last member, from byte "),
+            (Archive::Gzip, &padded_garbage, "follows its last member, from byte "),
         ] {
             let said = decoded(archive, bytes).unwrap_err();
             assert!(said.contains(reason) && said.lines().count() == 1, "{said}");

@@ -18,7 +18,7 @@ use flate2::bufread::GzDecoder;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read, Seek};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
@@ -144,20 +144,43 @@ impl Reader for Gunzip {
             let fed = drain(&mut member, &mut buffer[..self.buffer_bytes], &mut consumer);
             let is_gzip = member.header().is_some();
             fed.map_err(|fault| of_member(at, is_gzip, fault))?;
+            at = file.stream_position()?;
+            let is_padded = skip_zeros(&mut file)?;
             if is_at_end(&mut file)? {
                 return Ok(consumer.finish());
             }
-            at = file.stream_position()?;
+            if is_padded {
+                return Err(behind_last(at));
+            }
         }
     }
+}
+
+/// Skips zeros, with which a gzip may be padded, if there are any.
+fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
+    let mut is_padded = false;
+    loop {
+        let zeros = match source.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            held => held?.iter().take_while(|byte| **byte == 0).count(),
+        };
+        if zeros == 0 {
+            return Ok(is_padded);
+        }
+        source.consume(zeros);
+        is_padded = true;
+    }
+}
+
+/// The fault of bytes after the last gzip member.
+fn behind_last(at: u64) -> Fault {
+    unsound(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
 }
 
 /// The fault of the gzip member that begins at `at`.
 pub(super) fn of_member(at: u64, is_gzip: bool, fault: Fault) -> Fault {
     match fault {
-        Fault::Io { .. } if !is_gzip && at > 0 => {
-            unsound(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
-        }
+        Fault::Io { .. } if !is_gzip && at > 0 => behind_last(at),
         Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
             io::Error::new(ErrorKind::UnexpectedEof, "the gzip ends too early").into()
         }

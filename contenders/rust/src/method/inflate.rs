@@ -175,7 +175,8 @@ impl Decoder {
                     return Err(of_member(at as u64, is_gzip, fault));
                 }
             }
-            if at == bytes.len() {
+            // Zeros up to the end of the file are padding.
+            if bytes[at..].iter().all(|byte| *byte == 0) {
                 return Ok(());
             }
         }
@@ -240,9 +241,27 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
 /// The size of the content of a gzip with one member: its last four bytes are the size modulo 2^32.
 /// For other gzips it is a first guess.
 fn gzip_size(bytes: &[u8]) -> usize {
-    let stated = bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize);
+    let stated = stated_size(bytes);
     let most = bytes.len().saturating_mul(RATIO_MAX);
+    if stated == 0 {
+        return padded_size(bytes).clamp(ROOM_MIN, most.max(ROOM_MIN));
+    }
     // Text is larger than its gzip: a smaller number has wrapped around.
     let whole = if stated < bytes.len() / 2 { stated.saturating_add(1 << 32) } else { stated };
     if whole <= most { whole.max(ROOM_MIN) } else { stated.clamp(ROOM_MIN, most.max(ROOM_MIN)) }
+}
+
+/// The number in the last four bytes.
+fn stated_size(bytes: &[u8]) -> usize {
+    bytes.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last) as usize)
+}
+
+/// A first guess at the size of the content of a gzip that ends with zeros: how many of them are
+/// the high bytes of its size, and how many are padding, is not known.
+fn padded_size(bytes: &[u8]) -> usize {
+    const RATIO_USUAL: usize = 64;
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let ends = (end..bytes.len().min(end + 4)).map(|end| stated_size(&bytes[..end]));
+    let most = end.saturating_mul(RATIO_USUAL);
+    ends.filter(|size| *size <= most).max().unwrap_or(0)
 }
