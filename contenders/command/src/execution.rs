@@ -50,7 +50,7 @@ pub(crate) fn execute(
     relay.end();
     ended.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
-        return Err(failed(how_it_ended(status)));
+        return Err(failed(format!("{}{}", how_it_ended(status), way_out(&name, status))));
     }
     Ok(SampleLine {
         wall_ns,
@@ -68,6 +68,18 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(signal)) => format!("was killed by signal {signal}"),
         (None, None) => format!("ended: {status}"),
+    }
+}
+
+/// How a command is raced whose exit code 1 is an answer, such as that of `grep` which finds nothing.
+fn way_out(name: &str, status: ExitStatus) -> String {
+    let program = name.rsplit('/').next().unwrap_or(name);
+    match status.code() {
+        Some(1) if matches!(program, "sh" | "bash" | "dash" | "zsh" | "ksh") => {
+            "; if that is no failure, end the line for the shell with || :".to_owned()
+        }
+        Some(1) => format!("; if that is no failure, race it as sh -c '{name} ... \"$1\" || :' sh {{}}"),
+        _ => String::new(),
     }
 }
 
@@ -202,7 +214,14 @@ mod tests {
     #[test]
     fn failures_name_the_program_and_how_it_ended() {
         let failed = |what: &str| Refusal::Failed(what.to_owned());
-        assert_eq!(execute(&words("false")).unwrap_err(), failed("false ended with exit code 1"));
+        let way_out = "; if that is no failure, race it as sh -c 'false ... \"$1\" || :' sh {}";
+        let said = format!("false ended with exit code 1{way_out}");
+        assert_eq!(execute(&words("false")).unwrap_err(), failed(&said));
+        let shell = execute(&["sh".into(), "-c".into(), "grep -c x /dev/null".into()]).unwrap_err();
+        let way_out = "; if that is no failure, end the line for the shell with || :";
+        assert_eq!(shell, failed(&format!("sh ended with exit code 1{way_out}")));
+        let other = execute(&["sh".into(), "-c".into(), "exit 2".into()]).unwrap_err();
+        assert_eq!(other, failed("sh ended with exit code 2"));
         let killed = execute(&["sh".into(), "-c".into(), "kill -9 $$".into()]);
         assert_eq!(killed.unwrap_err(), failed("sh was killed by signal 9"));
         let absent = execute(&words("/no/such/program")).unwrap_err();
