@@ -61,6 +61,31 @@ mod ring2 {
     use super::*;
 
     #[test]
+    fn a_file_that_a_program_passes_to_the_kernel_is_cold_and_warm_by_the_file_that_is_read() {
+        let home = Home::new();
+        let methods = ["--method", "rust/read/scalar", "--method", "rust/mmap/scalar"];
+        let Some((json, said, _)) = race_behind_a_program(&home, &methods, &["pass"]) else { return };
+        if said.err.contains("Input/output error") {
+            return eprintln!("SKIPPED: this kernel takes no files from FUSE programs");
+        }
+        assert_eq!(said.code, Some(0), "{said}");
+        for name in ["rust/read/scalar", "rust/mmap/scalar"] {
+            for (state, before) in [("cold", 0.0), ("warm", 1.0)] {
+                let trial = trials(&json, name, state);
+                assert_eq!(
+                    (&trial["outcome"], trial.get("cold_above")),
+                    (&"measured".into(), None),
+                    "{trial}"
+                );
+                let samples = trial["samples"].as_array().unwrap();
+                assert!(samples.iter().all(|it| it["resident_before"].as_f64() == Some(before)), "{trial}");
+                let from_device = |it: &Value| it["device_read_bytes"].as_u64().unwrap() > 0;
+                assert!(samples.iter().all(|it| from_device(it) == (state == "cold")), "{trial}");
+            }
+        }
+    }
+
+    #[test]
     fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
         let home = Home::new();
         let Some((json, said, pid)) = race_behind_a_program(&home, &cold("rust/read/scalar"), &[]) else {

@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
-"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT [keep|drop]
+"""A file system of one file, `file`, served through /dev/fuse from another file: passthrough.py BACKING MOUNT_POINT
+[keep|drop|pass]
 
 It does what every FUSE program may do: each read is answered through a page cache of which the kernel, queried for
 MOUNT_POINT/file, has no record; with `keep` from its own memory. With `drop` the kernel drops the file's pages at each
-open. Needs root and only Python. Prints "ready" when the file can be read.
+open. With `pass` the kernel gets the other file and reads it itself (Linux 6.9). Needs root and only Python. Prints
+"ready" when the file can be read.
 """
+import fcntl
 import os
 import struct
 import subprocess
 import sys
 
-ENOENT, ENOSYS = 2, 38
+ENOENT, EIO, ENOSYS = 2, 5, 38
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FSYNC, FLUSH, INIT, OPENDIR, RELEASEDIR, INTERRUPT = (
     1, 2, 3, 14, 15, 17, 18, 20, 25, 26, 27, 29, 36)
 BATCH_FORGET = 42
 ROOT, FILE = 1, 2
 READ_MAX = 1 << 17
+FUSE_INIT_EXT, FUSE_PASSTHROUGH_2, FOPEN_KEEP_CACHE, FOPEN_PASSTHROUGH = 1 << 30, 1 << 5, 2, 1 << 7
+BACKING_OPEN = 1 << 30 | 16 << 16 | 229 << 8 | 1  # FUSE_DEV_IOC_BACKING_OPEN
 
 backing, point = sys.argv[1:3]
 source = os.open(backing, os.O_RDONLY)
@@ -24,6 +29,19 @@ kept = os.pread(source, size, 0) if sys.argv[3:] == ["keep"] else None
 device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other"
 subprocess.run(["mount", "-i", "-t", "fuse", "-o", options, "passthrough", point], pass_fds=[device], check=True)
+
+
+passes, passed = sys.argv[3:] == ["pass"], []
+
+
+def opened():
+    """The file is opened as one that the kernel reads itself: it has a number, from the first time on."""
+    try:
+        if not passed:
+            passed.append(fcntl.ioctl(device, BACKING_OPEN, bytearray(struct.pack("<iIQ", source, 0, 0))))
+    except OSError:
+        return EIO
+    return struct.pack("<QIi", 0, FOPEN_PASSTHROUGH, passed[0])
 
 
 def attributes(node):
@@ -35,6 +53,9 @@ def attributes(node):
 def answer(opcode, node, body):
     if opcode == INIT:
         major, minor, readahead, flags = struct.unpack_from("<IIII", body)
+        if passes:
+            return struct.pack("<IIIIHHIIHHII24x", 7, min(minor, 40), readahead, FUSE_INIT_EXT, 12, 9, READ_MAX, 1, 32,
+                               0, FUSE_PASSTHROUGH_2, 1)
         return struct.pack("<IIIIHHIIHH32x", 7, 31, readahead, 0, 12, 9, READ_MAX, 1, 32, 0)
     if opcode == LOOKUP:
         if node != ROOT or body.rstrip(b"\0") != b"file":
@@ -42,8 +63,10 @@ def answer(opcode, node, body):
         return struct.pack("<QQQQII", FILE, 0, 3600, 3600, 0, 0) + attributes(FILE)
     if opcode == GETATTR:
         return struct.pack("<QII", 3600, 0, 0) + attributes(node)
+    if opcode == OPEN and passes:
+        return opened()
     if opcode in (OPEN, OPENDIR):
-        return struct.pack("<QII", 0, 0 if sys.argv[3:] == ["drop"] else 2, 0)  # FOPEN_KEEP_CACHE
+        return struct.pack("<QII", 0, 0 if sys.argv[3:] == ["drop"] else FOPEN_KEEP_CACHE, 0)
     if opcode == READ:
         _, offset, length = struct.unpack_from("<QQI", body)
         return os.pread(source, length, offset) if kept is None else kept[offset:offset + length]

@@ -116,6 +116,13 @@ pub fn size_bytes(mut file: &File) -> io::Result<u64> {
     Ok(size_bytes)
 }
 
+/// Whether the file system says that it keeps the file compressed.
+#[must_use]
+pub fn is_compressed(file: &File) -> bool {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
+}
+
 /// Whether a file is mapped straight from its device (DAX), without the page cache.
 #[must_use]
 pub fn is_dax(file: &File) -> bool {

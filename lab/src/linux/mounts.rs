@@ -87,6 +87,12 @@ impl Mount {
         upper.chain(lower).chain(self.values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
     }
 
+    /// Whether an option without a value is set.
+    #[must_use]
+    pub fn has_option(&self, name: &str) -> bool {
+        self.options.split(',').any(|option| option == name)
+    }
+
     /// The values of the options with one of these names.
     fn values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
         let options = self.options.split(',').filter_map(|option| option.split_once('='));
@@ -158,6 +164,7 @@ a line that is none
         assert_eq!(of("/moved/file", "254:0").kind, "ext4");
         let ssh = of("/home/mnt/a", "0:42");
         assert_eq!((ssh.kind.as_str(), ssh.source.as_path()), ("fuse.sshfs", Path::new("me@host:/x")));
+        assert!(ssh.has_option("rw") && !ssh.has_option("user_id"));
         let bind = of("/bind here/a", "9:9");
         assert_eq!(bind.inside(Path::new("/bind here/a")).unwrap(), Path::new("sub/a"));
     }

@@ -8,7 +8,7 @@
 //! The file is only ever opened for reading.
 
 pub use super::cache_error::CacheError;
-use super::residency::{Residency, ResidencyProof};
+use super::residency::{Means, Residency, ResidencyProof};
 use crate::corpus::oracle::at_byte;
 use crate::linux::file_status::is_dax;
 use crate::linux::memory::page_bytes;
@@ -86,6 +86,13 @@ pub trait TargetCache: std::fmt::Debug {
     /// stay.
     fn evict(&self) -> Result<ResidencyProof, CacheError>;
 
+    /// The same before a fill. Caches of the whole machine are dropped before cold readings only:
+    /// a warm reading needs the program that reads in memory, too.
+    ///
+    /// # Errors
+    /// As for [`TargetCache::evict`].
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
+
     /// Makes it warm by the standard fill ([`FILL`]) after it was evicted, and proves it; or where
     /// pages cannot be evicted: pages that stayed keep the folios in which they were first read.
     ///
@@ -160,12 +167,12 @@ impl PageCache {
         // Opened when it is needed: a file below whose state is not known takes away the cold state
         // only, not the warm one.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
-        below.iter().try_for_each(|path| open(path)?.evict_own(remaining).map(drop))
+        below.iter().try_for_each(|path| open(path)?.evict_own(Eviction::OfFile, remaining).map(drop))
     }
 
     /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
     /// around it the rest of the file becomes cold, too.
-    fn evict_own(&self, remaining: u64) -> Result<ResidencyProof, CacheError> {
+    fn evict_own(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
@@ -180,7 +187,7 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_away(self.residency.part().filter(|_| tries == 0))?;
+            self.advise_away(self.residency.part().filter(|_| tries == 0), eviction)?;
             tries += 1;
             let proof = self.residency.share()?;
             // A probed page represents many.
@@ -189,6 +196,11 @@ impl PageCache {
             }
             if tries == TRIES {
                 return Err(CacheError::Remains { path, proof, tries });
+            }
+            if filesystem.backing == Backing::Program && proof.means == Means::Mincore {
+                // The pages may be those of a file that the program passes to the kernel.
+                let paged_out = page_cache::page_out(self.residency.file(), self.size_bytes()?);
+                paged_out.map_err(|cause| self.io("madvise", cause))?;
             }
             std::thread::sleep(pause);
             pause *= 2;
@@ -260,11 +272,11 @@ impl PageCache {
     }
 
     /// Asks the kernel once to evict the pages of a part, or all.
-    fn advise_away(&self, part: Option<Part>) -> Result<(), CacheError> {
+    fn advise_away(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
         let file = self.residency.file();
         part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
             .map_err(|cause| self.io("posix_fadvise", cause))?;
-        if self.eviction == Eviction::OfSystem {
+        if eviction == Eviction::OfSystem {
             page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
         Ok(())
@@ -300,7 +312,13 @@ impl TargetCache for PageCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_own(0)?;
+        let proof = self.evict_own(self.eviction, 0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_own(Eviction::OfFile, 0)?;
         self.evict_below()?;
         Ok(proof)
     }
@@ -308,7 +326,7 @@ impl TargetCache for PageCache {
     fn refill(&self) -> Result<Filled, CacheError> {
         let memory = Memory::read();
         self.fitting(&memory)?;
-        match self.evict_own(0) {
+        match self.evict_own(Eviction::OfFile, 0) {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }

@@ -194,11 +194,16 @@ impl TargetCache for TreeCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_pages()?;
-        PageCache::evict_all_below(&self.below, proof.file_pages)?;
+        let proof = self.evict_to_fill()?;
         if self.eviction == Eviction::OfSystem {
             self.drop_metadata()?;
         }
+        Ok(proof)
+    }
+
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_pages()?;
+        PageCache::evict_all_below(&self.below, proof.file_pages)?;
         Ok(proof)
     }
 

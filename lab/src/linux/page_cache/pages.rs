@@ -102,6 +102,28 @@ pub fn mincore_is_true_below(file: &File) -> bool {
     owns(file) || user::is_root()
 }
 
+/// Whether a program behind a FUSE file system passes the kernel another file, whose pages serve
+/// every reading: cachestat(2) asks about the file of FUSE, which then has none, and mincore(2) about
+/// the one that is mapped. The first page is read. Only root can tell: to others mincore(2) may
+/// report "all".
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn is_passed_through(file: &File) -> io::Result<bool> {
+    if !user::is_root() || file.read_at(&mut [0], 0)? == 0 {
+        return Ok(false);
+    }
+    let is_in_fuse = count(file, &(0..1))?.is_none_or(|counted| counted.resident > 0);
+    // Some files of FUSE cannot be mapped.
+    Ok(!is_in_fuse && count_by_mincore(file, 0..1).is_ok_and(|resident| resident == 1))
+}
+
+/// Whether mincore(2) reports the truth of a file of FUSE, also where another one is passed.
+#[must_use]
+pub fn mincore_is_true_of_fuse(file: &File) -> bool {
+    user::is_root() && count_by_mincore(file, 0..1).is_ok()
+}
+
 /// Whether this process owns the file.
 fn owns(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| user::owns(&meta))
@@ -118,6 +140,37 @@ pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
         resident += count_window(file, offset, WINDOW_BYTES.min(end - offset))?;
     }
     Ok(resident)
+}
+
+/// Asks the kernel once to evict the pages of what a mapping of the file maps, window by window:
+/// where another file is passed, no other call reaches its pages. What is missing is read first.
+///
+/// # Errors
+/// If the file cannot be mapped, or a call fails.
+pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
+    for offset in (0..bytes).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space"))
+    {
+        page_out_window(file, offset, WINDOW_BYTES.min(bytes - offset))?;
+    }
+    Ok(())
+}
+
+fn page_out_window(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+    let len = usize::try_from(bytes).expect("a window fits the address space");
+    // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program refers
+    // to it but the calls below, and only the kernel touches it, which reports a file that shrinks
+    // as an error of the call.
+    let window = unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, offset) }?;
+    let advised = [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
+        // SAFETY: the mapping is `len` bytes long, and neither advice changes what it maps.
+        let failed = unsafe { libc::madvise(window, len, advice) } != 0;
+        if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    });
+    // SAFETY: the mapping was made above with this address and length, and nothing refers to it any
+    // more.
+    unsafe { munmap(window, len) }?;
+    advised
 }
 
 /// Resident pages of one window.

@@ -179,6 +179,9 @@ impl Residency {
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file, filesystem);
         }
+        if filesystem.backing == Backing::Program && page_cache::mincore_is_true_of_fuse(&file) {
+            return Residency::with(path, file, filesystem, Means::Mincore);
+        }
         let counted = page_cache::count(&file, &(0..1)).map_err(|cause| io("cachestat", cause))?;
         let means = if counted.is_some() {
             Means::Cachestat

@@ -3,7 +3,7 @@
 //! What a state is and how it is made lives in [`crate::measure::cache`]; what is done about
 //! processes that keep pages in memory, in `holder_search`.
 
-use super::holder_search::{HolderSearch, KnownHolders, is_kept};
+use super::holder_search::{EvictRequest, HolderSearch, KnownHolders, is_kept};
 use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
@@ -63,7 +63,7 @@ impl CacheStates {
         notes: &mut Notes,
     ) -> Result<ResidencyProof, SampleError> {
         let was_running = pool.has(trial.index);
-        let evicted = self.evict(trial.target, trials, pool, notes);
+        let evicted = self.evict(EvictRequest::for_reading(trial.target), trials, pool, notes);
         self.check_not_refused(trial.index)?;
         if was_running && !pool.has(trial.index) {
             let reason = "its process was ended to find out which process keeps pages of the file in memory";
@@ -78,18 +78,18 @@ impl CacheStates {
     /// Evicts the file of a target. Where pages stay, the process that keeps them is searched for.
     fn evict(
         &mut self,
-        target: usize,
+        request: EvictRequest,
         trials: &Trials,
         pool: &mut SessionPool,
         notes: &mut Notes,
     ) -> Result<ResidencyProof, CacheError> {
-        let evicted = trials.page_cache(target).evict();
-        let target = trials.target(target);
+        let evicted = request.done(trials);
+        let target = trials.target(request.target);
         match target.cache_control.identity() {
             Some(file) if is_kept(&evicted) => {
                 let now = Processes::now();
                 let known = &mut self.holders;
-                HolderSearch { known, trials, pool, notes, target, file, now }.evict_after(evicted)
+                HolderSearch { known, trials, pool, notes, target, file, now, request }.evict_after(evicted)
             }
             _ => evicted,
         }
@@ -136,7 +136,7 @@ impl CacheStates {
     ) -> Result<(Filled, &'static str), CacheError> {
         let mut tries = 1;
         loop {
-            let how = match self.evict(target, trials, pool, notes) {
+            let how = match self.evict(EvictRequest::to_fill(target), trials, pool, notes) {
                 Ok(_) | Err(CacheError::RamBacked { .. }) => Ok(FILL),
                 Err(CacheError::Remains { .. }) if tries == FILL_TRIES || self.holders.are_others() => {
                     Ok(FILL_OVER)

@@ -10,7 +10,7 @@ use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
 use crate::linux::process::may_be_inspected;
-use crate::measure::cache::CacheError;
+use crate::measure::cache::{CacheError, TargetCache};
 use crate::measure::holders::{Hold, Holder, Processes};
 use crate::measure::residency::ResidencyProof;
 use crate::measure::target::MeasuredTarget;
@@ -87,6 +87,30 @@ impl KnownHolders {
     }
 }
 
+/// The pages of which target are evicted, and how: for a cold reading, or to be filled.
+#[derive(Clone, Copy)]
+pub(super) struct EvictRequest {
+    pub(super) target: usize,
+    evict: fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>,
+}
+
+impl EvictRequest {
+    /// For a cold reading.
+    pub(super) fn for_reading(target: usize) -> EvictRequest {
+        EvictRequest { target, evict: |cache| cache.evict() }
+    }
+
+    /// To be filled.
+    pub(super) fn to_fill(target: usize) -> EvictRequest {
+        EvictRequest { target, evict: |cache| cache.evict_to_fill() }
+    }
+
+    /// Once.
+    pub(super) fn done(self, trials: &Trials) -> Result<ResidencyProof, CacheError> {
+        (self.evict)(trials.page_cache(self.target))
+    }
+}
+
 /// One search for the process that keeps pages of one file.
 pub(super) struct HolderSearch<'s, 'a> {
     pub(super) known: &'s mut KnownHolders,
@@ -96,6 +120,7 @@ pub(super) struct HolderSearch<'s, 'a> {
     pub(super) target: &'s MeasuredTarget<'a>,
     pub(super) file: Identity,
     pub(super) now: Processes,
+    pub(super) request: EvictRequest,
 }
 
 impl HolderSearch<'_, '_> {
@@ -127,7 +152,7 @@ impl HolderSearch<'_, '_> {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        self.trials.page_cache(self.target.index).evict()
+        self.request.done(self.trials)
     }
 
     fn path(&self) -> &str {

@@ -10,12 +10,13 @@ use crate::linux::block_device::{BlockDevice, Composition, LoopDevice};
 use crate::linux::file_status::{DeviceNumber, FileKind, FileStatus, size_bytes};
 use crate::linux::fuse::FuseDaemon;
 use crate::linux::mounts::Mount;
+use crate::linux::page_cache;
 use crate::linux::system_root::SystemRoot;
 use crate::target::filesystem::{Backing, Filesystem};
 use crate::target::shown;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Layers after which the walk ends: a longer chain is a loop in what the system says.
@@ -90,7 +91,7 @@ impl Walk<'_> {
             Backing::Program if mount.as_ref().is_some_and(|mount| mount.kind == "virtiofs") => {
                 self.server("virtiofs", mount.as_ref());
             }
-            Backing::Program => self.program(status.device, mount.as_ref()),
+            Backing::Program => self.program(file, status.device, mount.as_ref()),
             Backing::Stacked if name == "overlay" => self.overlay(path, &status, mount.as_ref()),
             Backing::Stacked => self.add(Layer::new(LayerKind::Overlay, &name).remains(
                 format!("the page cache of the file below {name}"),
@@ -108,16 +109,21 @@ impl Walk<'_> {
         self.add(Layer::new(LayerKind::Server, source).remains(what, NOT_OURS));
     }
 
-    /// The program behind a FUSE file system.
-    fn program(&mut self, device: DeviceNumber, mount: Option<&Mount>) {
+    /// The program behind a FUSE file system, or the file that it passes to the kernel, whose pages
+    /// are evicted by way of a mapping.
+    fn program(&mut self, file: &File, device: DeviceNumber, mount: Option<&Mount>) {
         let daemon = FuseDaemon::of(self.system, device);
         let kind = mount.map_or("fuse", |mount| mount.kind.as_str());
         let name = match &daemon {
             Some(FuseDaemon { pid, name }) => format!("{name}, process {pid}"),
             None => "a program that is not visible from here".to_owned(),
         };
-        let what = format!("the cache of the program that serves it ({name}, {kind})");
         self.add(Layer::new(LayerKind::Filesystem, kind));
+        if page_cache::is_passed_through(file).unwrap_or(false) {
+            let name = format!("a file that the program passes to the kernel ({name})");
+            return self.add(Layer::new(LayerKind::File, name).evicted());
+        }
+        let what = format!("the cache of the program that serves it ({name}, {kind})");
         let layer = Layer::new(LayerKind::Program, name)
             .remains(what, "neither its memory nor what it reads can be evicted from here");
         self.add(Layer { process: daemon.map(|daemon| daemon.pid), ..layer });
@@ -152,7 +158,9 @@ impl Walk<'_> {
     fn below_filesystem(&mut self, number: DeviceNumber, mount: Option<&Mount>) {
         let own = BlockDevice::of(self.system, number);
         let mounted = || BlockDevice::of(self.system, mount?.source_device()?);
-        let Some(device) = own.or_else(mounted) else { return };
+        let Some(device) = own.or_else(mounted) else {
+            return mount.map_or((), |mount| self.mounted_file(mount));
+        };
         self.device(&device);
         for other in device.btrfs_devices(self.system) {
             self.device(&other);
@@ -198,25 +206,44 @@ impl Walk<'_> {
     fn loop_device(&mut self, name: &str, it: &LoopDevice) {
         let words = if it.is_direct_io { format!("{name} (direct I/O)") } else { name.to_owned() };
         self.add(Layer::new(LayerKind::Loop, words));
-        let layer = Layer::new(LayerKind::File, shown(&it.backing_file));
-        match open_backing(name, it) {
+        let what = format!("the page cache of {} ({name}, no direct I/O)", shown(&it.backing_file));
+        self.backing_file(&it.backing_file, open_backing(name, it), it.is_direct_io, what);
+    }
+
+    /// The file that is mounted itself, without a loop device, as EROFS can be.
+    fn mounted_file(&mut self, mount: &Mount) {
+        let source = &mount.source;
+        let is_file = source.is_absolute() && fs::metadata(source).is_ok_and(|meta| meta.is_file());
+        if !is_file && mount.kind != "erofs" {
+            return;
+        }
+        let opened = match is_file {
+            true => File::open(source).map_err(|cause| not_opened(&cause)),
+            false => Err("its whole path is not visible from here".to_owned()),
+        };
+        let what = format!("the page cache of {}, which is mounted as {}", shown(source), mount.kind);
+        self.backing_file(source, opened, mount.has_option("directio"), what);
+    }
+
+    /// A file that holds a file system, with what is below it; `what` names its cache, if that
+    /// stays.
+    fn backing_file(&mut self, path: &Path, opened: Result<File, String>, is_direct_io: bool, what: String) {
+        let layer = Layer::new(LayerKind::File, shown(path));
+        match opened {
             Ok(file) => {
                 let has_pages = Filesystem::of(&file)
                     .is_ok_and(|it| !matches!(it.backing, Backing::Memory | Backing::OwnCache));
-                if has_pages && !it.is_direct_io {
+                if has_pages && !is_direct_io {
                     self.add(layer.evicted());
-                    self.chain.evictable.push(it.backing_file.clone());
+                    self.chain.evictable.push(path.to_owned());
                 } else {
                     self.add(layer);
                 }
-                self.file(&it.backing_file, &file);
+                self.file(path, &file);
             }
             // Direct reads do not use the pages of the file.
-            Err(_) if it.is_direct_io => self.add(layer),
-            Err(why) => {
-                let what = format!("the page cache of {} ({name}, no direct I/O)", shown(&it.backing_file));
-                self.add(layer.remains(what, why));
-            }
+            Err(_) if is_direct_io => self.add(layer),
+            Err(why) => self.add(layer.remains(what, why)),
         }
     }
 }
@@ -237,17 +264,21 @@ fn open_backing(name: &str, it: &LoopDevice) -> Result<File, String> {
     if it.is_deleted {
         return Err("it was deleted".to_owned());
     }
-    let file = File::open(&it.backing_file).map_err(|cause| match cause.kind() {
-        ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        ErrorKind::NotFound => "it is not visible from here".to_owned(),
-        _ => cause.to_string(),
-    })?;
+    let file = File::open(&it.backing_file).map_err(|cause| not_opened(&cause))?;
     let file_bytes = size_bytes(&file).map_err(|cause| cause.to_string())?;
     // In a container, or below another mount, the name may mean another file.
     if it.may_be_of(file_bytes) {
         Ok(file)
     } else {
         Err(format!("the file of this name is smaller than {name}"))
+    }
+}
+
+fn not_opened(cause: &io::Error) -> String {
+    match cause.kind() {
+        ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        ErrorKind::NotFound => "it is not visible from here".to_owned(),
+        _ => cause.to_string(),
     }
 }
 

@@ -234,3 +234,24 @@ fn a_device_that_is_not_visible_ends_the_chain() {
     let chain = it.chain();
     assert_eq!((chain.layers.len(), chain.evictable.len()), (1, 0), "{chain:?}");
 }
+
+#[test]
+fn a_file_that_is_mounted_without_a_loop_device_is_evicted_too() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    let mounted = |source: &Path, options: &str| {
+        let source = source.display();
+        it.write("proc/self/mountinfo", format!("27 1 0:99 / / ro - erofs {source} ro,{options}\n"));
+        it.chain()
+    };
+    let source = it.folder.path().join("source");
+    fs::write(&source, "an image").unwrap();
+    let chain = mounted(&source, "user_xattr");
+    assert_eq!(chain.evictable[0], source, "{chain:?}");
+    assert_eq!(cold_above(&chain.layers), None);
+    let direct = mounted(&source, "directio");
+    assert!(!direct.evictable.contains(&source), "its pages are not used: {direct:?}");
+    let relative = mounted(Path::new("an/image"), "user_xattr");
+    let Some(LayerCache::Remains { what, why }) = &relative.layers[1].cache else { panic!("{relative:?}") };
+    assert_eq!(what, "the page cache of an/image, which is mounted as erofs");
+    assert_eq!(why, "its whole path is not visible from here");
+}
