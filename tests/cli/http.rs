@@ -83,7 +83,7 @@ fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
     );
     refused(
         |_| raw("HTTP/1.1 301 Moved\r\nLocation: http://x/\u{1b}\r\n\r\n"),
-        "a redirect, which is not followed: name http://x/",
+        "a redirect to another server, which is not followed: race http://x/",
     );
     refused(|_| raw("SSH-2.0-OpenSSH\r\n"), "not an answer in HTTP/1");
     refused(|_| raw(""), "not an answer in HTTP/1");
@@ -110,6 +110,34 @@ fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
         assert!(said.refusal().ends_with(&format!("leave {} out", wish[0])), "{said}");
     }
     assert!(home.runs().is_empty(), "no run was begun");
+}
+
+#[test]
+fn a_redirect_is_followed_on_the_same_server_and_another_server_is_named_whole() {
+    let home = Home::new();
+    let server = Server::new(|it| match it.path.as_str() {
+        "/f" => raw("HTTP/1.1 302 Found\r\nLocation: other?sig=abc\r\nContent-Length: 0\r\n\r\n"),
+        _ => sized(it),
+    });
+    let (json, said) = home.race_json(Path::new(&server.url()), &["--method", "rust/http/scalar"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(trials(&json, "rust/http/scalar", "unknown")["outcome"], "measured");
+    let cautions = json["targets"][0]["cautions"].to_string();
+    assert!(
+        cautions.contains(&format!("The server redirects {}: what is read is", server.url())),
+        "{cautions}"
+    );
+    assert!(!json.to_string().contains("sig=abc"), "a secret is in no record");
+    let gets: Vec<String> = server.log().into_iter().filter(|it| it.starts_with("GET")).collect();
+    assert!(gets.iter().all(|it| it == "GET /other?sig=abc"), "{gets:?}");
+
+    let elsewhere = Server::new(|_| {
+        raw("HTTP/1.1 307 Temporary\r\nLocation: //elsewhere.invalid/o?sig=abc\r\nContent-Length: 0\r\n\r\n")
+    });
+    let said = race(&home, &elsewhere.url(), &[]);
+    assert!(said.refusal().ends_with("race http://elsewhere.invalid/o?sig=abc instead"), "{said}");
+    let circle = Server::new(|_| raw("HTTP/1.1 302 Found\r\nLocation: /f\r\nContent-Length: 0\r\n\r\n"));
+    assert!(race(&home, &circle.url(), &[]).refusal().contains("a redirect"), "it ends");
 }
 
 #[test]

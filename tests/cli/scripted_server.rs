@@ -8,9 +8,10 @@ use std::time::Duration;
 
 pub(super) const TEXT: &str = "one\ntwo\nthree";
 
-/// A request: its verb, its client, and the number of GETs before it.
+/// A request: its verb, its path with its query, its client, and the number of GETs before it.
 pub(super) struct Request {
     pub(super) verb: String,
+    pub(super) path: String,
     pub(super) agent: String,
     pub(super) gets_before: usize,
 }
@@ -73,7 +74,7 @@ fn converse(
         head.lines().find_map(|line| line.to_lowercase().strip_prefix("user-agent: ").map(str::to_owned));
     log.lock().unwrap().push(format!("{verb} {path}"));
     let gets_before = if verb == "GET" { gets.fetch_add(1, Ordering::SeqCst) } else { 0 };
-    match script(&Request { verb, agent: agent.unwrap_or_default(), gets_before }) {
+    match script(&Request { verb, path, agent: agent.unwrap_or_default(), gets_before }) {
         Some(answer) => {
             // A client that has seen enough goes away.
             let _ = client.write_all(&answer);

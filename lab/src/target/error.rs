@@ -108,6 +108,19 @@ pub enum TargetError {
     /// It is nothing that a server could be asked for.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// Its server redirects to another one. The address is whole, its query included, so that the
+    /// user can name it.
+    #[error(
+        "{name}: the server answers {code} with a redirect to another server, which is not followed: race {to} instead"
+    )]
+    Redirected {
+        /// What was requested.
+        name: String,
+        /// The status.
+        code: u16,
+        /// The other URL, which may be a secret of the user's: never in a record.
+        to: String,
+    },
     /// Its server does not send it.
     #[error("{name}: {cause}")]
     Web {

@@ -123,6 +123,57 @@ impl Url {
     }
 }
 
+impl Url {
+    /// Where a redirect from here leads, by the field `Location` (RFC 3986, 5.2); `None` if that is
+    /// no URL.
+    #[must_use]
+    pub fn resolved(&self, location: &str) -> Option<Url> {
+        let location = location.split('#').next().unwrap_or_default();
+        let scheme = self.scheme.prefix();
+        let root = format!("{scheme}{}", self.authority);
+        let path = self.request.split('?').next().unwrap_or("/");
+        let absolute = match location {
+            "" => return None,
+            _ if is_url(location.as_ref()) => location.to_owned(),
+            _ if location.starts_with("//") => format!("{}{location}", scheme.trim_end_matches('/')),
+            _ if location.starts_with('/') => format!("{root}{}", without_dots(location)),
+            _ if location.starts_with('?') => format!("{root}{path}{location}"),
+            _ => {
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{root}{}", without_dots(&format!("{folder}/{location}")))
+            }
+        };
+        absolute.parse().ok()
+    }
+
+    /// Whether another URL is of the same server: of the same host and port, or the encrypted form
+    /// of this one.
+    #[must_use]
+    pub fn shares_server(&self, other: &Url) -> bool {
+        let is_same = (self.scheme, self.port) == (other.scheme, other.port);
+        let usual = |url: &Url, scheme: Scheme| url.scheme == scheme && url.port == scheme.default_port();
+        let is_upgrade = usual(self, Scheme::Http) && usual(other, Scheme::Https);
+        self.host().eq_ignore_ascii_case(other.host()) && (is_same || is_upgrade)
+    }
+}
+
+/// A path, with its query, without the parts `.` and `..`.
+fn without_dots(request: &str) -> String {
+    let (path, query) = request.split_at(request.find('?').unwrap_or(request.len()));
+    let mut parts = Vec::new();
+    let mut is_folder = false;
+    for part in path.split('/').skip(1) {
+        is_folder = matches!(part, "." | "..");
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let end = if is_folder && !parts.is_empty() { "/" } else { "" };
+    format!("/{}{end}{query}", parts.join("/"))
+}
+
 fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -185,6 +236,34 @@ mod tests {
     use crate::target::{Place, Target, TargetFacts};
     use proptest::prelude::*;
     use readlab_protocol::Reads;
+
+    #[test]
+    fn a_redirect_leads_where_its_location_says_from_the_place_of_the_url() {
+        let base: Url = "http://h:81/a/b?c=d".parse().unwrap();
+        for (location, expected) in [
+            ("/f?sig=abc", "http://h:81/f?sig=abc"),
+            ("f", "http://h:81/a/f"),
+            ("../f", "http://h:81/f"),
+            ("./", "http://h:81/a/"),
+            ("?x", "http://h:81/a/b?x"),
+            ("//other/f#part", "http://other/f"),
+            ("https://h/f", "https://h/f"),
+        ] {
+            assert_eq!(base.resolved(location).unwrap().exact(), expected, "{location}");
+        }
+        for location in ["", "#part", "https://user@h/f", "ftp://h/f\u{7}"] {
+            assert_eq!(base.resolved(location), None, "{location}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_the_same_by_host_and_port_and_with_encryption_instead_of_none() {
+        let shares =
+            |one: &str, other: &str| one.parse::<Url>().unwrap().shares_server(&other.parse().unwrap());
+        assert!(shares("http://h:81/a", "http://H:81/b") && shares("http://h/a", "https://h/a"));
+        assert!(!shares("https://h/a", "http://h/a") && !shares("http://h/a", "http://i/a"));
+        assert!(!shares("http://h:81/a", "http://h/a") && !shares("http://h:81/a", "https://h/a"));
+    }
 
     #[test]
     fn a_url_is_split_into_its_parts() {

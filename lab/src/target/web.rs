@@ -17,6 +17,9 @@ const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_
 /// The words for the cache of another server, wherever a state is shown.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
+/// Redirects that are followed before a target is given up.
+const REDIRECTS_MAX: u32 = 10;
+
 /// The fields that distinguish one state of a URL's content from another, as far as its server
 /// sends them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -103,7 +106,33 @@ impl Remote {
     }
 
     fn failed(&self, cause: HttpError) -> TargetError {
-        TargetError::Web { name: self.source.to_string(), cause }
+        let name = self.source.to_string();
+        match (cause, &self.source) {
+            (HttpError::Redirect { code, to }, Source::Url(url)) => {
+                let to = url
+                    .resolved(to.exact())
+                    .map_or_else(|| to.exact().to_owned(), |to| to.exact().to_owned());
+                TargetError::Redirected { name, code, to }
+            }
+            (cause, _) => TargetError::Web { name, cause },
+        }
+    }
+
+    /// Continues with the URL to which the server redirects, if that is of the same server.
+    fn follow(&mut self, location: &str) -> bool {
+        let Source::Url(url) = &self.source else { return false };
+        match url.resolved(location) {
+            Some(next) if url.shares_server(&next) => {
+                self.source = Source::Url(next);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The head of the answer, with the version of the content.
+    fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
+        self.ask(RequestVerb::Head, check).map(|response| (Some(Version::in_head(&response)), response))
     }
 
     /// Requests it with the lab's own client.
@@ -152,22 +181,35 @@ impl Target {
     /// If the server cannot be reached, is not trusted, or does not send the bytes; or the error of
     /// `check`.
     pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
+        let named = source.to_string();
         let mut remote = Remote::new(source, options);
-        // A server may refuse HEAD and still send the bytes: then a GET decides, which ends after
-        // its head.
-        let (version, response) = match remote.ask(RequestVerb::Head, check) {
-            Ok(response) => (Some(Version::in_head(&response)), response),
-            Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                (None, remote.ask(RequestVerb::Get, check).map_err(|cause| remote.failed(cause))?)
+        let mut redirects = 0;
+        let (version, response) = loop {
+            match remote.head(check) {
+                Ok(answer) => break answer,
+                Err(HttpError::Redirect { to, .. })
+                    if redirects < REDIRECTS_MAX && remote.follow(to.exact()) =>
+                {
+                    redirects += 1;
+                }
+                // A server may refuse HEAD and still send the bytes: then a GET decides, which ends
+                // after its head.
+                Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
+                    let response = remote.ask(RequestVerb::Get, check);
+                    break (None, response.map_err(|cause| remote.failed(cause))?);
+                }
+                Err(cause) => return Err(remote.failed(cause)),
             }
-            Err(cause) => return Err(remote.failed(cause)),
         };
+        let redirect = (redirects > 0).then(|| {
+            format!("The server redirects {named}: what is read is {}, without that request.", remote.source)
+        });
         let software = response.field("server").map(str::to_owned);
         let known = version.clone().unwrap_or_default();
         let facts = TargetFacts {
             path: remote.source.to_string(),
             size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
-            cautions: cautions(version.as_ref()),
+            cautions: cautions(version.as_ref()).into_iter().chain(redirect).collect(),
             http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
             store: remote.source.store(),
             ..TargetFacts::default()

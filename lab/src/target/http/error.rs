@@ -2,6 +2,7 @@
 
 use super::connection::PART_TIME_MAX;
 use super::trust::TrustError;
+use crate::target::secret;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -52,8 +53,8 @@ pub enum HttpError {
     Redirect {
         /// The status.
         code: u16,
-        /// The other URL, as it may be shown.
-        to: String,
+        /// The other URL.
+        to: Location,
     },
     /// The bytes of the body are not those of the content.
     #[error("the server sends the content encoding {0}, although none was accepted")]
@@ -93,6 +94,32 @@ pub enum HttpError {
     /// The connection failed.
     #[error("{0}")]
     Io(io::Error),
+}
+
+/// Where a redirect leads. It is shown without a query that is a secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Location {
+    pub(super) exact: String,
+}
+
+impl Location {
+    /// As the server says it, which may be a secret: for the next request, and for the user alone.
+    #[must_use]
+    pub fn exact(&self) -> &str {
+        &self.exact
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&secret::shown(&self.exact))
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Location").field(&secret::shown(&self.exact)).finish()
+    }
 }
 
 /// What is wrong with a server's certificate.

@@ -12,11 +12,10 @@ mod error;
 mod tests;
 mod trust;
 
-use super::secret;
 use super::url::Url;
 use body::{Body, framing};
 use connection::{Connection, TimedPart};
-pub use error::{CertificateFault, HttpError};
+pub use error::{CertificateFault, HttpError, Location};
 use rustls::ClientConfig;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -154,7 +153,9 @@ impl ResponseHead {
     fn accepted(self) -> Result<Vec<(String, String)>, HttpError> {
         match (self.code, find(&self.fields, "location")) {
             (200, _) => self.unencoded(),
-            (code @ 300..=399, Some(to)) => Err(HttpError::Redirect { code, to: secret::shown(to) }),
+            (code @ 300..=399, Some(to)) => {
+                Err(HttpError::Redirect { code, to: Location { exact: to.to_owned() } })
+            }
             (code, _) => Err(HttpError::Status { code, reason: self.reason }),
         }
     }
