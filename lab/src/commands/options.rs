@@ -35,9 +35,9 @@ pub struct SamplingOptions {
     /// that may be the fastest]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub min_runs: Option<u32>,
-    /// Maximum number of timed readings of each trial
-    #[arg(short = 'M', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_runs: u32,
+    /// Maximum number of timed readings of each trial [default: 100, or the suite's]
+    #[arg(short = 'M', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_runs: Option<u32>,
     /// Maximum total time of the timed readings of a trial, once it has its minimum number of them
     /// [default: 30s, or the suite's]
     #[arg(long, value_name = "TIME")]

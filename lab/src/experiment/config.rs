@@ -47,8 +47,8 @@ pub struct SamplingConfig {
     pub runs: Option<u32>,
     /// At least this many; `None` for the usual number.
     pub min_runs: Option<u32>,
-    /// At most this many.
-    pub max_runs: u32,
+    /// At most this many; `None` for the usual number.
+    pub max_runs: Option<u32>,
     /// Time of timed readings of one trial.
     pub max_time: Option<Nanos>,
     /// Time of the whole run.
@@ -180,7 +180,7 @@ impl Default for SamplingConfig {
             warmup: 1,
             runs: None,
             min_runs: None,
-            max_runs: 100,
+            max_runs: None,
             max_time: None,
             budget: None,
             precision: 0.01,

@@ -36,7 +36,7 @@ impl LongestRun {
     /// # Errors
     /// If the time in the suite is malformed.
     pub fn of(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<LongestRun> {
-        let readings = user.runs.or(suite.max_runs).unwrap_or(READINGS);
+        let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(READINGS);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
         let slow_ns =
             u128::from(size_bytes) * u128::from(readings) * 1_000_000_000 / u128::from(SLOW_BYTES_PER_S);

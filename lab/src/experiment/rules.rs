@@ -19,6 +19,9 @@ const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 /// Timed readings of a trial at least, unless the user or the suite sets a number.
 const MIN_RUNS: u32 = 10;
 
+/// Timed readings of a trial at most, unless the user or the suite sets a number.
+const MAX_RUNS: u32 = 100;
+
 /// The user's rules; where the user sets none, those of the suite, else the usual ones.
 pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
@@ -34,15 +37,7 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
         (None, None) => Budget::Advised(ADVISED_BUDGET),
     };
-    let (mut min_runs, mut max_runs) = (user.min_runs.or(suite.min_runs).unwrap_or(MIN_RUNS), user.max_runs);
-    match user.runs {
-        Some(runs) => (min_runs, max_runs) = (runs, runs),
-        None => {
-            if let Some(most) = suite.max_runs {
-                (min_runs, max_runs) = (min_runs.min(most), most);
-            }
-        }
-    }
+    let [min_runs, max_runs] = numbers_of_readings(suite, user);
     let &SamplingConfig { warmup, fills, seed, .. } = user;
     // Published experiments read a fixed number of times, or for a fixed time.
     let precision = if suite.is_full { 0.0 } else { user.precision };
@@ -51,4 +46,19 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
     let is_counted = user.runs.is_some() || user.min_runs.is_some();
     let focus = if is_counted { Focus::Everything } else { suite.focus };
     Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed, counts, focus })
+}
+
+/// The fewest and the most readings of a trial. Where the user sets one of them, the other gives
+/// way.
+fn numbers_of_readings(suite: &Suite, user: &SamplingConfig) -> [u32; 2] {
+    if let Some(runs) = user.runs {
+        return [runs, runs];
+    }
+    let fewest = user.min_runs.or(suite.min_runs).unwrap_or(MIN_RUNS);
+    match (user.max_runs, suite.max_runs, user.min_runs) {
+        (Some(most), _, _) => [fewest.min(most), most],
+        (None, Some(most), Some(fewest)) => [fewest, most.max(fewest)],
+        (None, Some(most), None) => [fewest.min(most), most],
+        (None, None, _) => [fewest, MAX_RUNS.max(fewest)],
+    }
 }

@@ -67,6 +67,23 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
 }
 
 #[test]
+fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
+    let of = |head: &str, min_runs, max_runs| {
+        let sampling = SamplingConfig { min_runs, max_runs, ..SamplingConfig::default() };
+        let rules = merged(head, UserOptions { sampling, ..user() }).rules;
+        (rules.min_runs, rules.max_runs)
+    };
+    let head = "min_runs = 10\nmax_runs = 12";
+    assert_eq!(of(head, None, None), (10, 12));
+    assert_eq!(of(head, None, Some(5)), (5, 5));
+    assert_eq!(of(head, None, Some(50)), (10, 50));
+    assert_eq!(of(head, Some(20), None), (20, 20));
+    assert_eq!(of(head, Some(20), Some(30)), (20, 30));
+    assert_eq!(of("", None, None), (10, 100));
+    assert_eq!(of("", Some(200), None), (200, 200));
+}
+
+#[test]
 fn trials_of_a_suite_file_are_named_unless_methods_are() {
     assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
     let trials = TrialOptions {
