@@ -43,6 +43,29 @@ fn is_measured(json: &Value, command: &str) {
 }
 
 #[test]
+fn commands_as_they_are_take_part_on_a_folder_and_read_a_part_cold() {
+    let home = Home::new();
+    fs::create_dir(home.at("tree")).unwrap();
+    home.file("tree/read", "a line\n".repeat(200_000));
+    home.file("tree/ignored", "a line\n".repeat(200_000));
+    let commands = ["du -s {}", "wc -l {}/read", "head -n 10 {}/read"];
+    let words = commands.iter().flat_map(|command| ["-c", command]).chain(["--check", "none"]);
+    let (json, said) = home.race_json(&home.at("tree"), &words.collect::<Vec<_>>());
+    assert_eq!(said.code, Some(0), "{said}");
+    for command in commands {
+        for state in ["cold", "warm"] {
+            let trial = trial(&json, command, state);
+            assert_eq!(trial["outcome"], "measured", "{trial}");
+        }
+        let share = trial(&json, command, "cold")["samples"][0]["resident_after"].as_f64().unwrap();
+        let is_part = if command.starts_with("du") { share == 0.0 } else { share > 0.0 && share < 0.6 };
+        assert!(is_part, "{command}: {share}");
+    }
+    let proof = json["proofs"].to_string();
+    assert!(proof.contains("of_a_part"), "{proof}");
+}
+
+#[test]
 fn commands_that_print_the_same_are_raced_alone_and_another_is_refused() {
     let home = Home::new();
     let (first, same, other) = ("grep -n thr {}", "grep -F -n thr {}", "grep -n two {}");

@@ -7,7 +7,7 @@ use crate::contender::roster::{Roster, RosterEntry};
 use crate::live::Live;
 use crate::record::Requested;
 use crate::terminal::notice;
-use crate::trial::Transport;
+use crate::trial::{COMMAND, Transport};
 use std::collections::BTreeSet;
 
 /// Builds and starts every contender that the trials of a run may need.
@@ -24,9 +24,10 @@ pub fn discover(
     Ok(build_and_discover(&roster, participation, live, config.quiet))
 }
 
-/// How a contender takes part. Those of the user's rosters are requested by their file.
+/// How a contender takes part. Those of the user's rosters are requested by their file, and the one
+/// that runs commands by any command of the user's, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
-    let is_own = entry.home.is_some();
+    let is_own = entry.home.is_some() || entry.name == COMMAND && !config.commands.is_empty();
     if is_own || names_reference(config, &entry.name) {
         return Participation::Built;
     }
@@ -116,13 +117,17 @@ fn may_match(glob: &str, contender: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions, UserOptions};
-    use crate::record::RunKind;
+    use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions, UserOptions};
+    use crate::record::{CommandRules, RunKind};
     use crate::suite::Suite;
     use crate::target::source::ServerOptions;
 
     /// How a contender takes part in a race of a file.
     fn of(contender: &str, trials: TrialOptions) -> Participation {
+        taking_part(contender, trials, Suite::race(), Transport::File)
+    }
+
+    fn taking_part(contender: &str, trials: TrialOptions, suite: Suite, over: Transport) -> Participation {
         let user = UserOptions {
             sampling: SamplingConfig::default(),
             trials,
@@ -131,9 +136,9 @@ mod tests {
             server: ServerOptions::default(),
             quiet: false,
         };
-        let config = RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap();
+        let config = RunConfig::merge(RunKind::Race, suite, user).unwrap();
         let roster = Roster::built_in();
-        participation(&config, &BTreeSet::from([Transport::File]), roster.entry(contender).unwrap())
+        participation(&config, &BTreeSet::from([over]), roster.entry(contender).unwrap())
     }
 
     fn with_method(glob: &str) -> TrialOptions {
@@ -158,6 +163,18 @@ mod tests {
             let named = format!("{:?} {:?}", trials.methods, trials.reference);
             assert_eq!(of("rust-crates", trials), expected, "{named}");
         }
+    }
+
+    #[test]
+    fn a_command_of_the_user_s_needs_its_contender_whatever_the_suite_and_the_target_are() {
+        let command = OwnCommand { line: "du -s {}".to_owned(), rules: CommandRules::default() };
+        let trials = TrialOptions { commands: vec![command], ..TrialOptions::default() };
+        for over in [Transport::File, Transport::Tree, Transport::Places, Transport::Http] {
+            let found = taking_part("command", trials.clone(), Suite::commands(), over);
+            assert_eq!(found, Participation::Built, "{over:?}");
+        }
+        let none = taking_part("command", TrialOptions::default(), Suite::commands(), Transport::Tree);
+        assert_eq!(none, Participation::LeftOut);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 //! ([`crate::measure::attempt`]).
 
 use super::observed_turn::ObservedTurn;
+use crate::linux::memory::page_bytes;
 use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::SampleError;
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::record::Sample;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, Work};
 
 impl ObservedTurn<'_> {
     /// Checks that these samples started from the state that they claim.
@@ -48,14 +49,37 @@ impl ObservedTurn<'_> {
         why: impl FnOnce(&NextLayer, u64, &LayerBytes) -> Option<String>,
     ) -> Option<String> {
         let below = self.below.as_ref()?;
-        let size_bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
+        let read_bytes = self.part_bytes().unwrap_or(self.facts.size_bytes);
+        let size_bytes = read_bytes.saturating_mul(self.turn.readings());
         why(&below.layer, size_bytes, &below.bytes)
+    }
+
+    /// The bytes of the part that was read, where a part may do: what a command as it is reads is
+    /// its own affair. It is what the turn has brought into the cache; `None` where that is not
+    /// known, and for trials that read all.
+    fn part_bytes(&self) -> Option<u64> {
+        let after = self.after.filter(|_| self.reads_part() && !self.trial.bypasses_cache())?;
+        let part = after.resident.saturating_mul(page_bytes());
+        Some(part.min(self.facts.size_bytes))
+    }
+
+    fn reads_part(&self) -> bool {
+        self.trial.work == Work::Output && self.trial.state == CacheState::Cold
+    }
+
+    /// The least that a cold reading must fetch from the device; `None` where that is not known. Of
+    /// a part that may lie in holes, only what cannot.
+    fn expected_bytes(&self) -> Option<u64> {
+        let whole_bytes = self.facts.expected_device_bytes()?;
+        let Some(part_bytes) = self.part_bytes() else { return Some(whole_bytes) };
+        let elsewhere_bytes = self.facts.size_bytes.saturating_sub(whole_bytes);
+        Some(part_bytes.saturating_sub(elsewhere_bytes))
     }
 
     /// Checks that the bytes came from the device. That nothing was resident was proven before the
     /// turn.
     fn cold_violation(&self, sample: &Sample) -> Option<String> {
-        let expected_bytes = self.facts.expected_device_bytes().map(least_fetched);
+        let expected_bytes = self.expected_bytes().map(least_fetched);
         match (sample.device_read_bytes, expected_bytes) {
             (Some(device_bytes), Some(expected_bytes)) if device_bytes < expected_bytes => Some(format!(
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
@@ -78,6 +102,7 @@ impl ObservedTurn<'_> {
         }
         match &self.after {
             Some(proof) if proof.resident >= least_fetched(proof.pages) => None,
+            Some(_) if self.reads_part() => None,
             Some(proof) => {
                 Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
             }
@@ -118,8 +143,10 @@ mod tests {
     use crate::contender::session::Turn;
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
+    use crate::record::Trial;
     use crate::target::TargetFacts;
     use crate::target::device::Device;
+    use crate::target::extents::Extents;
     use readlab_protocol::TurnRequest;
 
     fn resident(resident: u64) -> Option<ResidencyProof> {
@@ -155,11 +182,22 @@ mod tests {
         });
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
-        let answer = Turn { samples: Vec::new(), counts: Vec::new(), latencies: None, seen_ns: 1 };
         let facts = TargetFacts { device, ..trials.facts(0).clone() };
-        let observed = ObservedTurn {
-            trial: trials.trial(0),
-            facts: &facts,
+        let observed = observed(trials.trial(0), &facts, pages, below);
+        observed.state_violation(std::slice::from_ref(sample))
+    }
+
+    /// A turn of one reading.
+    fn observed<'t>(
+        trial: &'t Trial,
+        facts: &'t TargetFacts,
+        pages: [u64; 2],
+        below: Option<Below>,
+    ) -> ObservedTurn<'t> {
+        let answer = Turn { samples: Vec::new(), counts: Vec::new(), latencies: None, seen_ns: 1 };
+        ObservedTurn {
+            trial,
+            facts,
             turn: MeteredTurn {
                 request: TurnRequest { lead: 0, count: 1 },
                 began_ns: 0,
@@ -169,8 +207,32 @@ mod tests {
             before: resident(pages[0]),
             after: resident(pages[1]),
             below,
-        };
-        observed.state_violation(std::slice::from_ref(sample))
+        }
+    }
+
+    /// The same of a command as it is, of a plain file of ten pages with so many bytes in holes.
+    fn violation_of_command(hole_bytes: u64, pages: [u64; 2], device_bytes: Option<u64>) -> Option<String> {
+        let fixture = Fixture::of_size(40_960);
+        let trials = fixture.trials(&[("a", COLD)]);
+        let trial = Trial { work: Work::Output, ..trials.trial(0).clone() };
+        let extents = Extents { count: 1, hole_bytes, ..Extents::default() };
+        let facts = TargetFacts { extents: Some(extents), ..trials.facts(0).clone() };
+        let sample = Sample { device_read_bytes: device_bytes, ..Sample::default() };
+        observed(&trial, &facts, pages, None).state_violation(std::slice::from_ref(&sample))
+    }
+
+    #[test]
+    fn a_command_as_it_is_is_cold_by_the_part_that_it_brought_into_the_cache() {
+        let of = |pages, bytes| violation_of_command(0, pages, Some(bytes));
+        assert_eq!(of([0, 2], 8192), None, "the first two pages");
+        assert_eq!(of([0, 0], 0), None, "it reads nothing of the content");
+        let why = of([0, 5], 4096).unwrap();
+        assert_eq!(why, "only 4096 bytes came from the device, at least 20276 were expected");
+        assert!(of([1, 2], 8192).unwrap().contains("before the reading"));
+        assert!(of([0, 10], 8192).is_some(), "of the whole, the whole must come");
+        assert_eq!(violation_of_command(20_480, [0, 5], Some(0)), None, "the part may be a hole");
+        assert!(violation_of_command(20_480, [0, 8], Some(0)).is_some(), "that much is in no hole");
+        assert_eq!(violation_of_command(0, [0, 2], None), None, "what it left was not there before");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::record::{Sample, TrialRecord};
 use crate::report::words;
-use crate::trial::{CacheState, Transport};
+use crate::trial::{CacheState, Transport, Work};
 use crate::units::Bytes;
 use serde::Serialize;
 
@@ -33,6 +33,10 @@ pub struct StateProof {
     /// Only their bytes from the device prove them.
     #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
+    /// Of these, cold samples of commands as they are that read a part: what they left in the cache
+    /// came from below.
+    #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
+    pub of_part: usize,
     /// Rejected readings.
     pub rejected: usize,
     /// Share of pages in the cache before.
@@ -73,6 +77,9 @@ impl StateProof {
                 "; {by_device_alone} left less than the file in the cache: device bytes alone prove them"
             );
         }
+        if self.of_part > 0 {
+            text += &format!("; {} read a part: what they left in the cache came from there", self.of_part);
+        }
         text
     }
 
@@ -108,7 +115,8 @@ impl StateProof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: all().map(by_device_alone).sum(),
+            by_device_alone: all().filter(|it| !reads_part(it)).map(left_less).sum(),
+            of_part: all().filter(|it| reads_part(it)).map(left_less).sum(),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
@@ -127,8 +135,18 @@ fn between(range: Option<Range>) -> String {
     }
 }
 
+/// Whether a trial may read a part: what a command as it is reads is its own affair.
+fn reads_part(trial: &TrialRecord) -> bool {
+    trial.trial.work == Work::Output
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Cold samples of a trial through the page cache that left less than the file in it.
-fn by_device_alone(trial: &TrialRecord) -> usize {
+fn left_less(trial: &TrialRecord) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
