@@ -11,7 +11,7 @@ use crate::experiment::recorder::Recorder;
 use crate::experiment::sweep::config::SweepConfig;
 use crate::experiment::sweep::run::PreparedSweep;
 use crate::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
-use crate::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
+use crate::experiment::{ExecuteError, Experiment, InterruptedRun, LineUp, execute, participants};
 use crate::folder::output_file::{self, Inputs, OutputFile};
 use crate::folder::{REPORT, RunFolder, scratch};
 use crate::linux::interrupt;
@@ -159,7 +159,7 @@ fn run_one(
     live: &Live,
 ) -> anyhow::Result<RunEnd> {
     in_new_folder(options, live, |_, recorder| {
-        let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
+        let experiment = Experiment::prepare(config, contenders, targets, &recorder, LineUp::InTime)?;
         let record = recorder.path().to_owned();
         Ok(RunEnd { code: begin_and_execute(experiment, recorder, options)?, record })
     })

@@ -9,7 +9,7 @@ use crate::experiment::config::RunConfig;
 use crate::experiment::recorder::Recorder;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all, transports};
 use crate::experiment::watched_file::WatchedFile;
-use crate::experiment::{Experiment, FirstLines, InterruptedRun, participants};
+use crate::experiment::{Experiment, FirstLines, InterruptedRun, LineUp, participants};
 use crate::fleet::Job;
 use crate::fleet::agreement::{self, Agreement, Terms, Told};
 use crate::fleet::role::{self, Role};
@@ -217,7 +217,8 @@ impl NewWork {
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let mut examined = examine_all(&self.config, &[self.specs])?;
         let contenders = Rc::new(participants::discover(&self.config, &transports(&examined), live)?);
-        let mut experiment = Experiment::prepare(&self.config, &contenders, examined.remove(0), recorder)?;
+        let mut experiment =
+            Experiment::prepare(&self.config, &contenders, examined.remove(0), recorder, LineUp::Whole)?;
         self.counts.iter().for_each(|counts| experiment.scale(counts));
         Ok(experiment)
     }

@@ -8,12 +8,14 @@ use super::together::of_one_target;
 use super::{Experiment, Procedure, Rounds};
 use crate::linux::interrupt;
 use crate::measure::interface::Sink;
+use crate::measure::plan::Budget;
 use crate::measure::round;
 use crate::measure::sampler::ProcessSampler;
 use crate::measure::search;
 use crate::record::{EndReason, Line, RecordError, RunKind};
 use crate::target::Place;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The blocks and depths at which fio reads the device: those at which our own methods are best.
 const FIO_POINTS: [FioPoint; 2] =
@@ -36,6 +38,7 @@ pub enum ExecuteError {
 /// If the record or the files of a sweep cannot be written. How a trial ends is not an error.
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let (before, readers) = (experiment.elapsed(), experiment.readers());
+    let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
     let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, .. } = experiment;
     let rounds = match procedure {
         Procedure::Rounds(rounds) => rounds,
@@ -72,7 +75,11 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
         && kind == RunKind::Limits
         && !interrupt::requested()
     {
-        compare_with_fio(recorder, file)?;
+        let left = match budget {
+            Budget::Advised(_) => None,
+            Budget::Firm(time) => Some(Duration::from(time).saturating_sub(before + begun.elapsed())),
+        };
+        compare_with_fio(recorder, file, left)?;
     }
     Ok(end)
 }
@@ -93,11 +100,12 @@ fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -
     Ok(())
 }
 
-/// Records what fio reads from the same device. If it cannot run, a warning says why.
-fn compare_with_fio(recorder: &mut Recorder, file: &Path) -> Result<(), RecordError> {
+/// Records what fio reads from the same device, in what is left of a firm time. If it cannot run, a
+/// warning says why.
+fn compare_with_fio(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
     for point in FIO_POINTS {
         recorder.note("fio reads the device");
-        match fio(file, 0, point) {
+        match fio(file, 0, point, left.map(|left| left / FIO_POINTS.len() as u32)) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {
                 return recorder.append(Line::Warning { text: format!("no limit by fio: {error}") });

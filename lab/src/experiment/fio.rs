@@ -8,9 +8,13 @@ use crate::units::Bytes;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// How often fio reads the file. The median is recorded.
 const READINGS: usize = 3;
+
+/// The shortest reading that shows a rate: fio itself takes tenths of a second to begin and end.
+const READING_MIN: Duration = Duration::from_millis(500);
 
 /// Why fio measured nothing.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +25,9 @@ pub enum FioError {
     /// It ended with an error.
     #[error("fio: {0}")]
     Failed(String),
+    /// There is no time for it.
+    #[error("the time for the whole run was used up")]
+    NoTime,
     /// Its output is not what was expected.
     #[error("fio's output has no read rate: {0}")]
     NoRate(String),
@@ -36,13 +43,19 @@ pub struct FioPoint {
 }
 
 /// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
-/// order, the file opened read-only.
+/// order, the file opened read-only. In a limited time each reading ends early.
 ///
 /// # Errors
-/// If fio is not installed, fails, or prints something unexpected.
-pub fn fio(path: &Path, target: usize, point: FioPoint) -> Result<Limit, FioError> {
+/// If fio is not installed, fails, has no time, or prints something unexpected.
+pub fn fio(path: &Path, target: usize, point: FioPoint, time: Option<Duration>) -> Result<Limit, FioError> {
+    let each = time.map(|time| time / READINGS as u32);
+    if each.is_some_and(|each| each < READING_MIN) {
+        return Err(FioError::NoTime);
+    }
+    // What fio takes beside the reading is in its share.
+    let reading = each.map(|each| each - READING_MIN / 2);
     let FioPoint { block_bytes, depth } = point;
-    let samples = (0..READINGS).map(|_| once(path, block_bytes, depth)).collect::<Result<Vec<u64>, _>>()?;
+    let samples = (0..READINGS).map(|_| once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
     Ok(Limit {
@@ -60,8 +73,9 @@ pub fn fio(path: &Path, target: usize, point: FioPoint) -> Result<Limit, FioErro
     })
 }
 
-/// One reading of the whole file; bytes per second.
-fn once(path: &Path, block_bytes: u64, depth: u64) -> Result<u64, FioError> {
+/// One reading of the whole file, or of as much as the time allows; bytes per second.
+fn once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, FioError> {
+    let FioPoint { block_bytes, depth } = point;
     // A colon separates files in fio's list of names.
     let name = path.to_string_lossy().replace(':', "\\:");
     let output = Command::new("fio")
@@ -70,6 +84,7 @@ fn once(path: &Path, block_bytes: u64, depth: u64) -> Result<u64, FioError> {
         .arg(format!("--bs={block_bytes}"))
         .arg(format!("--iodepth={depth}"))
         .arg(format!("--filename={name}"))
+        .args(time.map(|time| format!("--runtime={}ms", time.as_millis())))
         .stdin(Stdio::null())
         .output()
         .map_err(FioError::NotStarted)?;
@@ -92,6 +107,13 @@ fn rate(said: &str) -> Result<u64, FioError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_time_nothing_is_started() {
+        let point = FioPoint { block_bytes: 4096, depth: 1 };
+        let found = fio(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
+        assert!(matches!(found, Err(FioError::NoTime)), "{found:?}");
+    }
 
     #[test]
     fn the_rate_is_found_behind_notes_and_its_absence_is_reported() {

@@ -4,6 +4,7 @@
 //! from the options of a sweep, [`Experiment::from_record`] from the record of an interrupted run.
 //! [`execute()`] measures any of them.
 
+mod affordable;
 pub mod candidates;
 pub mod command_parameters;
 pub mod config;
@@ -43,6 +44,7 @@ use crate::measure::target::CacheControl;
 use crate::record::{Line, Record, RecordError, Requested, RunKind};
 use crate::target::Target;
 pub use execute::{ExecuteError, execute};
+pub use prepare::LineUp;
 use recorder::Recorder;
 pub use resume::{FirstLines, InterruptedRun};
 use std::rc::Rc;

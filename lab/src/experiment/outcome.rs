@@ -66,7 +66,9 @@ fn failed_command(record: &Record) -> &str {
 fn nothing_measured(record: &Record) -> Option<String> {
     let only_controls = record.trials.iter().all(|it| it.trial.is_control());
     let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
-    if counted().any(took_part) {
+    // What fio measured is a limit without a trial.
+    let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
+    if counted().any(took_part) || only_controls && is_limit_measured() {
         return None;
     }
     let first = counted().find_map(|it| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?)));

@@ -1,6 +1,7 @@
 //! Prepares an experiment from its configuration: targets served and opened, right answers found,
 //! trials planned.
 
+use super::affordable::{self, Predicted};
 use super::config::{InspectConfig, RunConfig};
 use super::deadline::Deadline;
 use super::expected_answers::ExpectedAnswers;
@@ -37,6 +38,7 @@ impl Experiment {
         contenders: &Rc<Contenders>,
         examined: ExaminedTargets,
         recorder: &Recorder,
+        line_up: LineUp,
     ) -> anyhow::Result<Experiment> {
         // The time of the run does not include building contenders. It includes asking and reading
         // the target.
@@ -48,10 +50,18 @@ impl Experiment {
         // Before the first whole reading, which would fill a cache below the file system.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
+        let reads = Instant::now();
         let mut expected = reading.all(&mut targets)?;
+        let took = reads.elapsed() / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let planning = Planning::new(config, contenders, &targets, &expected)?;
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
-        let PlannedRun { plan, rounds, reference, references } = plan;
+        let PlannedRun { mut plan, rounds, reference, references } = plan;
+        plan.name_first(&participants::requested(config));
+        let predicted = Predicted { reading: took, elapsed: begun.elapsed() };
+        let left_out = match (&rounds, line_up) {
+            (Rounds::All, LineUp::InTime) => affordable::fit(&mut plan, config, predicted),
+            (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,
+        };
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
         let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
         let mut header = preface::header(config.kind, plan.rules.seed, reference);
@@ -59,6 +69,7 @@ impl Experiment {
         header.agenda = resume_plan;
         let mut preface = preface::lines(header, &targets, contenders, &plan);
         preface.extend(warning);
+        preface.extend(left_out.map(preface::warning));
         let (targets, caches) = known(targets, expected);
         let mut experiment = Experiment {
             kind: config.kind,
@@ -91,6 +102,15 @@ impl Experiment {
         }
         Ok(experiment)
     }
+}
+
+/// Which of the trials that were selected take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineUp {
+    /// Those for which there is time.
+    InTime,
+    /// All: the ranks of a fleet must plan alike, and each predicts another time.
+    Whole,
 }
 
 fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<Vec<OpenTarget>> {

@@ -78,6 +78,9 @@ pub struct Planned {
     pub collects: bool,
     /// What its readings are for.
     pub role: Role,
+    /// Whether it is the first trial of something that the user named: where time is short, it is
+    /// read once before any other trial twice.
+    pub is_first_named: bool,
 }
 
 /// What the readings of a trial are for, beside finding the fastest.

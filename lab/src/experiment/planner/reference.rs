@@ -16,7 +16,7 @@ pub(in crate::experiment) fn as_planned(reference: &TrialId, plan: &Plan) -> Tri
 }
 
 /// Whether a name without its scan or some of its settings means this trial.
-fn is_meant(name: &TrialId, id: &TrialId) -> bool {
+pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
     let (named, method) = (&name.method, &id.method);
     (&named.contender, &named.method) == (&method.contender, &method.method)
         && (named.scan.is_none() || named.scan == method.scan)

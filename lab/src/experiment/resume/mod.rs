@@ -83,6 +83,7 @@ impl Experiment {
         let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
         let mut plan = plan(&resume_plan, &contenders)?;
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
+        plan.name_first(&resume_plan.requested);
         let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
         let copying = Deadline::of_copying(&resume_plan.rules, begun);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };

@@ -18,7 +18,7 @@ mod rounds;
 pub(super) mod state_clock;
 pub(super) mod state_run;
 #[cfg(test)]
-pub(super) mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod time_limits;
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         let progresses = trials.into_iter().map(progress).collect();
         let parts = states_left + usize::from(self.sampler.inspects());
         let clock = StateClock::start(self.plan, self.sampler.elapsed_ns(), parts);
-        StateRun { state, progresses, clock }
+        StateRun { state, progresses, clock, longest_start_ns: 0 }
     }
 
     /// Measures what is left of a state.

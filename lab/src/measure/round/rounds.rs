@@ -6,7 +6,7 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{Slot, Step, TrialEnd};
-use crate::measure::plan::FILLS_PER_START;
+use crate::measure::plan::{Budget, FILLS_PER_START};
 use crate::record::{EndReason, Line, Outcome};
 use crate::trial::{CacheState, Params};
 use std::ops::Range;
@@ -106,6 +106,7 @@ impl Run<'_> {
             self.start_all(&state_run.live(self.plan), state_run)?;
         }
         for round in block.rounds.clone() {
+            self.start_named(state_run)?;
             let mut live = state_run.live_among(self.plan, |it| it.announced);
             if live.is_empty() {
                 let waiting = state_run.live_among(self.plan, |it| !it.announced);
@@ -133,27 +134,64 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Starts these trials in the order of the plan. In a firm time only as many are started as
+    /// Starts these trials in the order of the plan. In a firm time those come first that the user
+    /// named, as many as leave time for a turn of each; of the others only as many are started as
     /// leave time for their rounds, but at least one that is no control.
     fn start_all(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
         if due.is_empty() {
             return Ok(());
         }
+        let due = self.named_first(due, state_run);
+        let only_controls = state_run.progresses.iter().all(|it| self.plan.is_control(it.trial));
         let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
-        let mut any = false;
+        let has_others = |it: &TrialProgress| only_controls || !self.plan.is_control(it.trial);
+        let mut any = state_run.progresses.iter().any(|it| it.announced && !it.ended && has_others(it));
+        let mut longest_ns = state_run.longest_start_ns;
         for (place, &at) in due.iter().enumerate() {
-            if self.is_firmly_up(&state_run.clock)? || any && self.sampler.elapsed_ns() >= end_ns {
+            let now_ns = self.sampler.elapsed_ns();
+            let is_late = match self.plan.planned(state_run.progresses[at].trial).is_first_named {
+                // A turn takes about as long as a start with its untimed reading.
+                true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
+                false => now_ns >= end_ns,
+            };
+            if self.is_firmly_up(&state_run.clock)? || any && is_late {
                 break;
             }
             let next = due[place..].iter().take(1 + STARTED_AHEAD).map(|&at| state_run.progresses[at].trial);
             self.sampler.launch(&next.collect::<Vec<_>>());
             let progress = &mut state_run.progresses[at];
             self.start(progress)?;
-            any |= !progress.ended && !self.plan.is_control(progress.trial);
+            any |= !progress.ended && (only_controls || !self.plan.is_control(progress.trial));
+            longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
         }
+        state_run.longest_start_ns = longest_ns;
         // No contender may be starting while another one is timed.
         self.sampler.launch(&[]);
         Ok(())
+    }
+
+    /// Starts what the user named and what had to wait until others were read, while there is a firm
+    /// time for it.
+    fn start_named(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+        if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
+            return Ok(());
+        }
+        let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
+        waiting.retain(|&at| self.plan.planned(state_run.progresses[at].trial).is_first_named);
+        self.start_all(&waiting, state_run)
+    }
+
+    /// The same trials; in a firm time those first that the user named and that have no reading yet.
+    fn named_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
+        let mut sorted = trials.to_vec();
+        if matches!(self.plan.rules.budget, Budget::Firm(_)) {
+            let waits = |at: usize| {
+                let progress = &state_run.progresses[at];
+                progress.walls.is_empty() && self.plan.planned(progress.trial).is_first_named
+            };
+            sorted.sort_by_key(|&at| !waits(at));
+        }
+        sorted
     }
 
     /// Starts a contender and has it read untimed until it is warm; if it fails, that is its
@@ -172,9 +210,10 @@ impl Run<'_> {
         }
     }
 
-    /// Every live trial once, in the shuffled order of the round that begins with this slot.
+    /// Every live trial once, in the shuffled order of the round that begins with this slot. A state
+    /// whose firm time ends in its first round has read what the user named.
     fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        let order = self.plan.order(begin.state, begin.round, live);
+        let order = self.named_first(&self.plan.order(begin.state, begin.round, live), state_run);
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(order) {
             if self.is_firmly_up(&state_run.clock)? {

@@ -80,6 +80,11 @@ impl StateClock {
         }
     }
 
+    /// Whether a firm time of the rounds ends within so much from now.
+    pub(in crate::measure) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns.saturating_add(time_ns) >= self.end_ns
+    }
+
     /// Whether the state's time for counting is used up.
     pub(in crate::measure) fn is_counting_up(&self, now_ns: u64) -> bool {
         matches!(self.budget, Budget::Firm(_)) && now_ns >= self.counting_end_ns

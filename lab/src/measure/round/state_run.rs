@@ -12,6 +12,8 @@ pub(in crate::measure) struct StateRun {
     pub(in crate::measure) state: CacheState,
     pub(in crate::measure) progresses: Vec<TrialProgress>,
     pub(in crate::measure) clock: StateClock,
+    /// The longest start of a contender so far, with its untimed reading.
+    pub(in crate::measure) longest_start_ns: u64,
 }
 
 impl StateRun {
@@ -80,7 +82,7 @@ mod tests {
 
     fn state_run(plan: &Plan) -> StateRun {
         let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
-        StateRun { state: WARM, progresses, clock: StateClock::start(plan, 0, 1) }
+        StateRun { state: WARM, progresses, clock: StateClock::start(plan, 0, 1), longest_start_ns: 0 }
     }
 
     #[test]

@@ -19,14 +19,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-pub(in crate::measure) const WARM: CacheState = CacheState::Warm;
-pub(in crate::measure) const COLD: CacheState = CacheState::Cold;
+pub(crate) const WARM: CacheState = CacheState::Warm;
+pub(crate) const COLD: CacheState = CacheState::Cold;
 
 /// What the sampler and the sink were called with, in order.
 type Log = Rc<RefCell<Vec<String>>>;
 
 /// Rules under which trials are settled by the number of their readings alone.
-pub(in crate::measure) fn runs(n: u32) -> Rules {
+pub(crate) fn runs(n: u32) -> Rules {
     Rules {
         warmup: 1,
         min_runs: n,
@@ -42,7 +42,7 @@ pub(in crate::measure) fn runs(n: u32) -> Rules {
 }
 
 /// A plan of these trials; those called `null`, `resident` and `device` are controls.
-pub(in crate::measure) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
+pub(crate) fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     let mut planned = Vec::new();
     for (index, &(name, state)) in trials.iter().enumerate() {
         planned.push(planned_trial(index, name, state));
@@ -86,7 +86,8 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         id: id.clone(),
     };
     let choice = ResolvedMethod { id: id.method, params: Params::default(), method };
-    Planned { trial, choice, warmup: Warmup::Readings, collects: false, role: Role::Candidate }
+    let (warmup, role) = (Warmup::Readings, Role::Candidate);
+    Planned { trial, choice, warmup, collects: false, role, is_first_named: false }
 }
 
 /// A run that is over.

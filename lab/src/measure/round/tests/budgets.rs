@@ -124,6 +124,49 @@ fn slow_starts_leave_every_state_its_rounds_in_a_firm_time() {
 }
 
 #[test]
+fn what_the_user_named_is_read_once_before_anything_else_twice() {
+    const TURN_NS: u64 = 1_000;
+    // The scans of one method come before other methods in the plan.
+    let names = ["null", "a", "a2", "a3", "a4", "a5", "a6", "b", "c", "d"];
+    let trials = names.map(|name| (name, WARM));
+    for budget_ns in [20_000, 40_000] {
+        let rules = Rules { budget: Budget::Firm(Nanos(budget_ns)), ..runs(100) };
+        let mut plan = plan(rules, &trials);
+        for named in ["a", "b", "c", "d"] {
+            let is_it = |it: &&mut Planned| it.trial.method() == named;
+            plan.trials.iter_mut().find(is_it).unwrap().is_first_named = true;
+        }
+        let walls = (0..names.len()).map(|trial| (trial, TURN_NS)).collect();
+        let recorded =
+            play(&plan, ScriptedSampler { walls, start_ns: TURN_NS, ..ScriptedSampler::default() });
+        let order: Vec<usize> = recorded.samples().iter().map(|sample| sample.trial).collect();
+        let named = [1, 7, 8, 9];
+        assert!(named.iter().all(|it| order.iter().take(4).any(|read| read == it)), "{budget_ns}: {order:?}");
+    }
+}
+
+#[test]
+fn of_a_time_that_is_too_short_for_all_that_the_user_named_some_is_read() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let rules = Rules { budget: Budget::Firm(Nanos(16_000)), ..runs(100) };
+    let mut plan = plan(rules, &names.map(|name| (name, COLD)));
+    plan.trials.iter_mut().for_each(|it| it.is_first_named = true);
+    let walls = (0..names.len()).map(|trial| (trial, 3_000)).collect();
+    let recorded = play(&plan, ScriptedSampler { walls, start_ns: 3_000, ..ScriptedSampler::default() });
+    let read: BTreeSet<usize> = recorded.samples().iter().map(|sample| sample.trial).collect();
+    assert!(read.len() >= 2, "{read:?}: {:?}", recorded.outcomes());
+}
+
+#[test]
+fn of_controls_alone_only_as_many_are_started_as_leave_time_for_rounds() {
+    let rules = Rules { budget: Budget::Firm(Nanos(40_000)), ..runs(100) };
+    let plan = plan(rules, &[("device", COLD), ("resident", COLD), ("null", COLD)]);
+    let walls = BTreeMap::from([(0, 9_000), (1, 9_000), (2, 9_000)]);
+    let recorded = play(&plan, ScriptedSampler { walls, start_ns: 12_000, ..ScriptedSampler::default() });
+    assert!(recorded.count_of(0) > 0, "{:?}", recorded.outcomes());
+}
+
+#[test]
 fn a_contender_that_waited_is_started_when_the_others_are_settled() {
     let mut plan = many(2_000_000);
     plan.rules = Rules { min_runs: 2, max_runs: 2, ..plan.rules };

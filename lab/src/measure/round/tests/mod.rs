@@ -9,7 +9,7 @@ mod recounting;
 mod settling;
 
 use crate::measure::interface::{SampleError, TrialEnd};
-use crate::measure::plan::{Budget, Plan, Rules};
+use crate::measure::plan::{Budget, Plan, Planned, Rules};
 use crate::measure::round::testing::{
     COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_until_full, refused, runs,
     unproven,
@@ -17,4 +17,4 @@ use crate::measure::round::testing::{
 use crate::record::{EndReason, Line, Outcome, Sample};
 use crate::trial::CacheState;
 use crate::units::Nanos;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,0 +1,219 @@
+//! Fits the trials of a plan to the time of the run. The plain reading that finds the right answer
+//! predicts what a reading takes; what there is no time for is left out, with the reason, before
+//! anything is measured.
+//!
+//! Of a file that was in memory the prediction is too short: then the rounds themselves end in time
+//! ([`crate::measure::round`]).
+
+use super::config::RunConfig;
+use crate::measure::plan::{Budget, Focus, Plan, Planned};
+use crate::record::{LimitKind, Outcome};
+use crate::suite::NamedBy;
+use crate::trial::{COMMAND, CacheState};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Readings without which a trial shows little: an untimed one, and one in each of two rounds.
+const READINGS_MIN: u64 = 3;
+
+/// An advised time is exceeded rather than trials left out, up to so many times: most contenders
+/// need less than the plain reading, and many trials stop early.
+const ADVISED_SLACK: u64 = 4;
+
+/// Part of a firm time that rounds do not have.
+const COUNTING_PART: u64 = 8;
+
+/// What the plain reading has shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Predicted {
+    /// The time of one reading.
+    pub(super) reading: Duration,
+    /// The time of the run until now.
+    pub(super) elapsed: Duration,
+}
+
+/// Leaves out the trials of a plan for which there is no time, and states if there is none for two;
+/// what the user should know of it.
+pub(super) fn fit(plan: &mut Plan, config: &RunConfig, predicted: Predicted) -> Option<String> {
+    let reading_ns = Nanos::from(predicted.reading).0.max(1);
+    let mut time_ns = state_ns(plan, config, predicted)?;
+    let all = plan.trials.len();
+    let mut left_out = Vec::new();
+    if plan.states.len() > 1 && time_ns < reading_ns.saturating_mul(2) {
+        time_ns = time_ns.saturating_mul(plan.states.len() as u64);
+        for state in plan.states.split_off(1) {
+            left_out.extend(plan.trials_of(state));
+        }
+    }
+    let most = usize::try_from(time_ns / reading_ns.saturating_mul(READINGS_MIN)).unwrap_or(usize::MAX);
+    left_out.extend(plan.states.iter().flat_map(|&state| beyond(plan, state, most.max(1))));
+    if left_out.is_empty() {
+        return None;
+    }
+    let took = Nanos(reading_ns);
+    let reason = format!("a reading takes about {took}, and the time is only enough for others");
+    let outcome = Outcome::Unavailable { reason };
+    for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.index)) {
+        plan.absent.push((planned.trial, outcome.clone()));
+    }
+    Some(format!(
+        "a reading takes about {took}, and all {all} trials would take longer than there is time: {} are left out. \
+         More time: --budget; fewer trials: --method, --language or --state; all of them: --all",
+        left_out.len()
+    ))
+}
+
+/// The time that the readings of a state may take; `None` where nothing is left out for it.
+fn state_ns(plan: &Plan, config: &RunConfig, predicted: Predicted) -> Option<u64> {
+    let parts = plan.states.len().max(1) as u64;
+    match plan.rules.budget {
+        Budget::Firm(time) => {
+            let part_ns = time.0.saturating_sub(Nanos::from(predicted.elapsed).0) / parts;
+            Some(part_ns - part_ns / COUNTING_PART)
+        }
+        // Who names trials, or asks for all, gets them.
+        Budget::Advised(time) if plan.rules.focus == Focus::First && is_usual(config) => {
+            Some((time.0 / parts).saturating_mul(ADVISED_SLACK))
+        }
+        Budget::Advised(_) => None,
+    }
+}
+
+/// Whether the trials are those that readlab chooses.
+fn is_usual(config: &RunConfig) -> bool {
+    let is_own = |entry: &crate::suite::Entry| entry.named_by == NamedBy::User || entry.only_with_all;
+    config.methods.is_empty() && !config.entries.iter().any(is_own)
+}
+
+/// The trials of a state beyond so many, the most telling first.
+fn beyond(plan: &Plan, state: CacheState, most: usize) -> Vec<usize> {
+    let mut of_contender = BTreeMap::<&str, usize>::new();
+    let mut ranked = Vec::new();
+    for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
+        let rank = match planned.trial.limit() {
+            _ if planned.is_first_named => Rank::Named,
+            Some(LimitKind::Memory) if planned.trial.threads() == 1 => Rank::Ceiling,
+            Some(LimitKind::Device) => Rank::Of(0),
+            _ if planned.trial.is_control() => Rank::Of(1),
+            _ => {
+                let earlier = of_contender.entry(planned.trial.contender()).or_default();
+                *earlier += 1;
+                Rank::Of(*earlier - 1)
+            }
+        };
+        ranked.push((rank, planned.trial.is_control(), planned.trial.index));
+    }
+    ranked.sort();
+    // One trial at least is no control.
+    if let Some(first) = ranked.iter().position(|(_, is_control, _)| !is_control) {
+        ranked[..=first].rotate_right(1);
+    }
+    ranked.into_iter().skip(most).map(|(_, _, index)| index).collect()
+}
+
+/// How much a trial tells beside the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It is the first of what the user named.
+    Named,
+    /// By it the others are judged.
+    Ceiling,
+    /// So many trials of its language come before it: suites name the usual way first.
+    Of(usize),
+}
+
+/// Whether a trial takes no time, as it does not read the target.
+fn reads_nothing(planned: &Planned) -> bool {
+    let trial = &planned.trial;
+    trial.method() == "null" || trial.contender() == COMMAND && trial.method() == "true"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions, UserOptions};
+    use crate::measure::round::testing::{COLD, WARM, plan, runs};
+    use crate::record::RunKind;
+    use crate::suite::Suite;
+    use crate::target::source::ServerOptions;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn config(methods: &[&str], all: bool) -> RunConfig {
+        let methods = methods.iter().map(ToString::to_string).collect();
+        let user = UserOptions {
+            sampling: SamplingConfig::default(),
+            trials: TrialOptions { methods, all, ..TrialOptions::default() },
+            inspect: InspectConfig::default(),
+            space: None,
+            server: ServerOptions::default(),
+            quiet: false,
+        };
+        RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap()
+    }
+
+    /// A plan with this budget in two states.
+    fn planned(budget: Budget) -> Plan {
+        let names = ["null", "resident", "a", "b", "c", "d", "e", "f"];
+        let trials: Vec<_> = [COLD, WARM].iter().flat_map(|&state| names.map(|name| (name, state))).collect();
+        let mut plan = plan(runs(10), &trials);
+        (plan.rules.budget, plan.rules.focus) = (budget, Focus::First);
+        plan
+    }
+
+    fn predicted(seconds: u64) -> Predicted {
+        let reading = Duration::from_secs(seconds);
+        Predicted { reading, elapsed: reading }
+    }
+
+    fn names(plan: &Plan, state: CacheState) -> Vec<&str> {
+        let of_state = plan.trials.iter().filter(|it| it.trial.state == state);
+        of_state.map(|it| it.trial.method()).collect()
+    }
+
+    #[test]
+    fn a_firm_time_is_enough_for_so_many_trials_the_named_first_and_one_that_is_no_control() {
+        let mut plan = planned(Budget::Firm(Nanos(63 * SECOND)));
+        plan.trials[5].is_first_named = true;
+        let said = fit(&mut plan, &config(&["rust/*"], false), predicted(3)).unwrap();
+        assert_eq!(names(&plan, COLD), ["null", "resident", "d"], "two of 26 s with three readings of 3 s");
+        assert_eq!(names(&plan, WARM), ["null", "resident", "a"]);
+        assert_eq!((plan.trials.len(), plan.absent.len()), (6, 10));
+        assert!(said.contains("a reading takes about 3.00 s") && said.contains("10 are left out"), "{said}");
+        assert!(plan.absent.iter().all(|(_, outcome)| outcome.reason().unwrap().contains("3.00 s")));
+        let indices: Vec<usize> = plan.trials.iter().map(|it| it.trial.index).collect();
+        assert_eq!(indices, [0, 1, 5, 8, 9, 10], "trials keep their numbers");
+    }
+
+    #[test]
+    fn a_time_for_one_reading_is_for_one_trial_in_one_state() {
+        let mut plan = planned(Budget::Firm(Nanos(20 * SECOND)));
+        fit(&mut plan, &config(&[], false), predicted(9)).unwrap();
+        assert_eq!((names(&plan, COLD), plan.states.as_slice()), (vec!["null", "a"], &[COLD][..]));
+        assert_eq!(names(&plan, WARM), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_time_that_is_enough_changes_nothing() {
+        let mut plan = planned(Budget::Firm(Nanos(200 * SECOND)));
+        assert_eq!(fit(&mut plan, &config(&[], false), predicted(1)), None);
+        assert_eq!((plan.trials.len(), plan.absent.len()), (16, 0));
+    }
+
+    #[test]
+    fn an_advised_time_leaves_out_only_what_readlab_chose_and_only_of_large_files() {
+        let advised = || planned(Budget::Advised(Nanos(52 * SECOND)));
+        let fitted = |config, seconds| {
+            let mut plan = advised();
+            fit(&mut plan, &config, predicted(seconds)).map(|_| plan.trials.len())
+        };
+        assert_eq!(fitted(config(&[], false), 1), None);
+        assert_eq!(fitted(config(&[], false), 10), Some(8), "null and three of each state");
+        assert_eq!(fitted(config(&["rust/*"], false), 10), None, "the user named them");
+        assert_eq!(fitted(config(&[], true), 10), None, "--all");
+        let mut published = advised();
+        published.rules.focus = Focus::Everything;
+        assert_eq!(fit(&mut published, &config(&[], false), predicted(10)), None);
+    }
+}
