@@ -367,6 +367,22 @@ mod ring2 {
     }
 
     #[test]
+    fn newlines_in_names_are_not_counted_by_the_commands_of_the_suite() {
+        let home = Home::new();
+        let folder = tree(&home);
+        fs::write(folder.join("two\nlines"), "a line\n").unwrap();
+        let (json, said) = home.race_json(&folder, &["--method", "rust/read/scalar", "--state", "warm"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        let trials = json["trials"].as_array().unwrap().iter();
+        let mut tar = trials.filter(|it| it["method"].as_str().is_some_and(|name| name.starts_with("tar ")));
+        let tar = tar.next().unwrap();
+        assert_eq!(
+            (&tar["outcome"], &tar["answer"]["newlines"]),
+            (&"measured".into(), &(newlines() + 1).into())
+        );
+    }
+
+    #[test]
     fn a_command_that_takes_the_list_is_raced_as_it_is() {
         let home = Home::new();
         let folder = tree(&home);
