@@ -6,7 +6,7 @@ use readlab::linux::names::is_cached;
 use readlab::measure::cache::Eviction;
 use readlab::measure::target::CacheControl;
 use readlab::target::Target;
-use readlab::target::tree::{ListSource, TreeOrder, TreeRequest};
+use readlab::target::tree::{ListSource, TreeRequest};
 use std::fs;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn names_and_inodes_are_cold_after_pages_were_made_cold() {
         fs::write(path, "content\n").unwrap();
     }
     let source = ListSource::Folder(folder.path().to_owned());
-    let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+    let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
     let cached = || paths.iter().filter(|path| is_cached(path).unwrap()).count();
     assert_eq!(cached(), 300, "who looks at a file brings its name into memory");
     let pages_alone = CacheControl::of(&target, Eviction::OfFile).unwrap();

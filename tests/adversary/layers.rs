@@ -259,6 +259,31 @@ mod ring2 {
     }
 
     #[test]
+    fn the_layers_of_an_overlay_are_one_file_system() {
+        let home = Home::new();
+        let [lower, memory, point] = ["lower", "memory", "mounted"].map(|name| home.at(name));
+        [&lower, &memory, &point].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        fs::write(lower.join("a"), lines()).unwrap();
+        let mount = |words: &[&str]| run(&[&["mount", "-t"], words].concat());
+        if let Err(why) = mount(&["tmpfs", "none", &text(&memory)]) {
+            return eprintln!("SKIPPED: {why}");
+        }
+        let mut undo = Undo(vec![vec!["umount".to_owned(), text(&memory)]]);
+        let [upper, work] = ["upper", "work"].map(|name| memory.join(name));
+        [&upper, &work].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let folders = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
+        if let Err(why) = mount(&["overlay", "none", "-o", &folders, &text(&point)]) {
+            return eprintln!("SKIPPED: {why}");
+        }
+        undo.0.push(vec!["umount".to_owned(), text(&point)]);
+        fs::write(point.join("b"), lines()).unwrap();
+        let (json, said) = home.race_json(&point, &["--state", "warm", "--method", "rust/files-auto/memchr"]);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert_eq!(trials(&json, "rust/files-auto/memchr", "warm")["outcome"], "measured");
+        assert_eq!(json["targets"][0]["tree"]["files"], 2);
+    }
+
+    #[test]
     fn a_loop_device_with_direct_io_needs_no_caution() {
         let home = Home::new();
         let Some(it) = Image::make(home.folder.path(), &["--direct-io=on"]) else { return };

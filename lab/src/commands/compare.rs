@@ -6,6 +6,7 @@ use super::output::{self, inputs_of};
 use crate::analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
 use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_files};
 use crate::experiment::outcome::EXIT_TRIAL;
+use crate::folder::RECORD;
 use crate::folder::output_file::{self, Inputs, OutputFile};
 use crate::record::Record;
 use crate::record::history::{History, HistoryError};
@@ -215,7 +216,7 @@ pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> a
     match history {
         Ok(history) => Ok(history.find(name)?),
         Err(_) if Path::new(name).is_file() => Ok(PathBuf::from(name)),
-        Err(_) if Path::new(name).is_dir() => Ok(Path::new(name).join("record.jsonl")),
+        Err(_) if Path::new(name).is_dir() => Ok(Path::new(name).join(RECORD)),
         Err(error) => anyhow::bail!("{name}: {error}"),
     }
 }

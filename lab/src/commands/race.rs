@@ -10,6 +10,7 @@ use super::own_commands::CommandOptions;
 use crate::experiment::config::{RunConfig, TrialOptions, UserOptions};
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
 use crate::experiment::together::Readers;
+use crate::folder::own_places::OwnPlaces;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::tree::{ListSource, TreeRequest};
@@ -120,7 +121,11 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         check_places(args, over)?;
     }
     let order = args.tree.order;
-    let tree = |source| vec![TargetSpec::of_tree(TreeRequest { source, order, seed })];
+    let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(args.output.output.as_deref()));
+    let tree = |source| {
+        let own = own.clone();
+        vec![TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own })]
+    };
     let target = |word: &PathBuf| match is_folder(word) {
         true => tree(ListSource::Folder(word.clone())),
         false => {

@@ -5,8 +5,8 @@ use super::compare::path_of;
 use super::options::{EXPORT_JSON, output_files};
 use super::output::inputs_of;
 use crate::claims;
-use crate::folder::REPORT;
 use crate::folder::output_file::{self, OutputFile};
+use crate::folder::{RECORD, REPORT};
 use crate::record::Record;
 use crate::record::history::History;
 use crate::report::{self, Page};
@@ -46,7 +46,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let path = match args.record.to_str() {
         Some(name) => path_of(History::of_user().as_ref(), name)?,
-        None if args.record.is_dir() => args.record.join("record.jsonl"),
+        None if args.record.is_dir() => args.record.join(RECORD),
         None => args.record.clone(),
     };
     let mut record = Record::read(&path)?;

@@ -151,9 +151,9 @@ impl<'a> Planning<'a> {
             let is_encrypted = target.target.is_encrypted();
             let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
             let plain = ReadableTarget::plain(index, work);
-            let has_folder = target.target.tree().is_none_or(|tree| tree.folder().is_some());
+            let other_walk = target.target.tree().and_then(|tree| tree.other_walk());
             let files = target.target.tree().map_or(1, |tree| tree.len() as u64);
-            let found = ReadableTarget { is_part, is_encrypted, has_ranges, has_folder, files, ..plain };
+            let found = ReadableTarget { is_part, is_encrypted, has_ranges, other_walk, files, ..plain };
             readable.insert(target.form, found);
         }
         let (mut states, mut candidates) = (Vec::new(), Vec::new());

@@ -4,11 +4,19 @@
 //! its name. Nothing is ever overwritten.
 
 pub mod output_file;
+pub mod own_places;
 pub mod scratch;
 
 use crate::target::shown;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+
+/// The name of a record.
+pub const RECORD: &str = "record.jsonl";
+
+/// The name of a record's file where files cannot be without one; the next run in this folder takes
+/// it over.
+pub const RECORD_DRAFT: &str = ".record.jsonl.new";
 
 /// The name of the report beside a record.
 pub const REPORT: &str = "report.html";
@@ -85,7 +93,7 @@ impl RunFolder {
     /// The path of its record.
     #[must_use]
     pub fn record(&self) -> PathBuf {
-        self.path.join("record.jsonl")
+        self.path.join(RECORD)
     }
 }
 

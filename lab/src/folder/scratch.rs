@@ -66,6 +66,22 @@ pub fn own_map() -> NumberedFile {
     NumberedFile { before, after: MAP_SUFFIX.into() }
 }
 
+/// Whether this is a scratch folder of this process, or the file of a runtime that it started.
+#[must_use]
+pub fn is_own(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    let is_scratch = name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()));
+    let is_map = || name.starts_with(MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
+    is_scratch || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
+}
+
+/// Whether scratch folders, or files of runtimes, are made in this folder.
+#[must_use]
+pub fn is_parent(folder: &Path) -> bool {
+    let temporary = std::env::temp_dir();
+    folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
+}
+
 impl Scratch {
     /// A new folder below `parent`, with its purpose in its name. The note is written first.
     ///

@@ -123,6 +123,13 @@ pub fn is_compressed(file: &File) -> bool {
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
 }
 
+/// The number of the mount through which a file was opened; `None` where the kernel does not say.
+#[must_use]
+pub fn mount(file: &File) -> Option<u64> {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+}
+
 /// Whether a file is mapped straight from its device (DAX), without the page cache.
 #[must_use]
 pub fn is_dax(file: &File) -> bool {

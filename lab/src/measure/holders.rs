@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::linux::process::may_be_inspected;
     use crate::target::Target;
-    use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
+    use crate::target::tree::{ListSource, TreeRequest};
     use std::fs::File;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
@@ -192,7 +192,7 @@ mod tests {
             std::fs::write(folder.path().join("b"), "b").unwrap();
         }
         let source = ListSource::Folder(tree.path().to_owned());
-        let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
         let files = target.tree().unwrap();
         let holder = waiting("exec 7<\"$1\";", &tree.path().join("b"));
         let other = waiting("exec 7<\"$1\";", &elsewhere.path().join("b"));

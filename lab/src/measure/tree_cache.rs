@@ -220,7 +220,7 @@ impl TargetCache for TreeCache {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
+    use crate::target::tree::{ListSource, TreeRequest};
     use std::fs;
 
     /// Three files of 50,000 bytes and an empty one, beside this program, for in memory nothing can
@@ -236,7 +236,7 @@ mod tests {
 
     fn cache_of(folder: &Path) -> TreeCache {
         let source = ListSource::Folder(folder.to_owned());
-        let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
         TreeCache::of(target.tree().unwrap(), &[], Eviction::OfFile).unwrap()
     }
 

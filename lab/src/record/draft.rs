@@ -6,16 +6,13 @@
 //! leftover that the next run in the same folder takes over and `readlab history` does not list.
 //! What is written lives in [`super::file`].
 
+use crate::folder::RECORD_DRAFT;
 use crate::linux::{unnamed_file, user};
 use crate::target::shown;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-
-/// The name of a record's file where files cannot be without one; the next run in this folder takes
-/// it over.
-pub const HIDDEN_NAME: &str = ".record.jsonl.new";
 
 /// How a file that has no name yet can be named.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +37,7 @@ impl Draft {
     }
 
     fn hidden(path: &Path) -> io::Result<(File, Draft)> {
-        let hidden = path.with_file_name(HIDDEN_NAME);
+        let hidden = path.with_file_name(RECORD_DRAFT);
         let mut options = File::options();
         let file = options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = file.open(&hidden).map_err(|cause| match cause.raw_os_error() {
@@ -112,7 +109,7 @@ mod tests {
     fn a_link_under_the_hidden_name_is_not_followed_and_a_second_name_not_emptied() {
         let folder = tempfile::tempdir().unwrap();
         let (path, file) = (folder.path().join("record.jsonl"), folder.path().join("the-users"));
-        let hidden = folder.path().join(HIDDEN_NAME);
+        let hidden = folder.path().join(RECORD_DRAFT);
         fs::write(&file, "the user's").unwrap();
         std::os::unix::fs::symlink(&file, &hidden).unwrap();
         assert!(Draft::hidden(&path).unwrap_err().to_string().contains("link"));
@@ -126,7 +123,7 @@ mod tests {
     fn what_a_killed_run_left_under_the_hidden_name_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.jsonl");
-        fs::write(folder.path().join(HIDDEN_NAME), "left").unwrap();
+        fs::write(folder.path().join(RECORD_DRAFT), "left").unwrap();
         let (mut file, draft) = Draft::hidden(&path).unwrap();
         draft.clear(&file).unwrap();
         file.write_all(b"new").unwrap();

@@ -6,16 +6,13 @@
 
 use super::save_name::LAST;
 pub use super::save_name::SaveName;
-use crate::folder::{self, FLAME_GRAPHS, FolderError, REPORT};
-use crate::record::{HIDDEN_NAME, LINE_BYTES_MAX, Record, RecordError};
+use crate::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
+use crate::record::{LINE_BYTES_MAX, Record, RecordError};
 use crate::target::shown;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Name of the record in a run's folder.
-const RECORD: &str = "record.jsonl";
 
 /// Where records and their names are.
 #[derive(Debug, Clone)]
@@ -306,7 +303,7 @@ fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError
     let graphs = folder.join(FLAME_GRAPHS);
     let pictures = if graphs.is_dir() { listed(&graphs)? } else { Vec::new() };
     let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
-    let own = [RECORD, HIDDEN_NAME, REPORT].map(|name| folder.join(name));
+    let own = [RECORD, RECORD_DRAFT, REPORT].map(|name| folder.join(name));
     let is_own = |path: &PathBuf| own.contains(path) || *path == graphs;
     let mut strange = listed(folder)?.into_iter().filter(|path| !is_own(path));
     if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {

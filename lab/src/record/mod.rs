@@ -48,7 +48,6 @@ pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
 pub use conduct::{Conduct, LeftBehind, OwnScheduling};
 pub use contest::Contest;
-pub use draft::HIDDEN_NAME;
 pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
 pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};

@@ -78,7 +78,8 @@ impl Copies {
         let list = folder.0.path().join(format!("list-{}", files.len()));
         let names: Vec<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
         fs::write(&list, names.join(&0)).map_err(at(&list))?;
-        let request = TreeRequest { source: ListSource::List(list), order: TreeOrder::Directory, seed: 0 };
+        let request =
+            TreeRequest { order: TreeOrder::Directory, ..TreeRequest::by_name(ListSource::List(list)) };
         let all = Box::new(Target::examine_tree(&request)?);
         Ok(Copies { all, files, folder })
     }

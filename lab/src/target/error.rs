@@ -95,8 +95,13 @@ pub enum TargetError {
     #[error("{}: --dictionary decodes a zstd, and this is none", shown(.0))]
     NoZstd(PathBuf),
     /// There is nothing to read in a folder or a list.
-    #[error("{}: no file in it", shown(.0))]
-    NoFiles(PathBuf),
+    #[error("{}: no file in it{skipped}", shown(.path))]
+    NoFiles {
+        /// The folder or the list.
+        path: PathBuf,
+        /// What is there instead, as the end of the sentence.
+        skipped: String,
+    },
     /// The files are not all on one file system, whose cache and device would be those of all.
     #[error("{}: on another file system than {}: readlab reads the files of one at a time", shown(.path), shown(.first))]
     OtherFilesystem {

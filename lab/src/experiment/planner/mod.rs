@@ -16,6 +16,7 @@ use crate::corpus::Form;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{LimitKind, Outcome, Requested, Trial};
 use crate::suite::NamedBy;
+use crate::target::tree::OtherWalk;
 use crate::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work,
 };
@@ -350,7 +351,7 @@ fn suits(
     let reads = choice.method.reads;
     let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
     let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
-    let lacks_folder = readable.is_some_and(|readable| !readable.has_folder);
+    let other_walk = readable.and_then(|readable| readable.other_walk).filter(|_| reads == Reads::Folder);
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
@@ -358,8 +359,14 @@ fn suits(
         _ if over.suits(&choice.method) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"
         }
-        Transport::Tree if reads == Reads::Folder && lacks_folder => {
+        Transport::Tree if other_walk == Some(OtherWalk::Listed) => {
             "it walks a folder, and the files are from a list"
+        }
+        Transport::Tree if other_walk == Some(OtherWalk::FollowedLinks) => {
+            "it walks the folder and follows no links"
+        }
+        Transport::Tree if other_walk == Some(OtherWalk::LeftOut) => {
+            "it walks the folder, and would also read what readlab writes there"
         }
         _ if over.suits(&choice.method) && lacks_ranges => {
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"

@@ -7,6 +7,7 @@ use crate::contender::language::LanguageChoice;
 use crate::corpus::Form;
 use crate::record::{CommandRules, Start};
 use crate::suite::{Entry, NamedBy};
+use crate::target::tree::OtherWalk;
 use crate::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +59,8 @@ pub struct ReadableTarget {
     pub is_encrypted: bool,
     /// Whether its server answers requests for ranges.
     pub has_ranges: bool,
-    /// Whether a tree is below a folder, and not of a list.
-    pub has_folder: bool,
+    /// Why a walk of a tree's folder finds other files than those that are read, if so.
+    pub other_walk: Option<OtherWalk>,
     /// How many files it is.
     pub files: u64,
     /// Why it cannot be read, if so.
@@ -77,7 +78,7 @@ impl ReadableTarget {
             has_dictionary: false,
             is_encrypted: false,
             has_ranges: true,
-            has_folder: true,
+            other_walk: None,
             files: 1,
             broken: None,
         }

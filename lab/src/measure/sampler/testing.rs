@@ -10,7 +10,7 @@ use crate::measure::plan::Plan;
 use crate::measure::round::testing::{plan, runs};
 use crate::measure::target::{CacheControl, MeasuredTarget};
 use crate::target::source::{ServerOptions, Source};
-use crate::target::tree::{ListSource, TreeOrder, TreeRequest};
+use crate::target::tree::{ListSource, TreeRequest};
 use crate::target::web::Remote;
 use crate::target::{Place, Target, TargetFacts};
 use crate::trial::{Answer, CacheState};
@@ -51,7 +51,7 @@ impl Fixture {
         let folder = Fixture::folder();
         (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
         let source = ListSource::Folder(folder.path().to_owned());
-        let target = Target::examine_tree(&TreeRequest { source, order: TreeOrder::Name, seed: 0 }).unwrap();
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
         let all = Fixture::new(target.place, (count * content.len()) as u64);
         Fixture { folder: Some(folder), ..all }
     }

@@ -4,10 +4,11 @@ use super::list::INPUT;
 use super::order::TreeOrder;
 use super::size_groups::SizeGroup;
 use super::{Found, ListSource, TreeRequest};
-use crate::target::caution;
+use crate::folder::own_places::OwnPlaces;
 use crate::target::filesystem::Filesystem;
+use crate::target::{caution, shown};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Facts about the files of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,12 @@ pub struct TreeFacts {
     pub duplicates: u64,
     /// What in the folder is not read.
     pub skipped: Skipped,
+    /// Whether links below the folder were followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows_links: bool,
+    /// Where readlab writes below the folder, which is not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<String>,
     /// Whether names and inodes were cold before cold readings, too.
     pub is_metadata_cold: bool,
     /// Which of the files it has, where the tree is raced by groups, too; `None` for all.
@@ -63,6 +70,21 @@ impl Skipped {
         let (last, others) = words.split_last()?;
         Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
     }
+
+    /// How what is behind links is read, as the end of a sentence.
+    fn way_out(&self, follows_links: bool) -> &'static str {
+        match (self.links, follows_links) {
+            (0, _) => "",
+            (_, true) => " (links that lead nowhere, or back to a folder above them)",
+            (_, false) => " (--follow reads what links lead to)",
+        }
+    }
+
+    /// What is there instead of files, as the end of a sentence that says there are none.
+    pub(super) fn words_of_none(&self, follows_links: bool) -> String {
+        let way_out = self.way_out(follows_links);
+        self.words().map_or_else(String::new, |words| format!(", only {words}{way_out}"))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -80,7 +102,8 @@ impl TreeFacts {
             true if place.as_os_str() == INPUT => ListSource::Input,
             true => ListSource::List(place),
         };
-        TreeRequest { source, order: self.order, seed }
+        let own = OwnPlaces::at(self.own.iter().map(PathBuf::from));
+        TreeRequest { source, order: self.order, seed, follows_links: self.follows_links, own }
     }
 }
 
@@ -95,16 +118,23 @@ impl Found {
             is_listed: !matches!(request.source, ListSource::Folder(_)),
             duplicates: self.duplicates,
             skipped: self.skipped,
+            follows_links: request.follows_links,
+            own: self.own.paths().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             is_metadata_cold: false,
             group: None,
         }
     }
 
     /// What a reader of the numbers should know.
-    pub(super) fn cautions(&self, filesystem: Filesystem) -> Vec<String> {
+    pub(super) fn cautions(&self, filesystem: Filesystem, request: &TreeRequest) -> Vec<String> {
         let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
-        cautions
-            .extend(self.skipped.words().map(|words| format!("Not read, for they are no files: {words}.")));
+        let way_out = self.skipped.way_out(request.follows_links);
+        let skipped = self.skipped.words();
+        cautions.extend(skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}.")));
+        let own: Vec<String> = self.own.paths().iter().map(|path| shown(path)).collect();
+        if !own.is_empty() {
+            cautions.push(format!("Not read, for readlab writes there: {}.", own.join(", ")));
+        }
         if self.duplicates > 0 {
             cautions.push(format!(
                 "The list names files more than once: {} names were left out.",

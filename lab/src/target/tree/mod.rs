@@ -18,8 +18,9 @@ use super::identity::Identity;
 use super::layers::{self, Chain};
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, refusal, shown};
+use crate::folder::own_places::OwnPlaces;
 use crate::folder::scratch::Scratch;
-use crate::linux::file_status::{FileKind, FileStatus};
+use crate::linux::file_status::{self, DeviceNumber, FileKind, FileStatus};
 use crate::linux::open_file;
 use crate::linux::process::FileId;
 use crate::linux::system_root::SystemRoot;
@@ -32,6 +33,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use visit::{processors, visit};
@@ -46,6 +48,19 @@ pub struct TreeRequest {
     pub order: TreeOrder,
     /// Of a shuffled order.
     pub seed: u64,
+    /// Whether links below a folder are followed.
+    pub follows_links: bool,
+    /// Where readlab writes, which is no part of a folder.
+    pub own: OwnPlaces,
+}
+
+impl TreeRequest {
+    /// The files that are found there, by name.
+    #[must_use]
+    pub fn by_name(source: ListSource) -> TreeRequest {
+        let (order, own) = (TreeOrder::Name, OwnPlaces::default());
+        TreeRequest { source, order, seed: 0, follows_links: false, own }
+    }
 }
 
 /// The files of a tree, in their order.
@@ -58,6 +73,40 @@ pub struct Tree {
     identities: Vec<u64>,
     /// The same of each folder.
     folders: Vec<u64>,
+    /// Where readlab writes in it.
+    own: OwnPlaces,
+    /// How contenders that walk would find other files, if they would.
+    other_walk: Option<OtherWalk>,
+}
+
+/// Why a walk of the folder finds other files than the list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherWalk {
+    /// A list named the files, and there is no folder.
+    Listed,
+    /// Links were followed, which walks do not do.
+    FollowedLinks,
+    /// What readlab writes there is left out.
+    LeftOut,
+}
+
+/// The first file of a tree, whose file system is that of all others.
+struct FirstFile {
+    path: PathBuf,
+    device: DeviceNumber,
+    mount: Option<u64>,
+}
+
+impl FirstFile {
+    fn of(path: &Path, file: &File, status: &FileStatus) -> FirstFile {
+        FirstFile { path: path.to_owned(), device: status.device, mount: file_status::mount(file) }
+    }
+
+    /// Whether another file is on the same file system. Layers of an overlay and subvolumes of a
+    /// btrfs have device numbers of their own within one mount.
+    fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
+        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount(file)
+    }
 }
 
 /// A file of a tree that is not what it was.
@@ -94,7 +143,7 @@ impl Target {
         let real = fs::canonicalize(&place).map_err(io)?;
         let Chain { layers, evictable } = Chain::of(&SystemRoot::default(), &real, &file);
         let (mount, device) = mount_and_device(&real, &status);
-        let cautions = found.cautions(filesystem).into_iter().chain(layers::cautions(&layers));
+        let cautions = found.cautions(filesystem, request).into_iter().chain(layers::cautions(&layers));
         let facts = TargetFacts {
             size_bytes: found.bytes,
             filesystem: Some(filesystem.to_string()),
@@ -121,6 +170,7 @@ struct Found {
     folders: u64,
     duplicates: u64,
     skipped: Skipped,
+    own: OwnPlaces,
 }
 
 impl Tree {
@@ -130,18 +180,25 @@ impl Tree {
         let scratch = Scratch::make(&temporary, "files").map_err(own(&temporary))?;
         let mut names = list::Names::create(scratch.path())?;
         let walked = match &request.source {
-            ListSource::Folder(folder) => walk::walk(folder, request.order, &mut names)?,
+            ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
             source @ (ListSource::List(_) | ListSource::Input) => walk::listed(source, &mut names)?,
         };
         names.finish(request.order, request.seed)?;
         let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
-        let mut tree = Tree { folder, scratch, identities: Vec::new(), folders: Vec::new() };
-        let found = tree.look_at_all(walked)?;
+        let other_walk = match folder {
+            None => Some(OtherWalk::Listed),
+            Some(_) if request.follows_links => Some(OtherWalk::FollowedLinks),
+            Some(_) if !walked.own.paths().is_empty() => Some(OtherWalk::LeftOut),
+            Some(_) => None,
+        };
+        let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());
+        let mut tree = Tree { folder, scratch, identities, folders, own, other_walk };
+        let found = tree.look_at_all(walked, request.follows_links)?;
         Ok((tree, found))
     }
 
     /// Opens every file, as contenders will, and keeps what shows whether it changes.
-    fn look_at_all(&mut self, walked: walk::Walked) -> Result<Found, TargetError> {
+    fn look_at_all(&mut self, walked: walk::Walked, follows_links: bool) -> Result<Found, TargetError> {
         let mut found = Found {
             bytes: 0,
             largest_bytes: 0,
@@ -151,28 +208,32 @@ impl Tree {
             folders: walked.folders,
             duplicates: walked.duplicates,
             skipped: walked.skipped,
+            own: walked.own,
         };
-        let (mut first_device, mut linked) = (None, BTreeSet::new());
+        let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
             let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
             let io = |cause| TargetError::Io { path: path.clone(), cause };
             let status = FileStatus::of(&file).map_err(io)?;
             super::check_kind(&path, status.kind, super::Accept::Files)?;
-            let (device, name) = first_device.get_or_insert_with(|| (status.device, path.clone()));
-            if *device != status.device {
-                return Err(TargetError::OtherFilesystem { path, first: name.clone() });
+            let first = first.get_or_insert_with(|| FirstFile::of(&path, &file, &status));
+            if !first.shares_filesystem(&file, &status) {
+                return Err(TargetError::OtherFilesystem { path, first: first.path.clone() });
             }
-            if status.names > 1 && !linked.insert(status.inode) {
+            let may_be_repeated = status.names > 1 || follows_links;
+            if may_be_repeated && !seen.insert((status.device, status.inode)) {
                 found.repeated_bytes += status.size_bytes;
             }
             found.add(&file, status.size_bytes);
             self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
         }
         if found.files == 0 {
-            return Err(TargetError::NoFiles(walked.place));
+            let skipped = walked.skipped.words_of_none(follows_links);
+            return Err(TargetError::NoFiles { path: walked.place, skipped });
         }
-        self.folders = self.folder_paths()?.map(|path| digest_of_folder(&path?)).collect::<Result<_, _>>()?;
+        let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
+        self.folders = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
         Ok(found)
     }
 
@@ -197,6 +258,12 @@ impl Tree {
         let word = self.folder.as_deref().filter(|_| walks).unwrap_or(&list).as_os_str().to_owned();
         let env = vec![(LIST_VARIABLE.into(), list.into_os_string())];
         ReadRequest { word, env, ..ReadRequest::default() }
+    }
+
+    /// Why contenders that walk the folder would find other files; `None` if they find these.
+    #[must_use]
+    pub fn other_walk(&self) -> Option<OtherWalk> {
+        self.other_walk
     }
 
     /// How many files there are.
@@ -234,7 +301,7 @@ impl Tree {
 
     /// The path of the first file.
     fn first(&self) -> Result<PathBuf, TargetError> {
-        let nothing = || TargetError::NoFiles(self.list());
+        let nothing = || TargetError::NoFiles { path: self.list(), skipped: String::new() };
         self.paths()?.next().ok_or_else(nothing)?
     }
 
@@ -278,7 +345,7 @@ impl Tree {
     fn changed_folder(&self) -> Result<Option<String>, TargetError> {
         for (path, before) in self.folder_paths()?.zip(&self.folders) {
             let path = path?;
-            if digest_of_folder(&path).ok() != Some(*before) {
+            if digest_of_folder(&path, &self.own).ok() != Some(*before) {
                 let name = shown(&path);
                 return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
             }
@@ -309,14 +376,29 @@ fn digest_of(identity: &Identity) -> u64 {
     xxh3_64(&words.map(u64::to_le_bytes).concat())
 }
 
-/// Of a folder only its number and its time count, which changes with its entries.
-fn digest_of_folder(path: &Path) -> Result<u64, TargetError> {
-    let status = fs::symlink_metadata(path).map(|meta| FileStatus::from(&meta));
-    let status = status.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
+/// Of a folder only its number and its time count, which changes with its entries; or, where
+/// readlab makes entries of its own there, the names of the others.
+fn digest_of_folder(path: &Path, own: &OwnPlaces) -> Result<u64, TargetError> {
+    let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+    let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(io)?;
     let is_folder = status.kind == FileKind::Folder;
-    let time = status.content_changed;
-    let words = [status.device.0, status.inode, time.0 as u64, time.1 as u64, u64::from(is_folder)];
+    let (seconds, nanos) = match own.are_in(path) && is_folder {
+        true => (digest_of_names(path, own).map_err(io)?, 0),
+        false => (status.content_changed.0 as u64, status.content_changed.1 as u64),
+    };
+    let words = [status.device.0, status.inode, seconds, nanos, u64::from(is_folder)];
     Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
+}
+
+fn digest_of_names(folder: &Path, own: &OwnPlaces) -> io::Result<u64> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !own.has(&entry.path()) {
+            names.insert(entry.file_name());
+        }
+    }
+    Ok(names.iter().fold(0, |all, name| xxh3_64(&[&u64::to_le_bytes(all)[..], name.as_bytes()].concat())))
 }
 
 /// An error about a file of readlab's own.

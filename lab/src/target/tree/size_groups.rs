@@ -62,7 +62,7 @@ impl Target {
         let of = |(group, list): (SizeGroup, &std::path::PathBuf)| {
             // In the order of the list.
             let order = TreeOrder::Directory;
-            let request = TreeRequest { source: ListSource::List(list.clone()), order, seed: 0 };
+            let request = TreeRequest { order, ..TreeRequest::by_name(ListSource::List(list.clone())) };
             let mut target = Target::examine_tree(&request)?;
             target.facts = TargetFacts {
                 path: format!("{} ({})", self.facts.path, group.words()),
@@ -120,8 +120,7 @@ mod tests {
             fs::write(folder.path().join(format!("{index:02}")), "x".repeat(*size)).unwrap();
         }
         let source = ListSource::Folder(folder.path().to_owned());
-        let request = TreeRequest { source, order: TreeOrder::Name, seed: 0 };
-        (folder, Target::examine_tree(&request).unwrap())
+        (folder, Target::examine_tree(&TreeRequest::by_name(source)).unwrap())
     }
 
     fn names(target: &Target) -> Vec<String> {
