@@ -14,10 +14,10 @@ refuse() {
 git rev-parse --quiet --verify "$READER_BASE^{commit}" >/dev/null ||
     refuse "the base $READER_BASE is not in this checkout: fetch it, for example by fetch-depth: 0"
 [ -r "$READER_FILE" ] || refuse "$READER_FILE cannot be read"
-percent=${READER_FAIL_OVER%\%}
-case $percent in
-'' | *[!0-9.]* | *.*.*) refuse "fail-over: '$READER_FAIL_OVER' is no share such as 5%" ;;
-esac
+# As `readlab compare --fail-over` reads it: 5% and 0.05 are the same.
+percent=$(echo "$READER_FAIL_OVER" | awk '
+    /^([0-9]+(\.[0-9]*)?|\.[0-9]+)%?$/ { percent = /%/ ? $0 + 0 : $0 * 100; if (percent > 0 && percent < 100) print percent }')
+[ -n "$percent" ] || refuse "fail-over: '$READER_FAIL_OVER' is no share such as 5% or 0.05"
 file=$(realpath "$READER_FILE")
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/readlab.XXXXXX")
 trap 'git worktree remove --force "$folder/base" 2>/dev/null || true' EXIT

@@ -13,6 +13,7 @@ use crate::linux::interrupt;
 use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::shown;
+use crate::target::source::is_remote;
 use crate::trial::Transport;
 use crate::units::Bytes;
 use anyhow::{Context, ensure};
@@ -65,6 +66,7 @@ impl LimitsArgs {
 /// # Errors
 /// If there is no space, the file cannot be made or read, or the record cannot be written.
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
+    args.server.check(is_remote(&args.place) || args.over() != Transport::File)?;
     let user = UserOptions {
         sampling: args.sampling.values(),
         trials: TrialOptions::default(),

@@ -66,7 +66,15 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
             );
         }
         if method.reads != Reads::File {
-            let what = if method.reads == Reads::Url { "URLs" } else { "files and URLs" };
+            let what = match method.reads {
+                Reads::File => "files",
+                Reads::Url => "URLs",
+                Reads::Both => "files and URLs",
+                Reads::Object => "objects of S3 stores",
+                Reads::List => "files of a list",
+                Reads::Folder => "files of a folder",
+                Reads::Places => "places of a file (--pattern)",
+            };
             let _ = writeln!(text, "      reads     {what}");
         }
         if !method.params.is_empty() {

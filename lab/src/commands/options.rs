@@ -113,12 +113,14 @@ pub struct TreeOptions {
     #[arg(long, visible_alias = "dereference")]
     pub follow: bool,
     /// The order in which files are read by methods that do not walk the folder themselves
-    #[arg(long, value_name = "ORDER", default_value = "directory")]
-    pub order: TreeOrder,
+    /// [default: directory]
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<TreeOrder>,
     /// Whether names and inodes are in memory before a cold reading; cold needs root, as the caches
     /// of the whole machine are dropped, and is proven
-    #[arg(long, value_name = "STATE", default_value = "warm")]
-    pub metadata: MetadataState,
+    /// [default: warm]
+    #[arg(long, value_name = "STATE")]
+    pub metadata: Option<MetadataState>,
     /// Race the files in three groups by size, too, and tell for each method what one file costs
     /// and how fast the bytes come
     #[arg(long)]
@@ -199,7 +201,38 @@ impl PlacesOptions {
     }
 }
 
+impl TreeOptions {
+    /// An option that is about the files of a tree, if one is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--follow", self.follow),
+            ("--order", self.order.is_some()),
+            ("--metadata", self.metadata.is_some()),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+}
+
 impl ServerFlags {
+    /// An option that is about servers, if one is given.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--endpoint", self.endpoint.is_some()),
+            ("--no-sign-request", self.no_sign_request),
+            ("--cacert", self.cacert.is_some()),
+            ("--commands-get-credentials", self.commands_get_credentials),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
+    /// Refuses an option about servers where all targets are files.
+    pub(super) fn check(&self, has_server: bool) -> anyhow::Result<()> {
+        match self.given().filter(|_| !has_server) {
+            Some(option) => anyhow::bail!("{option} is about servers, and no target is on one"),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn values(&self) -> ServerOptions {
         ServerOptions {
             endpoint: self.endpoint.clone(),

@@ -13,8 +13,9 @@ use crate::experiment::together::Readers;
 use crate::folder::own_places::OwnPlaces;
 use crate::record::RunKind;
 use crate::suite::Suite;
+use crate::target::source::is_remote;
 use crate::target::tree::{ListSource, TreeRequest};
-use crate::target::{s3, secret, shown, url};
+use crate::target::{secret, shown};
 use crate::trial::{Transport, Work};
 use anyhow::bail;
 use clap::Args;
@@ -116,11 +117,16 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     if args.tree.per_file {
         check_per_file(args)?;
     }
+    let is_tree = args.tree.files_from.is_some() || args.targets.iter().any(is_folder);
+    if let Some(option) = args.tree.given().filter(|_| !is_tree) {
+        bail!("{option} is about the files of a folder, and no target is one");
+    }
+    args.server.check(over != Transport::File || args.targets.iter().any(|word| is_remote(word)))?;
     let places = args.places.request(seed);
     if places.is_some() {
         check_places(args, over)?;
     }
-    let order = args.tree.order;
+    let order = args.tree.order.unwrap_or_default();
     let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(args.output.output.as_deref()));
     let tree = |source| {
         let own = own.clone();
@@ -180,7 +186,7 @@ fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
 
 /// Whether a target is neither a folder nor behind a server.
 fn is_file(word: &Path) -> bool {
-    !word.is_dir() && !url::is_url(word.as_os_str()) && !s3::is_object(word.as_os_str())
+    !word.is_dir() && !is_remote(word)
 }
 
 /// What a race of these options measures: of a suite, unless commands are raced as they are.
@@ -193,7 +199,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     args.own.add_check(&mut trials.commands);
     trials.params.0.extend(args.places.params().0);
     let mut sampling = args.sampling.values();
-    sampling.drop_caches |= args.tree.metadata == MetadataState::Cold;
+    sampling.drop_caches |= args.tree.metadata == Some(MetadataState::Cold);
     let user = UserOptions {
         sampling,
         trials: TrialOptions {

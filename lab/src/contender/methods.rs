@@ -66,6 +66,16 @@ pub enum ResolveError {
         /// Those that exist.
         known: String,
     },
+    /// The method does this work in one way.
+    #[error("{method} has no scans to choose from for {work}: name it without '/{scan}'")]
+    NoChoice {
+        /// The method.
+        method: String,
+        /// The requested scan.
+        scan: String,
+        /// The work.
+        work: Work,
+    },
     /// The method cannot do this work, with no scan.
     #[error("{method}: no {work} here (it does: {known})")]
     NoWork {
@@ -144,7 +154,10 @@ fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
     let method = format!("{}/{}", id.contender, id.method);
     let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
     if let (Some(scan), [_, ..]) = (&id.scan, offered) {
-        let known = offered.join(", ").replace(NO_SCAN, "none to choose");
+        if offered == [NO_SCAN] {
+            return ResolveError::NoChoice { method, scan: scan.clone(), work };
+        }
+        let known = offered.join(", ");
         return ResolveError::NoScan { method, scan: scan.clone(), work, known };
     }
     let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
@@ -202,7 +215,7 @@ mod tests {
         assert_eq!(why("x/m/avx2", Work::Discard), nothing);
         assert_eq!(
             why("x/m/avx2", Work::Lines),
-            "x/m: no scan 'avx2' for lines here (there are: none to choose)"
+            "x/m has no scans to choose from for lines: name it without '/avx2'"
         );
     }
 }

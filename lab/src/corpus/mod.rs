@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod block_truth;
 mod compressed;
+pub mod line_ends;
 mod note;
 pub mod oracle;
 pub mod products;

@@ -6,7 +6,7 @@
 
 use super::config::OwnCommand;
 use crate::record::CommandRules;
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 
 /// Most values of a scan, and most commands that one line becomes.
 const VALUES_MAX: usize = 200;
@@ -41,12 +41,8 @@ impl Parameter {
         let decimals = decimals.max().unwrap_or(0);
         let [first, last, step] = numbers.map(|text| scaled(text, decimals));
         let (first, last, step) = (first?, last?, step?);
-        ensure!(
-            step > 0 && first <= last,
-            "the parameter '{name}' has no value from {} to {}",
-            numbers[0],
-            numbers[1]
-        );
+        ensure!(step > 0, "the step of the parameter '{name}' is {}: it must be above 0", numbers[2]);
+        ensure!(first <= last, "the parameter '{name}' has no value from {} to {}", numbers[0], numbers[1]);
         let count = usize::try_from((last - first) / step).unwrap_or(usize::MAX).saturating_add(1);
         ensure!(
             count <= VALUES_MAX,
@@ -110,12 +106,33 @@ pub fn expanded(commands: Vec<OwnCommand>, parameters: &[Parameter]) -> anyhow::
     let mut all: Vec<OwnCommand> = Vec::new();
     for command in commands {
         for own in combinations(command, parameters)? {
-            if !all.contains(&own) {
-                all.push(own);
+            if let Some(same) = all.iter().find(|it| it.line == own.line) {
+                return Err(same_name(same, &own, parameters));
             }
+            all.push(own);
         }
     }
     Ok(all)
+}
+
+/// Why two commands of one line are not raced: a row has the name of its command.
+fn same_name(one: &OwnCommand, other: &OwnCommand, parameters: &[Parameter]) -> anyhow::Error {
+    let line = &other.line;
+    if one.rules == other.rules {
+        return anyhow!("the command '{line}' is given twice: a row is named after its command");
+    }
+    match parameters.first() {
+        None => anyhow!(
+            "the command '{line}' is given twice with other commands around it: name each, for example by a \
+             comment: '{line} # second'"
+        ),
+        Some(parameter) => anyhow!(
+            "the command '{line}' is the same for each value of the parameter '{}': name the value in it, for \
+             example by a comment: '{line} # {}'",
+            parameter.name,
+            parameter.place()
+        ),
+    }
 }
 
 /// One command for each combination of the values of the parameters that it uses.
@@ -184,6 +201,23 @@ mod tests {
         ] {
             assert!(Parameter::scan("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
         }
+    }
+
+    #[test]
+    fn each_command_has_a_name_of_its_own() {
+        let ahead = Parameter::list("ra", "32,256").unwrap();
+        let with_prepare = |line: &str| {
+            let prepare = Some("echo {ra}".to_owned());
+            OwnCommand { line: line.to_owned(), rules: CommandRules { prepare, ..CommandRules::default() } }
+        };
+        let said =
+            expanded(vec![with_prepare("wc -l")], std::slice::from_ref(&ahead)).unwrap_err().to_string();
+        assert!(said.ends_with("for example by a comment: 'wc -l # {ra}'"), "{said}");
+        assert_eq!(expanded(vec![with_prepare("wc -l # {ra}")], &[ahead]).unwrap().len(), 2);
+        let said = lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
+        assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
+        let said = Parameter::scan("n", ["1", "3"], Some("0")).unwrap_err().to_string();
+        assert_eq!(said, "the step of the parameter 'n' is 0: it must be above 0");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         notice::show(format!("the run ended early: {why}"));
         return EXIT_NOTHING;
     }
-    if !is_spoiled && let Some(reason) = nothing_measured(record) {
+    if !is_spoiled && let Some(reason) = nothing_measured(record, requested) {
         notice::show(format!("nothing was measured: {reason}"));
         return EXIT_NOTHING;
     }
@@ -62,8 +62,9 @@ fn failed_command(record: &Record) -> &str {
     failed.next_back().or(last).unwrap_or("a command failed")
 }
 
-/// Why nothing was measured; `None` if something was. Controls count only if there is nothing else.
-fn nothing_measured(record: &Record) -> Option<String> {
+/// Why nothing was measured; `None` if something was. Controls count only if there is nothing else,
+/// and what the user requested explains it before what happens to stand beside it.
+fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
     let only_controls = record.trials.iter().all(|it| it.trial.is_control());
     let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
     // What fio measured is a limit without a trial.
@@ -71,9 +72,18 @@ fn nothing_measured(record: &Record) -> Option<String> {
     if counted().any(took_part) || only_controls && is_limit_measured() {
         return None;
     }
-    let first = counted().find_map(|it| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?)));
+    let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
+    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| names(name, record, it));
+    let of_requested = counted().filter(is_requested).find_map(reason);
+    let ended = match record.end {
+        Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
+        Some((EndReason::TargetChanged, _)) => record.warnings.last().cloned(),
+        _ => None,
+    };
     Some(
-        first
+        of_requested
+            .or(ended)
+            .or_else(|| counted().find_map(reason))
             .or_else(|| record.warnings.first().cloned())
             .unwrap_or_else(|| "no trial was planned".to_owned()),
     )
@@ -107,7 +117,9 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
         None if matches!(requested, Requested::Trial(_) | Requested::Contender(_)) && trials.is_empty() => {
             None
         }
-        None if trials.is_empty() => Some("no trial of this run is called so".to_owned()),
+        None if trials.is_empty() && matches!(record.end, None | Some((EndReason::Settled, _))) => {
+            Some("no trial of this run is called so".to_owned())
+        }
         None => Some("the run ended before its first reading".to_owned()),
     }
 }

@@ -8,7 +8,7 @@ use super::longest_run::LongestRun;
 use crate::measure::plan::{Budget, Focus, Rules};
 use crate::suite::Suite;
 use crate::units::Nanos;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 /// Time of timed readings of a trial, unless the user or the suite sets one.
 const MAX_TIME: Nanos = Nanos(30_000_000_000);
@@ -37,6 +37,9 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
         (None, None) => Budget::Advised(ADVISED_BUDGET),
     };
+    if let (Some(least), Some(most)) = (user.min_runs, user.max_runs) {
+        ensure!(least <= most, "--min-runs {least} is more than --max-runs {most}");
+    }
     let [min_runs, max_runs] = numbers_of_readings(suite, user);
     let &SamplingConfig { warmup, fills, seed, .. } = user;
     // Published experiments read a fixed number of times, or for a fixed time.

@@ -38,6 +38,7 @@ impl Ranking {
         let open = self.unranked_before_first();
         let rounds = open.iter().map(|row| row.missing_rounds).max()?;
         let needed = match rounds {
+            0 => "it stopped before it could be compared".to_owned(),
             1 => "1 more round is needed".to_owned(),
             rounds => format!("{rounds} more rounds are needed"),
         };

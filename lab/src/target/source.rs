@@ -14,7 +14,7 @@ use readlab_protocol::remote::{COMMANDS_GET_CREDENTIALS_VARIABLE, TARGET_ELSEWHE
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a signed URL is valid that a contender gets: longer than any run takes.
@@ -86,6 +86,12 @@ impl ServerOptions {
     pub fn is_default(&self) -> bool {
         *self == ServerOptions::default()
     }
+}
+
+/// Whether a word of the user's is a URL or an object, and no file of this machine.
+#[must_use]
+pub fn is_remote(word: &Path) -> bool {
+    super::url::is_url(word.as_os_str()) || super::s3::is_object(word.as_os_str())
 }
 
 impl Source {

@@ -13,7 +13,7 @@ use crate::contender::language::Languages;
 use crate::contender::methods::{ResolveError, ResolvedMethod};
 use crate::contender::roster::Roster;
 use crate::corpus::Form;
-use crate::measure::plan::{Plan, Rules};
+use crate::measure::plan::{Plan, Planned, Rules};
 use crate::record::{LimitKind, Outcome, Requested, Trial};
 use crate::suite::NamedBy;
 use crate::target::tree::OtherWalk;
@@ -59,8 +59,13 @@ pub enum PlanError {
     /// A search sets a parameter that no method has, or values that none takes.
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
+    /// No method that is raced has a parameter that the user sets.
+    #[error(
+        "--param {0}: no method that is raced has it to set, or takes that value (`readlab list` shows all)"
+    )]
+    NoParam(String),
     /// Methods match, and all of them read something else.
-    #[error("none of the methods that match {0} reads what is raced (`readlab list` shows which read URLs)")]
+    #[error("none of the methods that match {0} reads what is raced (`readlab list` shows what each reads)")]
     OtherTarget(String),
     /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]
@@ -128,7 +133,10 @@ pub fn plan(
         }
         planner.add_reference(state)?;
     }
-    Ok(planner.plan)
+    match selection.params.0.keys().find(|name| !planner.has_effect(name)) {
+        Some(name) => Err(PlanError::NoParam(name.clone())),
+        None => Ok(planner.plan),
+    }
 }
 
 /// Every method and scan that one of the globs matches, then the controls and commands of the
@@ -233,6 +241,15 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// Whether a setting for every method is one of a planned trial. Those of reads at places are set
+    /// together, and a method has one of them.
+    fn has_effect(&self, name: &str) -> bool {
+        let is_of_places = self.plan.trials.iter().any(|it| it.choice.method.reads == Reads::Places);
+        let is_it = |own: &String| Params::short(own) == Params::short(name);
+        let has = |it: &Planned| it.trial.params.0.keys().any(is_it);
+        is_of_places && ["depth", "threads"].contains(&name) || self.plan.trials.iter().any(has)
+    }
+
     /// Whether the contender of a method is there, and its language was asked for.
     fn may_take_part(&self, id: &MethodId) -> bool {
         !self.contenders.absent().contains_key(&id.contender) && self.selection.admits(self.contenders, id)

@@ -46,7 +46,10 @@ impl Planner<'_> {
         let work = self.selection.work(form);
         match self.resolve(&spec, work, self.selection.readable.get(&form)) {
             Err(
-                ResolveError::Unknown { .. } | ResolveError::NoScan { .. } | ResolveError::NoContender(_),
+                ResolveError::Unknown { .. }
+                | ResolveError::NoScan { .. }
+                | ResolveError::NoChoice { .. }
+                | ResolveError::NoContender(_),
             ) => Err(self.no_reference(reference)),
             Err(ResolveError::Params(error)) => Err(error.into()),
             Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {

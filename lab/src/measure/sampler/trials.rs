@@ -7,6 +7,7 @@ use super::observed_turn::Below;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
+use crate::corpus::line_ends::lone_returns;
 use crate::corpus::oracle::Truth;
 use crate::linux::program::Additions;
 use crate::measure::cache::TargetCache;
@@ -273,6 +274,21 @@ impl<'a> Trials<'a> {
         Session::launch(&method.id.contender, &command)
     }
 
+    /// What explains an answer with more lines than there are: carriage returns of a plain file, if
+    /// there are as many as it has too much.
+    fn lone_returns(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
+        let own = answer.lines.or(answer.newlines)?;
+        let right = [truth.lines, truth.newlines].into_iter().flatten();
+        let file = self.target_of(trial.index).target.file().filter(|_| trial.decodes.is_none())?;
+        let beyond: Vec<u64> = right.filter_map(|right| own.checked_sub(right)).collect();
+        let lone = beyond.iter().any(|more| *more > 0).then(|| lone_returns(file).ok())??;
+        beyond.contains(&lone).then(|| {
+            format!(
+                "the file has {lone} carriage returns (\\r) without a newline, and it ends a line at each"
+            )
+        })
+    }
+
     /// Compares every answer of a turn with the right one.
     pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
         let Truth { answer: truth, products, .. } = self.truth(trial.index);
@@ -285,10 +301,12 @@ impl<'a> Trials<'a> {
             }
             if !answer.proves(trial.work, truth) {
                 let why = answer.refusal(trial.work, truth);
-                return Err(SampleError::refused(match self.is_about_content(trial, &answer) {
-                    true => format!("{why} (it is right about what comes out: --commands-decode)"),
-                    false => why,
-                }));
+                let hint = match self.is_about_content(trial, &answer) {
+                    true => Some("it is right about what comes out: --commands-decode".to_owned()),
+                    false => self.lone_returns(trial, &answer, truth),
+                };
+                let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
+                return Err(SampleError::refused(why + &hint));
             }
             let must_prove = trial.contender() != COMMAND;
             if products.is_some_and(|products| !products.agree(trial.work, &answer, must_prove)) {
