@@ -1,6 +1,10 @@
 //! Every method that reads places of a file gives the answer of the simplest code, with the proof
 //! of each block, and times every read once.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
 use readlab_protocol::{BlockProof, Cache, Places, Reads};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, Work};
@@ -102,6 +106,31 @@ fn every_block_is_read_proven_and_timed_once() {
         }
     }
     assert!(read_by_some > 20);
+}
+
+#[test]
+fn a_read_of_cached_bytes_takes_time_too() {
+    let offsets: Vec<u64> = (0..400).map(|number| number * 7 % 16 * 4096).collect();
+    let blocks = Blocks::new(4096, &offsets);
+    for method in methods() {
+        for given in [vec![], vec![("depth", 4)], vec![("batch", 3)]] {
+            let is_known = |(name, _): &(&str, u64)| method.params.iter().any(|param| param.name == *name);
+            if !given.iter().all(is_known) {
+                continue;
+            }
+            let scan = method.scans(Work::Sum)[0];
+            let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, given).unwrap();
+            match read(&mut reading) {
+                Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+                Err(error) => panic!("{}: {error}", method.name),
+                Ok(_) => {
+                    let bytes = STANDARD.decode(reading.take_latencies().unwrap().encoded()).unwrap();
+                    let read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+                    assert!(read.min() > 0, "{}: a read of {} ns", method.name, read.min());
+                }
+            }
+        }
+    }
 }
 
 #[test]

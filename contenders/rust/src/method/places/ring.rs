@@ -14,6 +14,7 @@ use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode, squeue};
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Places};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -70,8 +71,8 @@ impl PlacesReader for Ring {
         let mut all = BlocksAnswer::default();
         flight.start_all()?;
         while flight.in_flight > 0 {
-            let seen = flight.wait()?;
-            while let Some((slot, result)) = flight.next_completion() {
+            flight.wait()?;
+            while let Some(Completion { slot, result, seen }) = flight.next_completion() {
                 if flight.is_complete(slot, result)? {
                     all.latencies.record(seen.duration_since(flight.slots[slot].begun));
                     all.visit(flight.slots[slot].number, flight.block(slot), visit);
@@ -98,9 +99,21 @@ struct Flight<'a> {
     slots: Vec<Slot>,
     /// Slots whose reads are queued and not yet submitted.
     queued: Vec<usize>,
+    /// Completed reads that are not yet visited.
+    completed: VecDeque<Completion>,
     /// The place that is read next.
     next: usize,
     in_flight: usize,
+}
+
+/// A completed read.
+#[derive(Clone, Copy)]
+struct Completion {
+    slot: usize,
+    result: i32,
+    /// When the call returned that found it complete. A read of cached bytes completes in the call
+    /// that submits it.
+    seen: Instant,
 }
 
 /// One read.
@@ -129,8 +142,20 @@ impl<'a> Flight<'a> {
         let ring = builder.build(entries).map_err(|cause| no_ring(how, cause))?;
         let slots = vec![Slot { number: 0, begun: Instant::now(), filled: 0 }; depth];
         let queued = Vec::with_capacity(depth);
-        let mut flight =
-            Flight { ring, how, file, places, block_bytes, memory, slots, queued, next: 0, in_flight: 0 };
+        let completed = VecDeque::with_capacity(depth);
+        let mut flight = Flight {
+            ring,
+            how,
+            file,
+            places,
+            block_bytes,
+            memory,
+            slots,
+            queued,
+            completed,
+            next: 0,
+            in_flight: 0,
+        };
         if how.is_registered {
             flight.register()?;
         }
@@ -200,11 +225,10 @@ impl<'a> Flight<'a> {
         self.enter(0)
     }
 
-    /// Submits what is queued, and waits until a read has completed; when that was seen.
-    fn wait(&mut self) -> Result<Instant, Fault> {
+    /// Submits what is queued, and waits until a read has completed.
+    fn wait(&mut self) -> Result<(), Fault> {
         self.begin_queued();
-        self.enter(1)?;
-        Ok(Instant::now())
+        self.enter(1)
     }
 
     /// The reads that are queued begin now.
@@ -218,22 +242,30 @@ impl<'a> Flight<'a> {
         }
     }
 
-    /// Submits what is queued, and waits for so many completions.
-    fn enter(&self, wanted: usize) -> Result<(), Fault> {
+    /// Submits what is queued, waits for so many completions, and takes all that are there.
+    fn enter(&mut self, wanted: usize) -> Result<(), Fault> {
         loop {
             match self.ring.submit_and_wait(wanted) {
-                Ok(_) => return Ok(()),
+                Ok(_) => break,
                 Err(cause) if is_passing(&cause) => {}
                 Err(cause) => return Err(cause.into()),
             }
         }
+        let seen = Instant::now();
+        let found = self.ring.completion().map(|entry| Completion {
+            slot: entry.user_data() as usize,
+            result: entry.result(),
+            seen,
+        });
+        self.completed.extend(found);
+        Ok(())
     }
 
-    /// The next completed read: its slot and its result.
-    fn next_completion(&mut self) -> Option<(usize, i32)> {
-        let entry = self.ring.completion().next()?;
+    /// The next completed read.
+    fn next_completion(&mut self) -> Option<Completion> {
+        let completion = self.completed.pop_front()?;
         self.in_flight -= 1;
-        Some((entry.user_data() as usize, entry.result()))
+        Some(completion)
     }
 
     /// Whether the block of a slot is there.
@@ -264,6 +296,7 @@ impl<'a> Flight<'a> {
 impl Drop for Flight<'_> {
     /// Waits until the kernel no longer writes into the buffers.
     fn drop(&mut self) {
+        while self.next_completion().is_some() {}
         while self.in_flight > 0 {
             if self.wait().is_err() {
                 // What the kernel may still write into must stay where it is.
