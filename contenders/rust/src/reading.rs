@@ -157,16 +157,16 @@ impl Reading {
     }
 
     /// What the method does before each turn, outside of the window: the control `resident` loads
-    /// the file, others check that it fits into memory.
+    /// the file, `copy` brings it into the page cache, others check that it fits into memory.
     ///
     /// # Errors
     /// If the file cannot be read, or does not fit into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
-        // What a reader prepares is about a single file.
-        if self.list.is_some() {
-            return Ok(());
-        }
-        self.reader.prepare(&self.source).map_err(|fault| ReadError::new(self.source.shown(), fault))
+        let prepared = match &self.list {
+            Some(list) => self.reader.prepare_files(list),
+            None => self.reader.prepare(&self.source),
+        };
+        prepared.map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 
     /// Opens the file, reads all of it or its part, closes it; or each file of a list.

@@ -1,11 +1,13 @@
 //! Every method that reads the files of a list or a folder gives the answer of the simplest code,
 //! and the proof of each file; what is no file is not read.
 
-use readlab_protocol::{FileProof, Reads};
+use readlab_protocol::{FileList, FileProof, Reads};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, Work};
+use rustix::io::ReadWriteFlags;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::IoSliceMut;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -83,7 +85,7 @@ fn methods() -> impl Iterator<Item = &'static Method> {
     registry::ALL
         .iter()
         .filter(reads_several)
-        .filter(|method| !["null", "opens", "copy"].contains(&method.name))
+        .filter(|method| !["null", "opens", "copy", "files-device"].contains(&method.name))
 }
 
 /// Reads twice, as in two turns; `None` if the machine cannot.
@@ -155,13 +157,50 @@ fn settings_that_cut_the_files_awkwardly_change_nothing() {
     }
 }
 
+/// Whether the first page of a file is in the page cache.
+fn is_cached(path: &Path) -> bool {
+    let (file, mut byte) = (fs::File::open(path).unwrap(), [0]);
+    let mut buffers = [IoSliceMut::new(&mut byte)];
+    rustix::io::preadv2(&file, &mut buffers, 0, ReadWriteFlags::NOWAIT).is_ok()
+}
+
+#[test]
+fn the_copy_of_files_finds_them_in_the_page_cache() {
+    let tree = Tree::new();
+    let files: Vec<PathBuf> = FileList::read(&tree.list).unwrap().iter().map(Path::to_owned).collect();
+    let full = || files.iter().filter(|path| path.metadata().unwrap().len() > 0);
+    for path in full() {
+        let file = fs::File::open(path).unwrap();
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    }
+    if full().any(|path| is_cached(path)) {
+        return eprintln!("SKIPPED: files stay in the page cache here");
+    }
+    let copy = Reading::new("copy", "-", Work::Sum, &tree.list, []).and_then(Reading::list);
+    copy.unwrap().prepare().unwrap();
+    assert!(full().all(|path| is_cached(path)), "it would copy from the device");
+}
+
+#[test]
+fn the_device_control_of_files_reads_past_the_cache_and_proves_nothing() {
+    let tree = Tree::new();
+    let method = registry::find("files-device").unwrap();
+    for set in [&[][..], &[("buffer_bytes", 4096), ("depth", 1)], &[("depth", 4096)]] {
+        if let Some(answer) = read(method, "-", Work::Sum, &tree.list, set) {
+            assert_eq!(answer, Answer::default(), "{set:?}");
+        }
+    }
+}
+
 #[test]
 fn a_file_that_is_gone_is_named() {
     let tree = Tree::new();
     let gone = tree.folder.join("deep").join("f 4\n");
     fs::remove_file(&gone).unwrap();
     let of_lists = methods().filter(|method| method.reads != Reads::Folder);
-    for method in of_lists.chain(registry::find("opens")) {
+    for method in of_lists.chain(["opens", "copy", "files-device"].map(|name| registry::find(name).unwrap()))
+    {
         let scan = method.scans(Work::Sum)[0];
         let reading = Reading::new(method.name, scan, Work::Sum, &tree.list, []);
         let Ok(mut reading) = reading.and_then(Reading::list) else { continue };

@@ -69,7 +69,7 @@ impl LimitKind {
             "syscall" => Some(LimitKind::Syscall),
             "opens" => Some(LimitKind::Opens),
             "places-null" => Some(LimitKind::Timing),
-            "device" | "places-device" => Some(LimitKind::Device),
+            "device" | "files-device" | "places-device" => Some(LimitKind::Device),
             "decoder" => Some(LimitKind::Decoding),
             "loopback" => Some(LimitKind::Loopback),
             "decryption" => Some(LimitKind::Decryption),

@@ -18,12 +18,13 @@ use crate::source::Source;
 use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
 use readlab_auto::in_flight::{Plan, Registered};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Cache, FileList, Reads};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
 /// Small enough for the second-level cache of common processors, so that copied bytes stay there.
 const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
@@ -38,8 +39,8 @@ const CALLS: Param = Param::new("calls", 20_000, 1, 1 << 32);
 
 pub(super) const COPY: Method = Method {
     name: "copy",
-    about: "control: the file's bytes copied out of the page cache into a small buffer, and not looked at; the file \
-            is brought into the cache before each turn",
+    about: "control: the file's bytes copied out of the page cache into a small buffer, and not looked at; the file, or \
+            each file of a list, is brought into the cache before each turn",
     cache: Cache::None,
     reads: Reads::File,
     feeding: Feeding::Own(&Work::ALL),
@@ -145,7 +146,19 @@ impl<R: Reader> Reader for Cached<R> {
         let mut file = source.stream()?;
         check_fits(self.name, source.length_in(file.get_ref())? as u64)?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
-        super::read::drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
+        fill(&mut file, &mut buffer)
+    }
+
+    fn prepare_files(&mut self, list: &FileList) -> Result<(), Fault> {
+        let size =
+            |path: &Path| Ok(path.metadata().map_err(|cause| Fault::of_file(path, cause.into()))?.len());
+        check_fits(self.name, list.iter().map(size).sum::<Result<u64, Fault>>()?)?;
+        let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
+        list.iter().try_for_each(|path| {
+            let filled =
+                File::open(path).map_err(Fault::from).and_then(|mut file| fill(&mut file, &mut buffer));
+            filled.map_err(|fault| Fault::of_file(path, fault))
+        })
     }
 
     fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
@@ -160,6 +173,11 @@ impl<R: Reader> Reader for Cached<R> {
     ) -> Result<Answer, Fault> {
         self.reader.read_one_of(source, self.visit, kept)
     }
+}
+
+/// Brings a file into the page cache.
+fn fill(file: &mut impl Read, buffer: &mut [u8]) -> Result<(), Fault> {
+    super::read::drain(file, buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
 }
 
 /// The page of a file system in memory that is written page by page.
@@ -225,7 +243,7 @@ impl Reader for Calls {
 mod tests {
     use super::*;
     use crate::setting::Settings;
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
 
     #[test]
     fn small_pages_are_as_many_as_those_of_the_file() {

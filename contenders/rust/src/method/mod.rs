@@ -13,6 +13,7 @@ mod decoder;
 mod direct;
 mod files_ahead;
 mod files_auto;
+mod files_device;
 mod files_io_uring;
 mod files_threads;
 mod fits;
@@ -50,7 +51,7 @@ use crate::source::Source;
 use crate::traffic::Traffic;
 use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Archive, Cache, FileList, Reads};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -100,6 +101,12 @@ pub enum Feeding {
 pub(crate) trait Reader: Send {
     /// Preparation before a turn, outside the window.
     fn prepare(&mut self, _source: &Source) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The same before a turn that reads the files of a list one after the other. Most readers must
+    /// not touch them: they would open them before a cold reading.
+    fn prepare_files(&mut self, _list: &FileList) -> Result<(), Fault> {
         Ok(())
     }
 

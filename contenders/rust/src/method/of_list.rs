@@ -12,8 +12,16 @@ use std::path::Path;
 
 /// A way of reading the files of a list.
 pub(super) trait ListReader: Send {
+    /// Preparation before a turn, outside the window.
+    fn prepare(&mut self, _list: &FileList) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Opens, reads and closes each file.
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault>;
+
+    /// Cleanup after a turn.
+    fn release(&mut self) {}
 }
 
 /// A list as the crate readlab-auto takes it.
@@ -55,10 +63,11 @@ impl<R: ListReader> OfList<R> {
 
 impl<R: ListReader> Reader for OfList<R> {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        if self.list.is_none() {
-            self.list = Some(FileList::read(source.path())?);
-        }
-        Ok(())
+        let list = match self.list.take() {
+            Some(list) => list,
+            None => FileList::read(source.path())?,
+        };
+        self.reader.prepare(self.list.insert(list))
     }
 
     fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
@@ -66,5 +75,9 @@ impl<R: ListReader> Reader for OfList<R> {
             Some(list) => self.reader.read(list, visit),
             None => Ok(Answer::default()),
         }
+    }
+
+    fn release(&mut self) {
+        self.reader.release();
     }
 }

@@ -1,10 +1,10 @@
 //! The list of all methods, in the order of reports.
 
 use super::{
-    Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_io_uring,
-    files_threads, fs_read, gzip_blocks, http, http_ranged, inflate, io_uring, limits, lines, mmap, opens,
-    places, pread, read, read_line, read_to_string, read_until, server_limits, split, stream, vectored, walk,
-    whole, zstd_frames,
+    Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_device,
+    files_io_uring, files_threads, fs_read, gzip_blocks, http, http_ranged, inflate, io_uring, limits, lines,
+    mmap, opens, places, pread, read, read_line, read_to_string, read_until, server_limits, split, stream,
+    vectored, walk, whole, zstd_frames,
 };
 
 /// Every method.
@@ -16,6 +16,7 @@ pub static ALL: &[Method] = &[
     limits::DEVICE,
     limits::SYSCALL,
     opens::OPENS,
+    files_device::FILES_DEVICE,
     places::PLACES_NULL,
     places::PLACES_COPY,
     places::PLACES_FAULTS,

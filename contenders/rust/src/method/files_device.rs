@@ -1,0 +1,100 @@
+//! The control `files-device`: the files of a list read past the page cache with many reads in
+//! flight, over all files together, and not looked at. It shows what the device does at best with
+//! files of these sizes. The files are open before, because finding them is not the device's doing.
+
+use super::direct::DirectFile;
+use super::io_uring::{available, refusal};
+use super::of_list::{ListReader, OfList};
+use super::{Fault, Feeding, Method};
+use crate::consumer::Consumer;
+use crate::scan::Visit;
+use crate::segments::Segments;
+use crate::setting::Param;
+use crate::source::Source;
+use crate::work::{Answer, Work};
+use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use readlab_protocol::{Cache, FileList, Reads};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26);
+const DEPTH: Param = Param::new("depth", 64, 1, 4096);
+
+/// Files that are open at the same time. Of more files so many are read, spread evenly over the
+/// list: a rate needs no more, and a process may not have all of them open.
+const FILES_MAX: usize = 256;
+
+pub(super) const FILES_DEVICE: Method = Method {
+    name: "files-device",
+    about: "control: O_DIRECT reads of the files of a list, or of 256 of them, in an io_uring, `depth` of them in flight, \
+            and not looked at; the files are open before",
+    cache: Cache::None,
+    reads: Reads::List,
+    feeding: Feeding::Own(&Work::ALL),
+    decodes: &[],
+    parts: false,
+    lists: true,
+    tls: false,
+    params: &[BUFFER, DEPTH],
+    build: |settings| {
+        let depth = settings.size(&DEPTH);
+        let plan = Plan {
+            buffer_bytes: settings.size(&BUFFER),
+            buffers: 1,
+            depth,
+            entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
+            vectored: false,
+            registered: Registered::No,
+        };
+        Ok(Box::new(OfList::new(FilesDevice { plan, open: Vec::new() })))
+    },
+    available,
+};
+
+struct FilesDevice {
+    plan: Plan,
+    open: Vec<DirectFile>,
+}
+
+impl ListReader for FilesDevice {
+    fn prepare(&mut self, list: &FileList) -> Result<(), Fault> {
+        let count = list.len().min(FILES_MAX);
+        let open = |nth: usize| {
+            let path = list.path(nth * list.len() / count);
+            self.opened(path).map_err(|fault| Fault::of_file(path, fault))
+        };
+        self.open = (0..count).map(open).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn read(&mut self, _list: &FileList, _visit: Visit) -> Result<Answer, Fault> {
+        let segments = |file: &DirectFile| Segments::new(file.range.clone(), self.plan.buffer_bytes as u64);
+        let count = self.open.iter().map(|file| segments(file).count()).sum::<u64>();
+        let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+        let mut jobs = self.open.iter().flat_map(|file| {
+            let of_file = segments(file);
+            std::iter::from_fn(move || of_file.take()).map(move |range| Job {
+                range,
+                file: file.file.as_fd(),
+                block_bytes: file.block_bytes,
+                fallback: None,
+            })
+        });
+        let reads = InFlight::prepare(ring, &self.plan, usize::try_from(count).unwrap_or(usize::MAX))?;
+        let mut nothing = Consumer::new(Visit::Nothing);
+        let _ = reads.run(Order::Any, &mut || jobs.next(), &mut nothing, None)?;
+        Ok(Answer::default())
+    }
+
+    fn release(&mut self) {
+        self.open.clear();
+    }
+}
+
+impl FilesDevice {
+    fn opened(&self, path: &Path) -> Result<DirectFile, Fault> {
+        let file = DirectFile::open(&Source::whole(path))?;
+        file.takes(self.plan.buffer_bytes)?;
+        Ok(file)
+    }
+}
