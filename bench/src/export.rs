@@ -2,6 +2,7 @@
 //! Only fields that every revision writes are read, so that an older program can be compared.
 
 use readlab::analysis::stats::{Interval, Significance};
+use readlab::trial::TrialIndex;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -16,7 +17,7 @@ pub(crate) struct Export {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ExportedTrial {
     /// Its number in the record.
-    pub(crate) index: usize,
+    pub(crate) index: TrialIndex,
     /// Its name.
     pub(crate) id: String,
     /// What it is ranked with.
@@ -134,9 +135,9 @@ mod tests {
     #[test]
     fn a_reference_is_one_of_the_same_ranking() {
         let export = Export::parse(EXPORT.as_bytes()).unwrap();
-        let measured: Vec<usize> = export.measured().map(|trial| trial.index).collect();
-        assert_eq!(measured, [1, 2, 3], "neither a control nor what has no samples");
-        assert_eq!(export.reference_of(&export.trials[1]).unwrap().index, 3);
+        let measured: Vec<TrialIndex> = export.measured().map(|trial| trial.index).collect();
+        assert_eq!(measured, [1, 2, 3].map(TrialIndex::new), "neither a control nor what has no samples");
+        assert_eq!(export.reference_of(&export.trials[1]).unwrap().index, TrialIndex::new(3));
         assert_eq!(export.reference_of(&export.trials[3]), None);
         assert_eq!(export.trials[1].significance(), Some(Significance::Faster));
         assert_eq!(export.trials[2].significance(), None);

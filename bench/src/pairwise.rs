@@ -8,6 +8,7 @@ use crate::record_lines::RecordLines;
 use crate::share::Share;
 use anyhow::Context;
 use readlab::analysis::stats::{Interval, Significance};
+use readlab::trial::TrialIndex;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub(crate) struct Pairwise {
 struct Pair {
     ranking: RankingKey,
     /// Numbers of the trials, the lower first.
-    trials: [usize; 2],
+    trials: [TrialIndex; 2],
     /// Of the ratio of one to the other, whichever was the reference.
     ci95: Option<Interval>,
 }
@@ -87,7 +88,7 @@ impl Pairwise {
         }
     }
 
-    fn half_width(&self, trials: [usize; 2]) -> Option<f64> {
+    fn half_width(&self, trials: [TrialIndex; 2]) -> Option<f64> {
         let trials = [trials[0].min(trials[1]), trials[0].max(trials[1])];
         let pair = self.pairs.iter().find(|pair| pair.trials == trials)?;
         pair.ci95.map(half_width)

@@ -2,6 +2,7 @@
 //! disturbed reading. Lines that are not changed stay as they are, whatever revision wrote them.
 
 use anyhow::Context;
+use readlab::trial::TrialIndex;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ pub(crate) struct RecordLines(Vec<String>);
 #[derive(Debug, Deserialize)]
 struct Looked {
     line: String,
-    trial: Option<usize>,
+    trial: Option<TrialIndex>,
     round: Option<u32>,
 }
 
@@ -42,7 +43,7 @@ impl RecordLines {
     }
 
     /// The rounds in which a trial was read.
-    pub(crate) fn rounds(&self, trial: usize) -> anyhow::Result<BTreeSet<u32>> {
+    pub(crate) fn rounds(&self, trial: TrialIndex) -> anyhow::Result<BTreeSet<u32>> {
         let mut rounds = BTreeSet::new();
         for line in &self.0 {
             rounds.extend(round_of(line, trial)?);
@@ -51,7 +52,7 @@ impl RecordLines {
     }
 
     /// The same with a trial's readings of one round this many times as long.
-    pub(crate) fn disturbed(&self, trial: usize, round: u32, times: u64) -> anyhow::Result<RecordLines> {
+    pub(crate) fn disturbed(&self, trial: TrialIndex, round: u32, times: u64) -> anyhow::Result<RecordLines> {
         let disturb = |line: &String| match round_of(line, trial)? {
             Some(of) if of == round => longer(line, times),
             _ => Ok(line.clone()),
@@ -61,12 +62,12 @@ impl RecordLines {
 }
 
 /// The trial of a line that is a sample; `None` for another line.
-pub(crate) fn sampled_trial(line: &str) -> Option<usize> {
+pub(crate) fn sampled_trial(line: &str) -> Option<TrialIndex> {
     serde_json::from_str::<Looked>(line).ok().filter(|it| it.line == "sample").and_then(|it| it.trial)
 }
 
 /// The round of a line that is a sample of this trial.
-fn round_of(line: &str, trial: usize) -> anyhow::Result<Option<u32>> {
+fn round_of(line: &str, trial: TrialIndex) -> anyhow::Result<Option<u32>> {
     let looked: Looked = serde_json::from_str(line).context("a line of a record")?;
     Ok(looked.round.filter(|_| looked.line == "sample" && looked.trial == Some(trial)))
 }
@@ -129,7 +130,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_a_sample_names_its_trial() {
-        assert_eq!(sampled_trial(r#"{"line":"sample","trial":4,"round":0,"wall_ns":1}"#), Some(4));
+        assert_eq!(
+            sampled_trial(r#"{"line":"sample","trial":4,"round":0,"wall_ns":1}"#),
+            Some(TrialIndex::new(4))
+        );
         assert_eq!(sampled_trial(r#"{"line":"outcome","trial":4}"#), None);
         assert_eq!(sampled_trial(r#"{"line":"sample","tri"#), None);
     }

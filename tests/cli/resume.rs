@@ -6,6 +6,7 @@ use super::interrupt::{send, soon};
 use super::killed::{kill, start};
 use super::{Home, Said};
 use readlab::record::{EndReason, Record};
+use readlab::trial::TrialIndex;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -86,7 +87,7 @@ fn resume(home: &Home, words: &[&str]) -> Said {
 }
 
 /// The readings of a record by trial and round: in a race of these, one a turn.
-fn turns(record: &Record) -> Vec<(usize, u32)> {
+fn turns(record: &Record) -> Vec<(TrialIndex, u32)> {
     let samples = record.trials.iter().flat_map(|it| &it.samples);
     samples.map(|sample| (sample.trial, sample.round)).collect()
 }

@@ -16,7 +16,7 @@ use crate::row::Row;
 use anyhow::Context;
 use readlab::analysis::stats::{self, Interval, Ratio};
 use readlab::record::{Outcome, Record, TrialRecord};
-use readlab::trial::CacheState;
+use readlab::trial::{CacheState, TrialIndex};
 use readlab::units::Bytes;
 use std::path::Path;
 
@@ -212,7 +212,7 @@ fn ratio_of(record: &Record, slow: usize, fast: usize) -> anyhow::Result<Ratio> 
 
 /// The measured trial at this place of the suite.
 fn trial(record: &Record, place: usize) -> anyhow::Result<&TrialRecord> {
-    let found = record.trials.iter().find(|trial| trial.trial.index == place);
+    let found = record.trial(TrialIndex::new(place));
     let found = found.with_context(|| format!("trial {place} is not in the record"))?;
     match &found.outcome {
         Some(Outcome::Measured) => Ok(found),

@@ -51,7 +51,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut found = Vec::new();
     for _ in 0..PAIRS {
         let record = lab(programs, &file, &[&ours])?;
-        let wall_ns = record.trials.first().map(median_ns).context("the record holds no trial")?;
+        let wall_ns = record.trials.iter().next().map(median_ns).context("the record holds no trial")?;
         found.push((median_of_fio(&file, theirs)?, wall_ns));
     }
     let ratio = pairs::ratio(&found);

@@ -76,7 +76,7 @@ pub(super) fn pair(programs: &Programs, case: &Case, readings: usize) -> anyhow:
     let options = ["--fills", "1", "--warmup", "1", "--runs", &runs];
     let race = Race { name: "pair", trials: &[trial], file, state: Some(state), options: &options };
     let record = programs.race(&race)?;
-    let measured = record.trials.first().context("the record holds no trial")?;
+    let measured = record.trials.iter().next().context("the record holds no trial")?;
     if measured.outcome != Some(Outcome::Measured) {
         bail!("{}", measured.outcome.as_ref().and_then(Outcome::reason).unwrap_or("the run was cut short"));
     }

@@ -53,7 +53,7 @@ fn lab(programs: &Programs, file: &Path) -> anyhow::Result<f64> {
         state: Some(CacheState::Cold),
         options: &options,
     })?;
-    let trial = record.trials.first().context("the record holds no trial")?;
+    let trial = record.trials.iter().next().context("the record holds no trial")?;
     Ok(pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns))))
 }
 

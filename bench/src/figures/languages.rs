@@ -54,7 +54,7 @@ fn compare(programs: &Programs, file: &Path, trial: &str) -> anyhow::Result<Row>
         ["--roster", &roster, "--fills", "1", "--warmup", WARMUP, "--runs", PAIRS, "--max-time", "5m"];
     let (trials, state) = (&[trial_name.as_str()], Some(CacheState::Warm));
     let record = programs.race(&Race { name: "languages", trials, file, state, options: &options })?;
-    let Some(measured) = record.trials.first() else { bail!("{}", record.warnings.join("; ")) };
+    let Some(measured) = record.trials.iter().next() else { bail!("{}", record.warnings.join("; ")) };
     if measured.outcome != Some(Outcome::Measured) {
         bail!("{}", measured.outcome.as_ref().and_then(Outcome::reason).unwrap_or("the run was cut short"));
     }

@@ -12,6 +12,7 @@ use crate::programs::Programs;
 use crate::record_lines::RecordLines;
 use crate::row::Row;
 use crate::running::Running;
+use readlab::trial::TrialIndex;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
@@ -69,9 +70,9 @@ fn of_record(lab: &Lab, record: &Path) -> anyhow::Result<Vec<Row>> {
     let words = format!("±{:.1} %, median of {} ratios", width * 100.0, compared.len());
     let mut rows =
         vec![Row::judged("half-width of ratios", "at most ±10 %", width, width <= HALF_WIDTH, words)];
-    let references: BTreeSet<usize> =
+    let references: BTreeSet<TrialIndex> =
         compared.iter().filter_map(|trial| export.reference_of(trial)).map(|trial| trial.index).collect();
-    let others: BTreeSet<usize> = compared.iter().map(|trial| trial.index).collect();
+    let others: BTreeSet<TrialIndex> = compared.iter().map(|trial| trial.index).collect();
     for (what, trials, one_round) in [("a reference", &references, false), ("another trial", &others, true)] {
         let copy = Copies { lab, export: &export, lines: &lines, record };
         let widest = copy.disturb(trials, one_round)?;
@@ -94,7 +95,7 @@ struct Copies<'a> {
 
 impl Copies<'_> {
     /// Disturbs these trials, in their middle round or in each.
-    fn disturb(&self, trials: &BTreeSet<usize>, one_round: bool) -> anyhow::Result<Widest> {
+    fn disturb(&self, trials: &BTreeSet<TrialIndex>, one_round: bool) -> anyhow::Result<Widest> {
         let folder = self.record.with_file_name("disturbed");
         std::fs::create_dir_all(&folder)?;
         let copy = folder.join("record.jsonl");
@@ -114,7 +115,7 @@ impl Copies<'_> {
 
 impl Widest {
     /// Takes in how much wider the intervals of the other trials are.
-    fn compare(&mut self, before: &Export, after: &Export, disturbed: usize) {
+    fn compare(&mut self, before: &Export, after: &Export, disturbed: TrialIndex) {
         let others = before.measured().filter(|trial| trial.index != disturbed);
         for (trial, ends) in others.filter_map(|trial| Some((trial, trial.interval()?))) {
             let after =
@@ -150,9 +151,9 @@ mod tests {
         let before = export(&[Some([1.0 / 1.1, 1.1]), Some([1.0 / 1.1, 1.1]), None]);
         let after = export(&[Some([0.1, 10.0]), Some([1.0 / 1.21, 1.21]), None]);
         let mut widest = Widest { factor: 1.0, place: String::new(), disturbances: 0 };
-        widest.compare(&before, &after, 0);
+        widest.compare(&before, &after, TrialIndex::new(0));
         assert!((widest.factor - 2.0).abs() < 1e-9 && widest.place == "of t/1", "{widest:?}");
-        widest.compare(&before, &export(&[Some([0.9, 1.1]), None, None]), 0);
+        widest.compare(&before, &export(&[Some([0.9, 1.1]), None, None]), TrialIndex::new(0));
         assert_eq!(widest.factor, f64::INFINITY);
     }
 }

@@ -12,7 +12,7 @@ use crate::row::Row;
 use anyhow::Context;
 use readlab::analysis::verdict;
 use readlab::record::Record;
-use readlab::trial::CacheState;
+use readlab::trial::{CacheState, TrialIndex};
 use readlab::units::Bytes;
 use readlab_protocol::Archive;
 use std::any::Any;
@@ -306,7 +306,7 @@ fn told(programs: &Programs, case: &Case) -> anyhow::Result<String> {
 
 /// The verdict on the first trial of the suite.
 fn first(record: &Record) -> anyhow::Result<String> {
-    let trial = record.trials.iter().find(|trial| trial.trial.index == 0).context("no trial")?;
+    let trial = record.trial(TrialIndex::new(0)).context("no trial")?;
     let limits = verdict::limits(record);
     let why =
         || trial.outcome.as_ref().and_then(|outcome| outcome.reason()).unwrap_or("no verdict").to_owned();

@@ -43,11 +43,11 @@ pub struct SearchRules {
     pub seed: u64,
 }
 
-/// A search in progress.
+/// A search in progress among candidates that are known by a number each.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Search {
+pub struct Search<N> {
     rules: SearchRules,
-    candidates: Vec<Candidate>,
+    candidates: Vec<Candidate<N>>,
     rung: u32,
     finals: u32,
     readings: usize,
@@ -56,8 +56,8 @@ pub struct Search {
 
 /// A candidate for the fastest.
 #[derive(Debug, Clone, PartialEq)]
-struct Candidate {
-    number: usize,
+struct Candidate<N> {
+    number: N,
     /// The logarithm of its time by rung.
     logs: BTreeMap<u32, f64>,
     fate: Fate,
@@ -86,10 +86,10 @@ impl SearchRules {
     }
 }
 
-impl Search {
+impl<N: Copy + PartialEq> Search<N> {
     /// A search in which every candidate is left.
     #[must_use]
-    pub fn new(numbers: impl IntoIterator<Item = usize>, rules: SearchRules) -> Search {
+    pub fn new(numbers: impl IntoIterator<Item = N>, rules: SearchRules) -> Search<N> {
         let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Remaining };
         let candidates = numbers.into_iter().map(candidate).collect();
         Search { rules, candidates, rung: 0, finals: 0, readings: 0, is_separated: false }
@@ -103,7 +103,7 @@ impl Search {
 
     /// The candidates that are read once in this rung.
     #[must_use]
-    pub fn left(&self) -> Vec<usize> {
+    pub fn left(&self) -> Vec<N> {
         self.with(Fate::Remaining).map(|candidate| candidate.number).collect()
     }
 
@@ -116,7 +116,7 @@ impl Search {
     }
 
     /// A candidate was read in this rung; of several readings in a turn, the median.
-    pub fn take(&mut self, number: usize, wall_ns: f64) {
+    pub fn take(&mut self, number: N, wall_ns: f64) {
         let rung = self.rung;
         self.readings += 1;
         if let Some(candidate) = self.candidate(number) {
@@ -126,7 +126,7 @@ impl Search {
     }
 
     /// Eliminates a candidate that cannot be read.
-    pub fn fail(&mut self, number: usize) {
+    pub fn fail(&mut self, number: N) {
         if let Some(candidate) = self.candidate(number) {
             candidate.fate = Fate::Failed;
         }
@@ -151,7 +151,7 @@ impl Search {
     /// Every candidate that can be read: those that were eliminated last come first; of those
     /// eliminated in the same rung, the faster first.
     #[must_use]
-    pub fn best_first(&self) -> Vec<usize> {
+    pub fn best_first(&self) -> Vec<N> {
         let mut fates = vec![Fate::Remaining];
         fates.extend((0..self.rung).rev().map(Fate::Slower));
         fates.into_iter().flat_map(|fate| self.ranked(fate)).collect()
@@ -159,7 +159,7 @@ impl Search {
 
     /// Eliminates the finalists that are clearly slower than the leader. The search is over when
     /// the others are as good as the leader.
-    fn separate(&mut self, ranked: &[usize]) {
+    fn separate(&mut self, ranked: &[N]) {
         let Some((&leader, others)) = ranked.split_first() else { return };
         self.is_separated = true;
         for &other in others {
@@ -174,7 +174,7 @@ impl Search {
 
     /// How much slower one candidate is than another, as the interval of their ratio's logarithm;
     /// `None` with too few rungs.
-    fn behind(&self, leader: usize, other: usize) -> Option<Interval> {
+    fn behind(&self, leader: N, other: N) -> Option<Interval> {
         let (leader, other) = (self.logs(leader)?, self.logs(other)?);
         let pair = |(&rung, log): (&u32, &f64)| {
             Some(Observation { value: log - leader.get(&rung)?, fill: rung, round: rung })
@@ -186,8 +186,8 @@ impl Search {
     /// The candidates with one fate, the fastest first, by the median over the rungs of each one's
     /// difference from the others. All of them were read in the same rungs. An unfinished rung
     /// counts only if there is no other.
-    fn ranked(&self, fate: Fate) -> Vec<usize> {
-        let group: Vec<&Candidate> = self.with(fate).collect();
+    fn ranked(&self, fate: Fate) -> Vec<N> {
+        let group: Vec<&Candidate<N>> = self.with(fate).collect();
         let rungs = if group.iter().all(|candidate| candidate.logs.contains_key(&self.rung)) || self.rung == 0
         {
             self.rung + 1
@@ -199,7 +199,7 @@ impl Search {
             median(logs.copied()).unwrap_or(f64::NAN)
         };
         let centres: Vec<f64> = (0..rungs).map(centre).collect();
-        let mut scored: Vec<(usize, f64)> = group
+        let mut scored: Vec<(N, f64)> = group
             .iter()
             .map(|candidate| {
                 let apart = (0..rungs)
@@ -213,19 +213,19 @@ impl Search {
         scored.into_iter().map(|(number, _)| number).collect()
     }
 
-    fn with(&self, fate: Fate) -> impl Iterator<Item = &Candidate> {
+    fn with(&self, fate: Fate) -> impl Iterator<Item = &Candidate<N>> {
         self.candidates.iter().filter(move |candidate| candidate.fate == fate)
     }
 
-    fn candidate(&mut self, number: usize) -> Option<&mut Candidate> {
+    fn candidate(&mut self, number: N) -> Option<&mut Candidate<N>> {
         self.candidates.iter_mut().find(|candidate| candidate.number == number)
     }
 
-    fn logs(&self, number: usize) -> Option<&BTreeMap<u32, f64>> {
+    fn logs(&self, number: N) -> Option<&BTreeMap<u32, f64>> {
         self.candidates.iter().find(|candidate| candidate.number == number).map(|candidate| &candidate.logs)
     }
 
-    fn eliminate(&mut self, number: usize) {
+    fn eliminate(&mut self, number: N) {
         let fate = Fate::Slower(self.rung);
         if let Some(candidate) = self.candidate(number) {
             candidate.fate = fate;
@@ -241,7 +241,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// A whole search; `wall_ns` returns the time of a candidate in a rung.
-    fn searched(candidates: usize, rules: SearchRules, mut wall_ns: impl FnMut(usize, u32) -> f64) -> Search {
+    fn searched(
+        candidates: usize,
+        rules: SearchRules,
+        mut wall_ns: impl FnMut(usize, u32) -> f64,
+    ) -> Search<usize> {
         let mut search = Search::new(0..candidates, rules);
         while !search.is_over() {
             for number in search.left() {
@@ -310,7 +314,7 @@ mod tests {
         let one = Search::new([7], rules(1));
         assert!(one.is_over());
         assert_eq!(one.best_first(), [7]);
-        assert!(Search::new([], rules(0)).is_over());
+        assert!(Search::<usize>::new([], rules(0)).is_over());
     }
 
     #[test]

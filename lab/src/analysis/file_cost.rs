@@ -114,7 +114,7 @@ fn of(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut by_round = BTreeMap::<u32, Vec<Reading>>::new();
     let mut medians = Vec::new();
     for it in cell {
-        let facts = record.targets.get(it.trial.target)?;
+        let facts = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts))?;
         let files = float(facts.tree.as_ref()?.files);
         let bytes = float(facts.size_bytes);
         let mut walls = BTreeMap::<u32, Vec<f64>>::new();

@@ -75,7 +75,8 @@ impl<'a> ReaderShares<'a> {
 
 /// Bytes per second of each reader, by round.
 fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
-    let all = record.targets.get(it.trial.target).map_or(0, |facts| it.trial.bytes_out(facts));
+    let whole = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts));
+    let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));
     let bytes = all / count_of(record, it).unwrap_or(1).max(1);
     let rate = |timing: &ReaderTiming| float(bytes) * 1e9 / float(timing.wall_ns.max(1));
     let mut rounds = BTreeMap::<u32, Vec<f64>>::new();

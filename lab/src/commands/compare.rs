@@ -151,7 +151,9 @@ impl CompareArgs {
             let path = path_of(history.as_ref(), name)?;
             let record = Record::read(&path)?;
             inputs.join(inputs_of(&record, &path));
-            sides.push(Side::of_record(&record, name, &shown(&path)));
+            let mut side = Side::of_record(&record, name, &shown(&path));
+            side.notes.extend(report::cautions(&record));
+            sides.push(side);
         }
         Ok((sides, inputs))
     }

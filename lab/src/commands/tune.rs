@@ -17,7 +17,7 @@ use crate::report::Ranking;
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
 use crate::target::source::is_remote;
-use crate::trial::{Transport, Work};
+use crate::trial::{Transport, TrialIndex, Work};
 use crate::units::Nanos;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -125,9 +125,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
 /// The fastest of each state.
 fn best_of(record: &Record) -> BTreeSet<String> {
     let rankings = Ranking::all(record, &verdict::limits(record));
-    let id = |index: usize| {
-        record.trials.iter().find(|it| it.trial.index == index).map(|it| it.trial.id.to_string())
-    };
+    let id = |index: TrialIndex| record.trial(index).map(|it| it.trial.id.to_string());
     rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
 }
 

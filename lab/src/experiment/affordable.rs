@@ -9,7 +9,7 @@ use super::config::RunConfig;
 use crate::measure::plan::{Budget, Focus, Plan, Planned};
 use crate::record::{LimitKind, Outcome};
 use crate::suite::NamedBy;
-use crate::trial::{COMMAND, CacheState};
+use crate::trial::{COMMAND, CacheState, TrialIndex};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -87,7 +87,7 @@ fn is_usual(config: &RunConfig) -> bool {
 }
 
 /// The trials of a state beyond so many, the most telling first.
-fn beyond(plan: &Plan, state: CacheState, most: usize) -> Vec<usize> {
+fn beyond(plan: &Plan, state: CacheState, most: usize) -> Vec<TrialIndex> {
     let mut of_contender = BTreeMap::<&str, usize>::new();
     let mut ranked = Vec::new();
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!((plan.trials.len(), plan.absent.len()), (6, 10));
         assert!(said.contains("a reading takes about 3.00 s") && said.contains("10 are left out"), "{said}");
         assert!(plan.absent.iter().all(|(_, outcome)| outcome.reason().unwrap().contains("3.00 s")));
-        let indices: Vec<usize> = plan.trials.iter().map(|it| it.trial.index).collect();
-        assert_eq!(indices, [0, 1, 5, 8, 9, 10], "trials keep their numbers");
+        let indices: Vec<TrialIndex> = plan.trials.iter().map(|it| it.trial.index).collect();
+        assert_eq!(indices, [0, 1, 5, 8, 9, 10].map(TrialIndex::new), "trials keep their numbers");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::measure::target::CacheControl;
 use crate::record::{Line, joint_answer};
 use crate::target::copies::{Copies, CopyCheck};
 use crate::target::{Target, TargetFacts};
-use crate::trial::Answer;
+use crate::trial::{Answer, TrialIndex};
 use anyhow::ensure;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ impl Experiment {
     }
 
     /// How many processes read together for each trial, by number; empty where one does always.
-    pub(super) fn readers(&self) -> BTreeMap<usize, u32> {
+    pub(super) fn readers(&self) -> BTreeMap<TrialIndex, u32> {
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
         let readers = |target: usize| self.reader_counts.get(target).copied();
         trials.filter_map(|trial| Some((trial.index, readers(trial.target)?))).collect()

@@ -9,6 +9,7 @@ use super::starting_gate::Gate;
 use crate::measure::interface::{Sampler, Slot, TrialEnd};
 use crate::measure::sampler::ProcessSampler;
 use crate::record::{RankTiming, Sample};
+use crate::trial::TrialIndex;
 use std::rc::Rc;
 
 /// One rank's sampler, with the gate at which it waits for the others.
@@ -91,7 +92,7 @@ impl<'a> Member<'a> {
     }
 
     /// A turn from the gate on.
-    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Result<Found, Ended>, JobError> {
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Result<Found, Ended>, JobError> {
         self.gate.close();
         let taken = self.sampler.turn(trial, slot);
         self.gate.give_up()?;

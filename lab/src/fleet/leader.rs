@@ -13,7 +13,7 @@ use crate::measure::plan::Plan;
 use crate::record::{
     Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, Sample, joint_sample,
 };
-use crate::trial::{CacheState, Params};
+use crate::trial::{CacheState, Params, TrialIndex};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub struct FleetSampler<'a> {
     shared: &'a [SharedCache],
     /// Whether the other ranks can no longer be reached.
     is_lost: bool,
-    refusals: BTreeMap<usize, Outcome>,
+    refusals: BTreeMap<TrialIndex, Outcome>,
     notes: Vec<Line>,
     noted: BTreeSet<String>,
     missing: Vec<(String, String)>,
@@ -153,7 +153,7 @@ impl<'a> FleetSampler<'a> {
     }
 
     /// A turn in which every rank began in time; those before it are rejected.
-    fn turn_in_time(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn turn_in_time(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let mut tries = 1;
         loop {
             let order = Order::Turn(trial, *slot, self.taking(trial, slot));
@@ -169,14 +169,14 @@ impl<'a> FleetSampler<'a> {
     }
 
     /// How many ranks read for a trial; `None` where always all do.
-    fn rank_count(&self, trial: usize) -> Option<u32> {
+    fn rank_count(&self, trial: TrialIndex) -> Option<u32> {
         let target = self.together.plan.planned(trial).trial.target;
         self.together.rank_counts.get(target).copied()
     }
 
     /// Who takes a turn. Where only some ranks read, others do in the next round, until each has
     /// read as often.
-    fn taking(&self, trial: usize, slot: &Slot) -> Taking {
+    fn taking(&self, trial: TrialIndex, slot: &Slot) -> Taking {
         let all = u32::try_from(self.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let count = self.rank_count(trial).unwrap_or(all);
         let first = u64::from(slot.round) * u64::from(count) % u64::from(all);
@@ -209,7 +209,7 @@ impl<'a> FleetSampler<'a> {
 }
 
 /// A turn and its samples from what the ranks found.
-fn taken(trial: usize, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
+fn taken(trial: TrialIndex, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
     let (mut samples, mut ranks) = (Vec::new(), Vec::new());
     for it in found {
         if let Found::Turn(taken, timing) = it {
@@ -240,12 +240,12 @@ fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> R
 }
 
 impl Sampler for FleetSampler<'_> {
-    fn launch(&mut self, next: &[usize]) {
+    fn launch(&mut self, next: &[TrialIndex]) {
         // What ended is found again when a contender of these is opened.
         let _ = self.everywhere(&Order::Launch(next.to_vec()));
     }
 
-    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         let found = self.everywhere(&Order::Open(trial)).map_err(Ended::of_trial)?;
         match found.into_iter().next() {
             Some(Found::Params(params)) => Ok(params),
@@ -253,7 +253,7 @@ impl Sampler for FleetSampler<'_> {
         }
     }
 
-    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.everywhere(&Order::WarmUp(trial)).map(drop).map_err(Ended::of_trial)
     }
 
@@ -265,21 +265,21 @@ impl Sampler for FleetSampler<'_> {
         }
     }
 
-    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.missing.clear();
         self.compare_clocks(slot).map_err(Ended::of_turn)?;
         self.turn_in_time(trial, slot)
     }
 
-    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.member.sampler.count(trials)
     }
 
-    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.member.sampler.count_again(trials)
     }
 
-    fn is_counted(&self, trial: usize) -> bool {
+    fn is_counted(&self, trial: TrialIndex) -> bool {
         self.member.sampler.is_counted(trial)
     }
 
@@ -287,19 +287,19 @@ impl Sampler for FleetSampler<'_> {
         self.member.sampler.inspects()
     }
 
-    fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         self.member.sampler.inspect(trial)
     }
 
-    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
         self.member.sampler.not_inspected(trial, reason)
     }
 
-    fn refusal(&self, trial: usize) -> Option<Outcome> {
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.refusals.get(&trial).cloned()
     }
 
-    fn bytes(&self, trial: usize) -> Option<u64> {
+    fn bytes(&self, trial: TrialIndex) -> Option<u64> {
         let own_bytes = u128::from(self.member.sampler.bytes(trial)?);
         let ranks = self.rank_count(trial).map_or(self.fleet.ranks.len(), |count| count as usize);
         let all_bytes: u128 =
@@ -308,12 +308,12 @@ impl Sampler for FleetSampler<'_> {
         u64::try_from(own_bytes * all_bytes / first_bytes.max(1)).ok()
     }
 
-    fn retire(&mut self, trial: usize) {
+    fn retire(&mut self, trial: TrialIndex) {
         // A trial that has no further turns is not missed on a rank that is lost.
         let _ = self.everywhere(&Order::Retire(trial));
     }
 
-    fn close(&mut self, trial: usize) {
+    fn close(&mut self, trial: TrialIndex) {
         if self.everywhere(&Order::Close(trial)).is_err() {
             self.member.sampler.close(trial);
         }

@@ -2,28 +2,28 @@
 
 use crate::measure::interface::{SampleError, Slot, TrialEnd};
 use crate::record::{Fill, Line, Outcome, RankClock, RankTiming, Sample};
-use crate::trial::Params;
+use crate::trial::{Params, TrialIndex};
 use serde::{Deserialize, Serialize};
 
 /// What every rank does next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// Starts the contenders of these trials without waiting for them.
-    Launch(Vec<usize>),
+    Launch(Vec<TrialIndex>),
     /// Starts the contender of a trial.
-    Open(usize),
+    Open(TrialIndex),
     /// Has it read untimed.
-    WarmUp(usize),
+    WarmUp(TrialIndex),
     /// Fills the cache.
     Fill(u32),
     /// Takes a turn, those together that are to take it.
-    Turn(usize, Slot, Taking),
+    Turn(TrialIndex, Slot, Taking),
     /// Compares its clock with that of rank 0.
     CompareClocks,
     /// The trial has no further turns.
-    Retire(usize),
+    Retire(TrialIndex),
     /// Ends the contender of a trial.
-    Close(usize),
+    Close(TrialIndex),
     /// Runs what the user wants to be run after the last reading.
     CleanUp,
     /// Leaves the job.
@@ -50,7 +50,7 @@ impl Taking {
 impl Order {
     /// The trial that it is about.
     #[must_use]
-    pub fn trial(&self) -> Option<usize> {
+    pub fn trial(&self) -> Option<TrialIndex> {
         match self {
             Order::Open(trial)
             | Order::WarmUp(trial)

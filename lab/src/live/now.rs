@@ -3,6 +3,7 @@
 use super::view::{Activity, Done, Now, StateNow, View};
 use crate::measure::interface::Step;
 use crate::terminal::cells::{cut, cut_middle, width};
+use crate::trial::TrialIndex;
 use crate::units::Nanos;
 
 /// What stands between two parts of the line.
@@ -111,7 +112,7 @@ fn place(step: Step, state: StateNow) -> String {
     }
 }
 
-fn trial_of(step: Step) -> Option<usize> {
+fn trial_of(step: Step) -> Option<TrialIndex> {
     match step {
         Step::Start(trial) | Step::Count(trial, _) | Step::Inspect(trial) | Step::Turn { trial, .. } => {
             Some(trial)

@@ -8,7 +8,7 @@ use crate::measure::plan::Plan;
 use crate::record::{Line, Outcome, Record, RunKind, Sample, Trial};
 use crate::target::TargetFacts;
 use crate::terminal::printable::printable;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex, Work};
 use crate::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -70,8 +70,8 @@ pub(super) struct View {
     /// Whether the user ends the run.
     pub(super) is_ending: bool,
     targets: Vec<TargetFacts>,
-    names: BTreeMap<usize, String>,
-    places: BTreeMap<usize, Place>,
+    names: BTreeMap<TrialIndex, String>,
+    places: BTreeMap<TrialIndex, Place>,
     /// Whether every file is read once, and methods are compared on all of them.
     is_sweep: bool,
     /// Whether controls are all that is measured.
@@ -148,7 +148,7 @@ impl View {
     }
 
     /// The name of a trial.
-    pub(super) fn name(&self, trial: usize) -> &str {
+    pub(super) fn name(&self, trial: TrialIndex) -> &str {
         self.names.get(&trial).map_or("", String::as_str)
     }
 
@@ -188,7 +188,8 @@ impl View {
             rows.push(Row::of(name));
             rows.len() - 1
         });
-        if !trial.is_control() {
+        // Whether a command whose output proves nothing reads all is known at the end.
+        if !trial.is_control() && trial.work != Work::Output {
             rows[row].bytes_each = self.targets.get(trial.target).map_or(0, |facts| trial.bytes_out(facts));
         }
         self.places.insert(trial.index, Place { block, row });
@@ -202,7 +203,7 @@ impl View {
         block.rows[row].take(sample);
     }
 
-    fn end(&mut self, trial: usize, outcome: &Outcome) {
+    fn end(&mut self, trial: TrialIndex, outcome: &Outcome) {
         // One file of a sweep that a method cannot read leaves it the others.
         if let Some(&Place { block, row }) = self.places.get(&trial).filter(|_| !self.is_sweep) {
             self.blocks[block].rows[row].end(outcome);

@@ -2,6 +2,7 @@
 
 use super::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::record::{Outcome, Sample};
+use crate::trial::TrialIndex;
 
 /// How often a turn is tried whose state cannot be proven.
 const TRIES: u32 = 4;
@@ -13,7 +14,7 @@ const TRIES: u32 = 4;
 /// Only those of `rejected`.
 pub(super) fn proven<E>(
     sampler: &mut dyn Sampler,
-    trial: usize,
+    trial: TrialIndex,
     slot: &Slot,
     mut rejected: impl FnMut(&mut dyn Sampler, String) -> Result<(), E>,
 ) -> Result<Result<Vec<Sample>, TrialEnd>, E> {

@@ -5,7 +5,7 @@
 //! the tests of the rounds.
 
 use crate::record::{Count, EndReason, Fill, Line, Outcome, RecordError, Sample};
-use crate::trial::{CacheState, Params};
+use crate::trial::{CacheState, Params, TrialIndex};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,20 +14,20 @@ use std::collections::BTreeMap;
 pub trait Sampler {
     /// Starts the contenders of these trials without waiting for them, because they are opened
     /// next. Others that were started like this and are not opened yet are ended.
-    fn launch(&mut self, _next: &[usize]) {}
+    fn launch(&mut self, _next: &[TrialIndex]) {}
 
     /// Starts the trial's contender, again if it is running; every parameter in force.
     ///
     /// # Errors
     /// If the contender cannot take part, or the run must end.
-    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd>;
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd>;
 
     /// One untimed reading whose answer is compared. If the file of the trial may be read only
     /// once, another file is read.
     ///
     /// # Errors
     /// If the contender failed or answered wrongly, or the run must end.
-    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd>;
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd>;
 
     /// Evicts the files of the plan and fills them the standard way; with the number of the last
     /// fill, only what was evicted since then.
@@ -41,20 +41,20 @@ pub trait Sampler {
     ///
     /// # Errors
     /// If the state could not be proven, the trial ended, or the run must end.
-    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
     /// Counts what contenders do inside, each in one untimed run of a process of its own, side by
     /// side. In the order of the trials: the counts, or why there are none, or why the run must
     /// end.
-    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
     /// The same again, each in a new process. Runtimes report nothing then: what they count is a
     /// mean of all turns already.
-    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
     /// Whether counting a trial takes no reading, because the same readings were counted from
     /// another state.
-    fn is_counted(&self, _trial: usize) -> bool {
+    fn is_counted(&self, _trial: TrialIndex) -> bool {
         false
     }
 
@@ -67,35 +67,35 @@ pub trait Sampler {
     ///
     /// # Errors
     /// If the run must end. What cannot be inspected has its reason in the lines.
-    fn inspect(&mut self, _trial: usize) -> Result<Vec<Line>, EndReason> {
+    fn inspect(&mut self, _trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         Ok(Vec::new())
     }
 
     /// The lines that [`Sampler::inspect`] would give, each with the reason why the trial was not
     /// inspected.
-    fn not_inspected(&mut self, _trial: usize, _reason: &str) -> Vec<Line> {
+    fn not_inspected(&mut self, _trial: TrialIndex, _reason: &str) -> Vec<Line> {
         Vec::new()
     }
 
     /// Why the numbers of a trial are refused although its turns went well: this may be found
     /// during the turns of other trials.
-    fn refusal(&self, _trial: usize) -> Option<Outcome> {
+    fn refusal(&self, _trial: TrialIndex) -> Option<Outcome> {
         None
     }
 
     /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
-    fn bytes(&self, _trial: usize) -> Option<u64> {
+    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
         None
     }
 
     /// The trial has no further turns and its contender is sound: it may serve a trial that differs
     /// only in the state of the cache.
-    fn retire(&mut self, trial: usize) {
+    fn retire(&mut self, trial: TrialIndex) {
         self.close(trial);
     }
 
     /// Ends the trial's contender, if it is running.
-    fn close(&mut self, trial: usize);
+    fn close(&mut self, trial: TrialIndex);
 
     /// Runs what the user wants to be run after the last reading, once.
     ///
@@ -187,15 +187,15 @@ pub enum Step {
     /// Fills the cache.
     Fill(u32),
     /// Starts a contender and has it read untimed.
-    Start(usize),
+    Start(TrialIndex),
     /// Counts what a contender does inside, untimed.
-    Count(usize, Progress),
+    Count(TrialIndex, Progress),
     /// Inspects a contender, untimed.
-    Inspect(usize),
+    Inspect(TrialIndex),
     /// Takes a turn.
     Turn {
         /// The trial.
-        trial: usize,
+        trial: TrialIndex,
         /// The round, from 0.
         round: u32,
         /// Place in the round, from 0.

@@ -5,7 +5,6 @@ mod attempt;
 pub mod busy;
 pub mod cache;
 mod cache_error;
-pub mod cold_bytes;
 pub mod counts;
 pub mod hidden_cache;
 pub(crate) mod holders;
@@ -23,3 +22,5 @@ pub mod sequence;
 pub mod target;
 pub mod tree_cache;
 pub mod warm_up_file;
+
+pub use crate::target::cold_bytes;

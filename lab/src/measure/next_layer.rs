@@ -5,8 +5,8 @@
 //! in that time, not one contender: they show that bytes did not come, never that they came for
 //! this reading alone. A layer that cannot be counted gives a reason, never 0.
 
-use super::cold_bytes::least_fetched;
 use crate::linux::next_layer;
+use crate::target::cold_bytes::least_fetched;
 use crate::target::layers::{self, Layer, LayerKind};
 
 /// A program may decode what it reads: with less than a hundredth of a file read from files,

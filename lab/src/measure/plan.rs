@@ -7,7 +7,7 @@ use crate::contender::methods::ResolvedMethod;
 use crate::contender::roster::Warmup;
 pub use crate::record::{Budget, Focus, Rules};
 use crate::record::{Contest, Outcome, Trial};
-use crate::trial::{CacheState, TrialId};
+use crate::trial::{CacheState, TrialId, TrialIndex};
 use crate::units::Nanos;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -141,7 +141,7 @@ impl Plan {
     pub fn number(&mut self) {
         let absent = self.absent.iter_mut().map(|(trial, _)| trial);
         let planned = self.trials.iter_mut().map(|planned| &mut planned.trial);
-        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = index);
+        planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = TrialIndex::new(index));
     }
 
     /// The trial of this index.
@@ -149,10 +149,12 @@ impl Plan {
     /// # Panics
     /// If the plan has no trial of this index.
     #[must_use]
-    pub fn planned(&self, trial: usize) -> &Planned {
+    pub fn planned(&self, trial: TrialIndex) -> &Planned {
         let is_it = |planned: &&Planned| planned.trial.index == trial;
         // A sweep has thousands of trials, and most plans number theirs in order.
-        let found = self.trials.get(trial).filter(is_it).or_else(|| self.trials.iter().find(is_it));
+        let in_order = self.trials.binary_search_by_key(&trial, |planned| planned.trial.index);
+        let found = in_order.ok().map(|at| &self.trials[at]);
+        let found = found.or_else(|| self.trials.iter().find(is_it));
         found.expect("only trials of the plan are measured")
     }
 
@@ -161,7 +163,7 @@ impl Plan {
     /// # Panics
     /// As for [`Plan::planned`].
     #[must_use]
-    pub fn contest(&self, trial: usize) -> Contest {
+    pub fn contest(&self, trial: TrialIndex) -> Contest {
         self.planned(trial).trial.contest()
     }
 
@@ -170,19 +172,19 @@ impl Plan {
     /// # Panics
     /// As for [`Plan::planned`].
     #[must_use]
-    pub fn is_control(&self, trial: usize) -> bool {
+    pub fn is_control(&self, trial: TrialIndex) -> bool {
         self.planned(trial).trial.is_control()
     }
 
     /// The trials of one state, by index.
     #[must_use]
-    pub fn trials_of(&self, state: CacheState) -> Vec<usize> {
+    pub fn trials_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.map(|planned| planned.trial.index).collect()
     }
 
-    /// The order of one round: `live` shuffled by the seed, the state and the round alone, so that
-    /// it can be repeated.
+    /// The order of one round: `live`, places in a list of trials, shuffled by the seed, the state
+    /// and the round alone, so that it can be repeated.
     #[must_use]
     pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
         // No record has both a known and an unknown state.

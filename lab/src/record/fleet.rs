@@ -3,6 +3,7 @@
 //! All times are of the clock of rank 0, in nanoseconds. How clocks are compared lives in
 //! [`crate::fleet::clock`].
 
+use crate::trial::TrialIndex;
 use serde::{Deserialize, Serialize};
 
 /// The ranks of an MPI job that take every turn together.
@@ -119,7 +120,7 @@ impl RankTiming {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetTurn {
     /// Number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// Which round, from 0.
     pub round: u32,
     /// Those that took part, in their order.
@@ -185,7 +186,7 @@ mod tests {
             bound_ns,
             ..RankTiming::default()
         };
-        let turn = |ranks| FleetTurn { trial: 0, round: 0, ranks };
+        let turn = |ranks| FleetTurn { trial: TrialIndex::new(0), round: 0, ranks };
         let two = turn(vec![rank(1_000, 50, 3), rank(1_010, 20, 4), rank(1_005, 20, 1)]);
         assert_eq!((two.job_ns(), two.start_spread_ns(), two.bound_ns()), (50, 10, 7));
         let one = turn(vec![rank(1_000, 50, 0)]);

@@ -27,6 +27,7 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
         below_read_bytes: sum(|it| it.below_read_bytes),
         resident_before: farthest(|it| it.resident_before),
         resident_after: farthest(|it| it.resident_after),
+        resident_is_estimate: samples.iter().any(|it| it.resident_is_estimate),
         turn: seen(samples),
         request: requests(samples),
         answer: joint_answer(samples.iter().map(|it| it.answer)),

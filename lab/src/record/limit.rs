@@ -2,7 +2,7 @@
 //!
 //! [`crate::analysis::verdict`] computes limits from samples and compares readings with them.
 
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use serde::{Deserialize, Serialize};
 
 /// Something that a machine does at best so fast, and no reading that needs it faster.
@@ -104,7 +104,7 @@ pub struct Limit {
     pub state: Option<CacheState>,
     /// Number of the trial whose samples these are, if it was one.
     #[serde(default)]
-    pub trial: Option<usize>,
+    pub trial: Option<TrialIndex>,
     /// Threads that worked at once.
     pub threads: u64,
     /// What the numbers count.

@@ -6,6 +6,7 @@ use super::{
     ReadersTurn, Receipt, Resumption, Sample, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
 };
 use crate::target::TargetFacts;
+use crate::trial::TrialIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ pub enum Line {
     /// A reading whose state could not be proven; it was taken again or the trial was refused.
     Rejected {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// Which round.
         round: u32,
         /// What was not proven.
@@ -72,7 +73,7 @@ pub enum Line {
     /// A meter that could not be read in this trial; said once.
     Missing {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// Name of the meter, as in samples.
         meter: String,
         /// Why.
@@ -81,7 +82,7 @@ pub enum Line {
     /// What outlived the readings of a turn; it was ended. Since version 3.
     LeftBehind {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// How much.
         #[serde(flatten)]
         left: LeftBehind,
@@ -89,7 +90,7 @@ pub enum Line {
     /// Scheduling that a contender gave itself; each kind once for a trial. Since version 3.
     Scheduling {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// How it ran, and how it was started.
         #[serde(flatten)]
         scheduling: Box<OwnScheduling>,
@@ -97,14 +98,14 @@ pub enum Line {
     /// Counts from an untimed run of a trial; one line for each run that counted.
     Counts {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// `syscalls`, `mallocs`, `retains`, `releases` …
         counts: BTreeMap<String, Count>,
     },
     /// What single reads took in the timed readings of a turn, where places are read.
     Latencies {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// Which fill of the cache, from 0.
         fill: u32,
         /// Which round, from 0.
@@ -115,7 +116,7 @@ pub enum Line {
     /// Where the processor's time went, in an untimed run of a trial. Since version 3.
     FlameGraph {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// What was sampled.
         #[serde(flatten)]
         graph: Box<FlameGraph>,
@@ -123,7 +124,7 @@ pub enum Line {
     /// The calls that brought the bytes, in an untimed run of a trial. Since version 3.
     Trace {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// The calls.
         #[serde(flatten)]
         trace: Box<Trace>,
@@ -131,7 +132,7 @@ pub enum Line {
     /// A trial is read no more. Since version 4.
     Stopped {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// Why, and after how many rounds.
         #[serde(flatten)]
         stopped: Stopped,
@@ -139,7 +140,7 @@ pub enum Line {
     /// How a trial ended.
     Outcome {
         /// Number of the trial.
-        trial: usize,
+        trial: TrialIndex,
         /// Measured, refused, failed or unavailable.
         #[serde(flatten)]
         outcome: Outcome,

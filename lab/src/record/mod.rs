@@ -36,7 +36,9 @@ mod stop;
 mod sweep_series;
 mod touched;
 mod trial;
+mod trials;
 mod warm;
+mod whole;
 mod write;
 
 #[cfg(test)]
@@ -72,11 +74,12 @@ pub use stop::{StopReason, Stopped};
 pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
 pub use trial::{Count, Outcome, Start, Trial, TrialRecord};
+pub use trials::Trials;
 pub use warm::{Fill, WarmedUp, WarmupEnd};
 pub use write::{WriteTimes, WriteWay};
 
 use crate::target::TargetFacts;
-use std::collections::{BTreeMap, HashMap};
+use crate::trial::TrialIndex;
 
 /// A whole run, read back.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,8 +90,8 @@ pub struct Record {
     pub targets: Vec<TargetFacts>,
     /// Who took part.
     pub contenders: Vec<Receipt>,
-    /// What was found, by number.
-    pub trials: Vec<TrialRecord>,
+    /// What was found, in the order in which trials were announced.
+    pub trials: Trials,
     /// The fills of the cache, in order.
     pub fills: Vec<Fill>,
     /// The files that the lab wrote: number of the target, how, and what it took.
@@ -105,8 +108,6 @@ pub struct Record {
     pub resumed: Vec<Resumption>,
     /// Why it ended and how long it took; `None` when it was cut short.
     pub end: Option<(EndReason, u64)>,
-    /// Where in `trials` the trial of a number is.
-    places: HashMap<usize, usize>,
 }
 
 impl Record {
@@ -117,7 +118,7 @@ impl Record {
             header,
             targets: Vec::new(),
             contenders: Vec::new(),
-            trials: Vec::new(),
+            trials: Trials::default(),
             fills: Vec::new(),
             writes: Vec::new(),
             limits: Vec::new(),
@@ -126,14 +127,13 @@ impl Record {
             warnings: Vec::new(),
             resumed: Vec::new(),
             end: None,
-            places: HashMap::new(),
         }
     }
 
     /// The trial of this number.
     #[must_use]
-    pub fn trial(&self, index: usize) -> Option<&TrialRecord> {
-        self.trials.get(self.place(index)?)
+    pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {
+        self.trials.get(index)
     }
 
     /// Takes in one more line. Lines about a trial that was never announced are dropped.
@@ -142,7 +142,7 @@ impl Record {
             Line::Header(_) => {}
             Line::Target { facts, .. } => self.targets.push(*facts),
             Line::Contender(receipt) => self.contenders.push(receipt),
-            Line::Trial(trial) => self.announce(*trial),
+            Line::Trial(trial) => self.trials.announce(*trial),
             Line::Fill(fill) => self.fills.push(fill),
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
@@ -186,40 +186,9 @@ impl Record {
         }
     }
 
-    fn announce(&mut self, trial: Trial) {
-        self.places.entry(trial.index).or_insert(self.trials.len());
-        self.trials.push(TrialRecord {
-            trial,
-            samples: Samples::default(),
-            searched: Samples::default(),
-            rejected: Vec::new(),
-            warmups: Vec::new(),
-            conduct: Conduct::default(),
-            missing: BTreeMap::new(),
-            counts: BTreeMap::new(),
-            count_runs: BTreeMap::new(),
-            latencies: Vec::new(),
-            flame_graph: None,
-            trace: None,
-            stopped: None,
-            fleet_turns: Vec::new(),
-            readers_turns: Vec::new(),
-            outcome: None,
-        });
-    }
-
-    fn with(&mut self, trial: usize, change: impl FnOnce(&mut TrialRecord)) {
-        if let Some(at) = self.place(trial) {
-            change(&mut self.trials[at]);
+    fn with(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
+        if let Some(found) = self.trials.get_mut(trial) {
+            change(found);
         }
-    }
-
-    /// Where a trial is: looked up, for a record may have many trials and has a line for each of
-    /// their samples.
-    fn place(&self, index: usize) -> Option<usize> {
-        let is_it = |at: &usize| self.trials.get(*at).is_some_and(|it| it.trial.index == index);
-        let found = self.places.get(&index).copied().filter(is_it);
-        // Its trials are public, and may have been moved.
-        found.or_else(|| self.trials.iter().position(|it| it.trial.index == index))
     }
 }

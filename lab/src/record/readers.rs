@@ -1,12 +1,13 @@
 //! The line about a turn that several processes of a contender took together on one host.
 
+use crate::trial::TrialIndex;
 use serde::{Deserialize, Serialize};
 
 /// When each reader read in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadersTurn {
     /// Number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// Which round.
     pub round: u32,
     /// Each reader, in the order in which they were told to read.

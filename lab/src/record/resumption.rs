@@ -1,6 +1,6 @@
 //! The line that says that a run was cut short and resumed, and where.
 
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use serde::{Deserialize, Serialize};
 
 /// A line between what was measured before a run was cut short and what was measured when it went
@@ -17,5 +17,5 @@ pub struct Resumption {
     pub round: u32,
     /// The trials that an interruption had ended as measured: they continue, and have no outcome
     /// until their next one.
-    pub reopen: Vec<usize>,
+    pub reopen: Vec<TrialIndex>,
 }

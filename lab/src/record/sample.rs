@@ -1,7 +1,7 @@
 //! A sample: one timed reading with its metrics.
 
 use super::RequestMeters;
-use crate::trial::Answer;
+use crate::trial::{Answer, TrialIndex};
 use readlab_stats::Observation;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
     pub fill: u32,
     /// Which round, from 0, over the whole run of one state.
@@ -48,6 +48,9 @@ pub struct Sample {
     pub resident_before: Option<f64>,
     /// Share of the file's pages in the page cache after the turn, 0 to 1.
     pub resident_after: Option<f64>,
+    /// Whether these shares are estimates, from pages spread evenly over the file.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resident_is_estimate: bool,
     /// What the lab saw of the whole turn from outside.
     #[serde(default, skip_serializing_if = "TurnSeen::is_unknown")]
     pub turn: TurnSeen,
@@ -56,6 +59,11 @@ pub struct Sample {
     pub request: RequestMeters,
     /// Proof of work.
     pub answer: Answer,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(it: &bool) -> bool {
+    !it
 }
 
 impl Sample {

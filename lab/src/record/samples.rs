@@ -9,13 +9,13 @@
 //! [`super::file`].
 
 use super::{Delivered, RequestMeters, Sample, TurnSeen};
-use crate::trial::Answer;
+use crate::trial::{Answer, TrialIndex};
 use integer_encoding::{VarIntReader, VarIntWriter};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// How many fields a sample has besides those of its turn.
-const OWN: usize = 25;
+const OWN: usize = 26;
 
 /// How many fields a turn has.
 const OF_TURN: usize = 12;
@@ -160,6 +160,7 @@ fn fields(sample: &Sample) -> SampleFields {
         below_read_bytes,
         resident_before,
         resident_after,
+        resident_is_estimate,
         turn,
         request,
         answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },
@@ -181,8 +182,9 @@ fn fields(sample: &Sample) -> SampleFields {
         number(fill),
         resident_before.map(f64::to_bits),
         resident_after.map(f64::to_bits),
+        Some(u64::from(resident_is_estimate)),
         rung.map(u64::from),
-        Some(trial as u64),
+        Some(u64::from(trial)),
         bytes,
         newlines,
         lines,
@@ -257,6 +259,7 @@ fn sample(fields: &SampleFields) -> Sample {
         fill,
         resident_before,
         resident_after,
+        resident_is_estimate,
         rung,
         trial,
         bytes,
@@ -269,7 +272,7 @@ fn sample(fields: &SampleFields) -> Sample {
         output,
     ] = *own;
     Sample {
-        trial: usize::try_from(trial.expect(PACKED)).expect(PACKED),
+        trial: TrialIndex::new(usize::try_from(trial.expect(PACKED)).expect(PACKED)),
         fill: number(fill),
         round: number(round),
         position: number(position),
@@ -286,6 +289,7 @@ fn sample(fields: &SampleFields) -> Sample {
         below_read_bytes,
         resident_before: resident_before.map(f64::from_bits),
         resident_after: resident_after.map(f64::from_bits),
+        resident_is_estimate: resident_is_estimate == Some(1),
         turn: turn_seen(turn),
         request: request_meters(requests.try_into().expect(PACKED)),
         answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },

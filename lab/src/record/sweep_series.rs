@@ -1,7 +1,7 @@
 //! The series of a sweep, taken from its record: for each way of writing and of reading one point
 //! per file and pass. [`crate::report`] and [`crate::analysis::compare`] interpret the points.
 
-use super::{Record, RunKind, Sample, WriteWay};
+use super::{Record, RunKind, Sample, TrialRecord, WriteWay};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -57,8 +57,8 @@ impl Point {
 }
 
 impl Record {
-    /// The series of a sweep: writes first, then methods, each in the order of the record; only
-    /// accepted samples.
+    /// The series of a sweep: writes first, in the order of the record, then methods, in the order
+    /// of their numbers; only accepted samples.
     #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
@@ -74,7 +74,9 @@ impl Record {
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
             add(&mut all, "write and sync".to_owned(), true, both);
         }
-        for it in self.trials.iter().filter(|it| it.is_accepted()) {
+        let mut accepted: Vec<&TrialRecord> = self.trials.iter().filter(|it| it.is_accepted()).collect();
+        accepted.sort_by_key(|it| it.trial.index);
+        for it in accepted {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
             let file = SizedFile { target: it.trial.target, size_bytes };
             let points = it.samples.iter().map(|sample| read(file, &sample));

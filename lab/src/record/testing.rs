@@ -1,10 +1,14 @@
 //! Lines of records made by hand, for the tests of everything that reads records.
 
-use super::{CommandRules, Header, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial};
+use super::{
+    CommandRules, Header, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial, TrialRecord,
+    Trials,
+};
 use crate::machine::Machine;
 use crate::target::TargetFacts;
-use crate::trial::{CacheState, TrialId, Work};
+use crate::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
+use std::ops::{Index, IndexMut};
 
 /// A race on a machine of which a few things are known.
 pub(crate) fn header() -> Header {
@@ -45,7 +49,7 @@ pub(crate) fn sized(index: usize, size_bytes: u64) -> Line {
 pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
     let id: TrialId = name.parse().unwrap();
     Line::Trial(Box::new(Trial {
-        index,
+        index: TrialIndex::new(index),
         label: None,
         params: id.params.clone(),
         target: 0,
@@ -61,5 +65,20 @@ pub(crate) fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -
 
 /// Ends a trial.
 pub(crate) fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
-    record.add(Line::Outcome { trial, outcome });
+    record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
+}
+
+/// In tests, the trials are numbered by the test itself.
+impl Index<usize> for Trials {
+    type Output = TrialRecord;
+
+    fn index(&self, number: usize) -> &TrialRecord {
+        self.get(TrialIndex::new(number)).expect("a trial of this number")
+    }
+}
+
+impl IndexMut<usize> for Trials {
+    fn index_mut(&mut self, number: usize) -> &mut TrialRecord {
+        self.get_mut(TrialIndex::new(number)).expect("a trial of this number")
+    }
 }

@@ -12,7 +12,7 @@ use super::samples::Samples;
 use super::stop::{StopReason, Stopped};
 use super::warm::WarmedUp;
 use crate::target::TargetFacts;
-use crate::trial::{CacheState, MethodId, Params, TrialId, Work};
+use crate::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 #[serde(from = "TrialLine", into = "TrialLine")]
 pub struct Trial {
     /// Its number in this record; samples refer to it.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its contender, method and scan, with all parameters that were given.
     pub id: TrialId,
     /// Name that a suite gives it, if any.
@@ -69,7 +69,7 @@ impl Start {
 /// people; a trial is read back from the parts.
 #[derive(Serialize, Deserialize)]
 struct TrialLine {
-    index: usize,
+    index: TrialIndex,
     id: TrialId,
     label: Option<String>,
     contender: String,
@@ -369,9 +369,9 @@ mod tests {
         for value in values {
             let how = if value.is_some() { "beans" } else { "no rights" }.to_owned();
             let counts = BTreeMap::from([("mallocs".to_owned(), Count { value: *value, how })]);
-            record.add(Line::Counts { trial: 0, counts });
+            record.add(Line::Counts { trial: TrialIndex::new(0), counts });
         }
-        record.trials.remove(0)
+        record.trials.into_iter().next().unwrap()
     }
 
     #[test]

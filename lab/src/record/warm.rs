@@ -1,6 +1,7 @@
 //! The lines about what happens before the clock starts: the cache is filled, and a contender warms
 //! up until it is steady.
 
+use crate::trial::TrialIndex;
 use serde::{Deserialize, Serialize};
 
 /// The standard fill that made the file warm.
@@ -22,7 +23,7 @@ pub struct Fill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmedUp {
     /// Number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// How many readings.
     pub readings: u32,
     /// Time they took.

@@ -47,8 +47,8 @@ impl ArchiveRatio {
             let firsts = firsts(packed).into_iter().filter_map(|decoding| {
                 let contender = &decoding.method.contender;
                 let plain = firsts_of(plain, contender)?;
-                let samples = |row: &RankingRow| &record.trials[row.index].samples;
-                let ratio = stats::ratio(samples(plain).iter(), samples(decoding).iter())?;
+                let samples = |row: &RankingRow| Some(&record.trial(row.index)?.samples);
+                let ratio = stats::ratio(samples(plain)?.iter(), samples(decoding)?.iter())?;
                 Some(ArchiveRatio {
                     archive,
                     state: packed.state,
@@ -117,7 +117,7 @@ mod tests {
     use crate::record::testing::{self, header, outcome, trial};
     use crate::record::{Line, Outcome, Sample, Trial};
     use crate::target::{Decoded, TargetFacts};
-    use crate::trial::Answer;
+    use crate::trial::{Answer, TrialIndex};
     use readlab_protocol::Cache;
 
     /// A record in which a contender reads lines plain in 100 ms and out of a zip in `zip_ms`.
@@ -142,7 +142,7 @@ mod tests {
             record.add(Line::Trial(Box::new(Trial { target, decodes, ..*line })));
             for round in 0..8_u32 {
                 record.add(Line::Sample(Box::new(Sample {
-                    trial: index,
+                    trial: TrialIndex::new(index),
                     fill: round,
                     round,
                     turn_readings: 1,

@@ -109,7 +109,7 @@ mod tests {
     use crate::record::testing::{self, header, outcome, trial};
     use crate::record::{Line, Outcome, Record, Sample, Trial};
     use crate::target::{Decoded, TargetFacts};
-    use crate::trial::Answer;
+    use crate::trial::{Answer, TrialIndex};
     use readlab_protocol::Cache;
 
     /// A record in which 600 MB come out of an archive of this size in 100 ms at the median.
@@ -127,7 +127,7 @@ mod tests {
             for round in 0..readings {
                 let wall_ns = (middle_ms + u64::from(round) - u64::from(readings / 2)) * 1_000_000;
                 let sample = Sample {
-                    trial: index,
+                    trial: TrialIndex::new(index),
                     fill: round,
                     round,
                     turn_readings: 1,

@@ -1,7 +1,7 @@
 //! Single readings as charts show them, and what is computed from single readings only.
 
 use crate::analysis::stats::median;
-use crate::record::{Sample, Samples};
+use crate::record::Sample;
 use std::collections::BTreeMap;
 
 /// One timed reading.
@@ -28,16 +28,6 @@ impl ChartReading {
     pub(super) fn of(sample: Sample) -> ChartReading {
         ChartReading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
     }
-}
-
-/// CPU time over wall time, the median over the samples that hold both; `None` where none does.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-pub(super) fn cores(samples: &Samples) -> Option<f64> {
-    let used = |sample: Sample| {
-        let cpu_ns = sample.cpu_user_ns? + sample.cpu_system_ns?;
-        (sample.wall_ns > 0).then(|| cpu_ns as f64 / sample.wall_ns as f64)
-    };
-    median(samples.iter().filter_map(used))
 }
 
 /// The median wall time of each round with the fill it belongs to, in order of the rounds.

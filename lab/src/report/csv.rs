@@ -126,6 +126,7 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
     let over = target.map(TargetFacts::transport).unwrap_or_default();
     let cold_above = target.filter(|_| it.state == CacheState::Cold).and_then(TargetFacts::cold_above);
     let path = target.map_or("", |target| &target.path);
+    let read_whole = target.filter(|target| it.read_whole(sample, target));
     [
         it.index.to_string(),
         printable(&it.id.to_string()),
@@ -159,8 +160,8 @@ fn row(record: &Record, trial: &TrialRecord, sample: &Sample) -> [String; COLUMN
         whole(sample.answer.lines),
         whole(sample.answer.sum),
         it.decodes.map_or("", |archive| archive.word()).to_owned(),
-        whole(target.map(|target| it.bytes_in(target))),
-        whole(target.map(|target| it.bytes_out(target))),
+        whole(read_whole.map(|target| it.bytes_in(target))),
+        whole(read_whole.map(|target| it.bytes_out(target))),
         whole(sample.below_read_bytes),
         printable(&cold_above.unwrap_or_default()),
         trial.remarks().join("; "),

@@ -2,7 +2,7 @@
 //! same.
 
 use super::ranking::{Ranking, RankingRow};
-use crate::trial::{CacheState, Params};
+use crate::trial::{CacheState, Params, TrialIndex};
 use crate::units::{Nanos, Throughput};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub struct Curve {
     /// The language of the method.
     pub language: String,
     /// The numbers of its trials.
-    pub trials: Vec<usize>,
+    pub trials: Vec<TrialIndex>,
     /// Whether its readings are those of a search, few where a setting left early.
     pub searched: bool,
     /// One for each value, in rising order.
@@ -95,7 +95,7 @@ impl Curve {
 
 /// The numbers of the trials that are the best of their method and scan: read the most often, then
 /// the fastest.
-fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<usize> {
+fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<TrialIndex> {
     let mut best: BTreeMap<String, &RankingRow> = BTreeMap::new();
     for row in rows {
         let order = |row: &RankingRow| (std::cmp::Reverse(row.wall.n), row.wall.median);

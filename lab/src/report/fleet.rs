@@ -135,7 +135,7 @@ fn times(effect: &HostEffect) -> String {
 mod tests {
     use super::*;
     use crate::record::{FleetTurn, Outcome, Rank, RankTiming, testing};
-    use crate::trial::CacheState;
+    use crate::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
                 bound_ns: 300,
             };
             let ranks = vec![timing(0, 1_000, 1_000_000 + u64::from(round)), timing(1, 51_000, 1_500_000)];
-            trial.fleet_turns.push(FleetTurn { trial: 0, round, ranks });
+            trial.fleet_turns.push(FleetTurn { trial: TrialIndex::new(0), round, ranks });
         }
         let view = FleetView::of(&record).unwrap();
         assert_eq!(

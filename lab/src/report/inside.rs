@@ -5,7 +5,7 @@ use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
 use crate::contender::language::Languages;
 use crate::record::{FlameGraph, HotSpot, Record, Trace};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inside {
     /// Number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// The language of its contender.
     pub language: String,
     /// Its name.
@@ -29,12 +29,12 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Of every trial that was looked into, in the order of the record.
+    /// Of every trial that was looked into, in the order of their numbers.
     #[must_use]
     pub fn all(record: &Record) -> Vec<Inside> {
         let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
-        looked
+        let mut all: Vec<Inside> = looked
             .map(|it| Inside {
                 trial: it.trial.index,
                 language: languages.of(it.trial.contender()).to_owned(),
@@ -44,7 +44,9 @@ impl Inside {
                 flame_graph: it.flame_graph.clone(),
                 trace: it.trace.clone(),
             })
-            .collect()
+            .collect();
+        all.sort_by_key(|it| it.trial);
+        all
     }
 
     /// Which trial it is.

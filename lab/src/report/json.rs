@@ -163,6 +163,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
+    let read_whole = target.filter(|target| it.read_whole(target));
     let mut fields = json!({
         "index": trial.index,
         "id": trial.id,
@@ -187,8 +188,8 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
                 TieStatus::Tied => "tied",
             },
         })),
-        "bytes_in": target.map(|target| trial.bytes_in(target)),
-        "bytes_out": target.map(|target| trial.bytes_out(target)),
+        "bytes_in": read_whole.map(|target| trial.bytes_in(target)),
+        "bytes_out": read_whole.map(|target| trial.bytes_out(target)),
         "bytes_ratio": target.and_then(|target| decoding_ratio(target, trial.decodes)),
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),

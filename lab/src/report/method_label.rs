@@ -5,12 +5,13 @@
 
 use super::inside::Inside;
 use super::ranking::RankingRow;
+use crate::trial::TrialIndex;
 
 /// How a row names its method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MethodLabel<'a> {
     /// Number of the trial.
-    pub(super) trial: usize,
+    pub(super) trial: TrialIndex,
     /// Its shortest name that no other trial of the record has.
     pub(super) short: &'a str,
     /// Its whole name.

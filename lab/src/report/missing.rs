@@ -4,7 +4,7 @@ use super::ranking::{RankingRow, Reference};
 use crate::analysis::stats::OBSERVATIONS_MIN;
 use crate::record::{Metric, StopReason, TrialRecord};
 use crate::target::web::CACHE_UNKNOWN;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, Work};
 use std::collections::BTreeMap;
 
 /// Why fields about decoding are `null` where a trial reads the bytes of its target as they are.
@@ -18,6 +18,10 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
     let fields = UNDECODED.iter().filter(|_| it.trial.decodes.is_none());
     fields.map(|(field, why)| ((*field).to_owned(), (*why).to_owned()))
 }
+
+/// Why a command that is taken as it is has no rate.
+const UNPROVEN_BYTES: &str =
+    "its output does not prove that it read the whole target, and no meter shows it: it may have read a part";
 
 /// The fields that are computed from samples.
 const FROM_SAMPLES: [&str; 6] =
@@ -41,13 +45,27 @@ fn of_the_run(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
         .map(|(field, _, why)| (field.to_owned(), why.to_owned()))
 }
 
+/// Why a trial has no rate, and which fields are `null` for it.
+fn without_rate(it: &TrialRecord) -> (&'static str, &'static [&'static str]) {
+    match it.trial.work {
+        Work::Output => (
+            UNPROVEN_BYTES,
+            &["throughput_bytes_per_s", "throughput_in_bytes_per_s", "bytes_in", "bytes_out"],
+        ),
+        _ => (
+            "a control, or a target of no known bytes",
+            &["throughput_bytes_per_s", "throughput_in_bytes_per_s"],
+        ),
+    }
+}
+
 /// Why fields are `null`, by their names.
 pub(super) fn missing(
     it: &TrialRecord,
     row: Option<&RankingRow>,
     reference: Option<&Reference>,
 ) -> BTreeMap<String, String> {
-    let mut missing = it.missing.clone();
+    let mut missing = row.map_or_else(|| it.missing.clone(), |row| row.missing.clone());
     missing.extend(undecoded(it));
     missing.extend(of_the_run(it));
     let mut explain = |field: &str, why: &str| {
@@ -80,9 +98,8 @@ pub(super) fn missing(
         explain("sd", "a single sample");
     }
     if row.throughput.is_none() {
-        for field in ["throughput_bytes_per_s", "throughput_in_bytes_per_s"] {
-            explain(field, "a control, or a target of no known bytes");
-        }
+        let (why, fields) = without_rate(it);
+        fields.iter().for_each(|field| explain(field, why));
     }
     if row.fills.is_none() {
         explain("fills", "not warm, or a single fill");

@@ -82,4 +82,4 @@ pub use ranking::{
 pub use search::SearchView;
 pub use sweep::{Known, MixedSize, Series, SizeRow, SweepView};
 pub use terminal::{Style, terminal};
-pub use warning::WarningGroup;
+pub use warning::{WarningGroup, cautions};

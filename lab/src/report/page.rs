@@ -16,7 +16,7 @@ use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
 use super::sweep::SweepView;
-use super::warning::{UnsteadyStarts, WarningGroup};
+use super::warning::{self, UnsteadyStarts, WarningGroup};
 use super::words;
 use crate::analysis::compare::Center;
 use crate::analysis::verdict;
@@ -291,7 +291,8 @@ fn cautions(record: &Record) -> Vec<String> {
     let of_targets = record.targets.iter().flat_map(of_target);
     let of_trials = record.trials.iter().filter_map(unsteady).chain(record.trials.iter().flat_map(conduct));
     let of_run = record.resumed.iter().map(resumed).chain(record.warnings.clone());
-    of_targets.chain(of_trials).chain(of_run).collect()
+    let estimated = warning::estimates(record).map(|group| group.title());
+    of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
 }
 
 /// A caution that the warm-up of a contender did not always end in a steady state; `None` where it

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::record::{Fleet, Line, Outcome, Sample, Share, testing};
     use crate::target::TargetFacts;
-    use crate::trial::{CacheState, TrialId};
+    use crate::trial::{CacheState, TrialId, TrialIndex};
     use readlab_protocol::Cache;
 
     /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
@@ -268,7 +268,7 @@ mod tests {
                 let cpu_ns = (f64::from(*ranks) * wall_ns as f64 * busy) as u64;
                 let (user, system) = (Some(cpu_ns), Some(0));
                 let sample = Sample {
-                    trial: index,
+                    trial: TrialIndex::new(index),
                     round,
                     fill: round,
                     wall_ns,

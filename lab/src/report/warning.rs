@@ -57,6 +57,7 @@ impl WarningGroup {
         }
         let mut groups = of_targets(record);
         groups.extend(of_trials(record));
+        groups.extend(estimates(record));
         groups.extend(resumptions(record));
         groups.extend(WarningGroup::alike(&record.warnings));
         groups
@@ -116,6 +117,24 @@ fn of_targets(record: &Record) -> Vec<WarningGroup> {
         lines: if is_only_target { Vec::new() } else { paths },
     };
     paths.into_iter().map(group).collect()
+}
+
+/// That the residency of readings was found out from some pages of the file.
+pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
+    let samples = record.trials.iter().flat_map(|it| &it.samples);
+    let estimated = samples.filter(|sample| sample.resident_is_estimate).count();
+    (estimated > 0).then(|| WarningGroup {
+        cause: "how much of the file was in the page cache is an estimate, from sampled pages".to_owned(),
+        extent: plural(estimated, "reading"),
+        lines: Vec::new(),
+    })
+}
+
+/// What a reader of a record's numbers should know, a line for each cause.
+#[must_use]
+pub fn cautions(record: &Record) -> Vec<String> {
+    let sweep = SweepView::of(record);
+    WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()
 }
 
 /// That the run was cut short and went on, each time with its place.
@@ -211,6 +230,7 @@ mod tests {
     use super::*;
     use crate::record::WarmedUp;
     use crate::record::testing::{self, header, trial};
+    use crate::trial::TrialIndex;
     use readlab_protocol::Cache;
 
     #[test]
@@ -235,7 +255,7 @@ mod tests {
         for (index, (name, state)) in plan.into_iter().enumerate() {
             record.add(trial(index, name, state, Cache::Through));
             let end = if index == 2 { WarmupEnd::Steady } else { WarmupEnd::TooFewReadings };
-            let warmed = WarmedUp { trial: index, readings: 9, wall_ns: 1, end };
+            let warmed = WarmedUp { trial: TrialIndex::new(index), readings: 9, wall_ns: 1, end };
             record.trials[index].warmups = vec![warmed, warmed];
         }
         let groups = WarningGroup::all(&record, None);

@@ -7,6 +7,7 @@
 //! wait.
 
 pub mod caution;
+pub mod cold_bytes;
 pub mod copies;
 pub mod device;
 pub mod dictionary;

@@ -7,11 +7,13 @@
 
 mod answer;
 mod id;
+mod index;
 mod nearest;
 mod params;
 
 pub use answer::Answer;
 pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
+pub use index::TrialIndex;
 pub use nearest::NearestNames;
 pub use params::Params;
 

@@ -5,7 +5,7 @@ use crate::record_lines::sampled_trial;
 use crate::screen::Screen;
 use anyhow::{Context, bail};
 use readlab::record::Record;
-use readlab::trial::CacheState;
+use readlab::trial::{CacheState, TrialIndex};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -66,7 +66,7 @@ impl Drop for Started {
 
 /// When every trial of a state that was measured at all had a sample, of the state in which that
 /// was first so.
-fn first_round(record: &Record, samples: &BTreeMap<usize, Duration>) -> Option<Duration> {
+fn first_round(record: &Record, samples: &BTreeMap<TrialIndex, Duration>) -> Option<Duration> {
     let of_state = |state: CacheState| {
         let ranked = record.trials.iter().filter(|it| !it.trial.is_control() && it.trial.state == state);
         ranked.filter_map(|it| samples.get(&it.trial.index)).max().copied()
@@ -88,7 +88,7 @@ impl Follower {
     }
 
     /// The trials of the samples that came since the last call.
-    fn sampled(&mut self) -> anyhow::Result<Vec<usize>> {
+    fn sampled(&mut self) -> anyhow::Result<Vec<TrialIndex>> {
         let Some(file) = self.opened()? else { return Ok(Vec::new()) };
         let mut new = Vec::new();
         file.read_to_end(&mut new).with_context(|| self.path.display().to_string())?;
@@ -123,9 +123,9 @@ mod tests {
         assert!(follower.sampled().unwrap().is_empty());
         let mut file = File::create(&path).unwrap();
         file.write_all(b"{\"line\":\"header\"}\n{\"line\":\"sample\",\"trial\":3}\n{\"line\":\"sam").unwrap();
-        assert_eq!(follower.sampled().unwrap(), [3]);
+        assert_eq!(follower.sampled().unwrap(), [TrialIndex::new(3)]);
         file.write_all(b"ple\",\"trial\":5}\n").unwrap();
-        assert_eq!(follower.sampled().unwrap(), [5]);
+        assert_eq!(follower.sampled().unwrap(), [TrialIndex::new(5)]);
         std::fs::remove_file(&path).unwrap();
     }
 
@@ -138,7 +138,7 @@ mod tests {
                 record.trials.iter().filter(move |it| it.trial.state == state && !it.trial.is_control());
             trials.map(|it| it.trial.index)
         };
-        let mut samples: BTreeMap<usize, Duration> = BTreeMap::new();
+        let mut samples: BTreeMap<TrialIndex, Duration> = BTreeMap::new();
         assert_eq!(first_round(&record, &samples), None);
         samples.extend(ranked(CacheState::Warm).map(|trial| (trial, Duration::from_secs(90))));
         samples

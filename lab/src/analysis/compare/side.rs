@@ -82,7 +82,8 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
     let is_accepted = it.is_accepted();
-    let bytes = target.map_or(0, |target| trial.bytes_in(target));
+    let whole = target.filter(|target| it.read_whole(target));
+    let bytes = whole.map_or(0, |target| trial.bytes_in(target));
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),

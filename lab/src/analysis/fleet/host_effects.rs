@@ -88,6 +88,7 @@ mod tests {
     use super::*;
     use crate::record::testing::{header, trial};
     use crate::record::{Fleet, Outcome, Rank, RankTiming, Share};
+    use crate::trial::TrialIndex;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use readlab_protocol::Cache;
@@ -129,7 +130,7 @@ mod tests {
                     ..RankTiming::default()
                 };
                 let ranks = slowness.iter().map(&mut timing).collect();
-                it.fleet_turns.push(FleetTurn { trial: index, round, ranks });
+                it.fleet_turns.push(FleetTurn { trial: TrialIndex::new(index), round, ranks });
             }
         }
         record

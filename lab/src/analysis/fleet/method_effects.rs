@@ -3,12 +3,13 @@
 
 use super::host_effects::mean_lags;
 use crate::record::{FleetTurn, Record};
+use crate::trial::TrialIndex;
 
 /// A way of reading, on each rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodEffects {
     /// The number of the trial.
-    pub trial: usize,
+    pub trial: TrialIndex,
     /// How many times as long as the others each rank takes, in their order.
     pub ratios: Vec<f64>,
 }

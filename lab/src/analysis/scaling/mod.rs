@@ -191,7 +191,8 @@ pub struct Gain {
 
 /// Rates in bytes per second by round.
 fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
-    let bytes = record.targets.get(it.trial.target).map_or(0, |facts| it.trial.bytes_out(facts));
+    let whole = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts));
+    let bytes = whole.map_or(0, |facts| it.trial.bytes_out(facts));
     let mut walls = BTreeMap::<u32, Vec<f64>>::new();
     for sample in &it.samples {
         walls.entry(sample.round).or_default().push(float(sample.wall_ns.max(1)));

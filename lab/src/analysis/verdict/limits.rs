@@ -45,8 +45,7 @@ fn is_of_a_cache(record: &Record, limit: &Limit) -> bool {
 
 /// Whether a limit is the rate of a reading, and not of what was made to measure it.
 fn is_of_reading(record: &Record, limit: &Limit) -> bool {
-    let is_reading = |index| record.trials.iter().any(|it| it.trial.index == index && !it.trial.is_control());
-    limit.trial.is_some_and(is_reading)
+    limit.trial.and_then(|index| record.trial(index)).is_some_and(|it| !it.trial.is_control())
 }
 
 /// The rates of readings that are clearly above a limit: for each such limit the fastest reading.

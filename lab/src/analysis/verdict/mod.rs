@@ -23,9 +23,10 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
-pub use parts::{Part, Parts, whole_processors};
+pub use parts::{Part, Parts};
 pub use server::ServerWait;
 
 use crate::analysis::stats::{self, Significance};
@@ -232,6 +233,11 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     {
         return quota;
     }
+    if facts.fetched_times.is_some()
+        && facts.limit(LimitKind::Device).is_some_and(|near| near.share >= AT_LIMIT)
+    {
+        return Verdict::Device { pace: Pace::Saturated };
+    }
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
@@ -297,7 +303,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Verdict> {
     record.targets.get(trial.trial.target).filter(|target| target.transport().has_server())?;
     let machine = &record.header.machine;
-    let used = server::busy(trial).map_or(0.0, |busy| busy / machine.processors());
+    let used = cpu_time::processors_busy(trial).map_or(0.0, |busy| busy / machine.processors());
     let share = used.max(1.0 - parts.waiting).min(1.0);
     if share < AT_LIMIT {
         return None;
@@ -316,7 +322,7 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     let trial = &it.trial;
     let same = record.trials.iter().filter(|other| {
         let other_trial = &other.trial;
-        (other_trial.target, other_trial.work, other_trial.state) == (trial.target, trial.work, trial.state)
+        (other_trial.contest(), other_trial.state) == (trial.contest(), trial.state)
             && (other_trial.contender(), other_trial.method()) == (trial.contender(), trial.method())
             && other_trial.params == trial.params
             && other_trial.scan() != trial.scan()

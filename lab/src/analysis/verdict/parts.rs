@@ -2,7 +2,7 @@
 //! of each limit.
 
 use super::controls::{available, copy_cpu_ns, opens_cpu_ns};
-use super::cpu_time::CpuTime;
+use super::cpu_time::{CpuTime, NoCpuTime, of_threads, whole_processors};
 use super::faults::{of_mapping, of_new_memory};
 use super::limits::{Needs, for_trial};
 use super::quota::throttled_ns;
@@ -15,6 +15,9 @@ use serde::Serialize;
 
 /// A file of which fewer bytes come from the device is stored in fewer.
 const INFLATED: f64 = 0.9;
+
+/// So many times the bytes asked for are more than the tables of a file system.
+const FETCHED_MORE: f64 = 1.1;
 
 /// Kernel time beyond this share of the copy's own shows that a reading copies.
 const COPIES: f64 = 0.5;
@@ -110,6 +113,9 @@ pub(super) struct TrialFacts<'a> {
     pub(super) device_bytes: Option<f64>,
     /// Bytes from the device per second.
     pub(super) device_rate: Option<f64>,
+    /// How many times the bytes that were asked for came from the device, where that is more: the
+    /// kernel reads around blocks, in larger pieces than the control asks for.
+    pub(super) fetched_times: Option<f64>,
     /// Why there is no device meter.
     pub(super) why_no_device: String,
     /// The caches that a cold reading may come from, by name; `None` where it comes from the
@@ -153,8 +159,10 @@ impl<'a> TrialFacts<'a> {
     pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<TrialFacts<'a>> {
         let target = record.targets.get(it.trial.target)?;
         let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
-        let cpu = CpuTime::of(it);
-        let busy = cpu.map(|cpu| cpu.total_ns() / wall_ns);
+        let metered = CpuTime::of(it);
+        let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
+        let cpu = metered.ok();
+        let busy = cpu.map(|cpu| of_threads(cpu.total_ns() / wall_ns, it));
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
         // Of more threads than processors the others can do nothing but wait for one.
@@ -181,20 +189,17 @@ impl<'a> TrialFacts<'a> {
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
             (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
-        // What the kernel reads around blocks comes in larger pieces than the control asks for.
-        let most = if target.places.is_some() { per_second(size * readers) } else { f64::MAX };
-        let asked_rate = device_rate.map(|rate| rate.min(most));
+        let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
         let cold_above = target.cold_above().filter(|_| cold);
+        // A command that stopped early has no rate.
+        let read_rate = Some(per_second(size * readers)).filter(|_| it.read_whole(target));
         let rates = [
-            (LimitKind::Device, asked_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
+            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
-            (
-                LimitKind::Copy,
-                Some(per_second(size * readers)).filter(|_| parts.is_some_and(|parts| parts.copy > 0.0)),
-            ),
+            (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
-            (LimitKind::Link, Some(per_second(size * readers)).filter(|_| target.transport().has_server())),
+            (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
         // What fewer threads showed is no limit for those who are faster by having more.
@@ -203,7 +208,6 @@ impl<'a> TrialFacts<'a> {
             as_many || near.share <= ABOVE_LIMIT
         });
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
-        let why = |meter| missing(it, meter);
         Some(TrialFacts {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
@@ -214,11 +218,12 @@ impl<'a> TrialFacts<'a> {
             throttled: throttled_ns(it) / wall_ns,
             throttled_share: throttled_ns(it) / (wall_ns * at_once),
             cold_above,
-            why_no_device: why(Metric::DeviceReadBytes),
-            why_no_cpu: why(Metric::CpuUserNs),
+            why_no_device: missing(it, Metric::DeviceReadBytes),
+            why_no_cpu,
             rate,
             device_bytes,
             device_rate,
+            fetched_times: times.filter(|times| cold && target.places.is_some() && *times > FETCHED_MORE),
             busy,
             parts,
             it,
@@ -251,6 +256,9 @@ impl<'a> TrialFacts<'a> {
     /// and its interval.
     pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
         let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
+        // Larger pieces than the control's say nothing of its own.
+        let comparable = |near: &Near| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
+        let above = above.filter(comparable);
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
         let with_ends = clear.filter_map(|near| {
             let (shortest, longest) = self.spread().filter(|(shortest, _)| *shortest > 0.0)?;
@@ -351,17 +359,6 @@ pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) 
     stats::median(it.samples.iter().filter_map(of)).unwrap_or(0.0)
 }
 
-/// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "as many as a machine has processors"
-)]
-pub fn whole_processors(busy: f64) -> u64 {
-    (busy - 0.15).ceil().max(1.0) as u64
-}
-
 /// Median wall time.
 pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
     median(it, Metric::WallNs)
@@ -371,6 +368,14 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 pub(super) fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
     stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
+}
+
+/// Why there are no CPU times.
+fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
+    match why {
+        NoCpuTime::NotMetered => missing(it, Metric::CpuUserNs),
+        NoCpuTime::BelowResolution { .. } => why.to_string(),
+    }
 }
 
 /// Why a meter was not read.

@@ -176,7 +176,7 @@ fn at_once(connections: u64) -> String {
 }
 
 fn device(pace: &Pace, facts: &TrialFacts) -> String {
-    let used = of_limit(LimitKind::Device, facts);
+    let used = of_limit(LimitKind::Device, facts) + &around(facts);
     let remedy = |what: &str, Remedy { name, times }: &Remedy| {
         format!("waits for a device that has room: {used}; {what}: {name} is {times:.1} times as fast")
     };
@@ -197,11 +197,25 @@ fn device(pace: &Pace, facts: &TrialFacts) -> String {
     }
 }
 
+/// `; the kernel fetched 2.5 times the bytes that were asked for`.
+fn around(facts: &TrialFacts) -> String {
+    facts.fetched_times.map_or_else(String::new, |times| {
+        format!("; the kernel fetched {times:.1} times the bytes that were asked for")
+    })
+}
+
 /// `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
+    let is_around = kind == LimitKind::Device && facts.fetched_times.is_some();
     match (facts.limit(kind), rate) {
+        (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT && is_around => format!(
+            "{} is more than the {} that {} showed in smaller pieces",
+            Throughput(rate),
+            Throughput(limit.value as f64),
+            limit.name
+        ),
         (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
             "{} cannot be told from the {} that {} showed",
             Throughput(rate),

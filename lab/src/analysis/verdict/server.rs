@@ -5,7 +5,6 @@
 //! before it is the slower one, nothing on this side of it shows.
 
 use super::{DOMINANT, Remedy, best};
-use crate::analysis::stats;
 use crate::record::{Record, Sample, TrialRecord};
 use crate::target::Http;
 use serde::Serialize;
@@ -48,7 +47,7 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
         return ServerWait::FirstByte { share };
     }
     let more = record.trials.iter().filter(|other| {
-        let same = |trial: &TrialRecord| (trial.trial.target, trial.trial.work, trial.trial.state);
+        let same = |trial: &TrialRecord| (trial.trial.contest(), trial.trial.state);
         !other.trial.is_control()
             && other.is_measured()
             && same(other) == same(it)
@@ -60,17 +59,6 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
         Some(Http::Own) | None => ServerWait::Server,
     };
     best(it, more).map_or(whole, |remedy| ServerWait::Connection { connections, remedy })
-}
-
-/// Processors at work, median. Of each reading the time in user space and that in the kernel are
-/// added first: clock ticks divide them wrongly where they are few.
-#[expect(clippy::cast_precision_loss, reason = "a number of processors")]
-pub(super) fn busy(it: &TrialRecord) -> Option<f64> {
-    let of = |sample: Sample| {
-        let cpu_ns = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?);
-        Some(cpu_ns as f64 / sample.wall_ns.max(1) as f64)
-    };
-    stats::median(it.samples.iter().filter_map(of))
 }
 
 /// How many connections a method has at once at most.

@@ -1,7 +1,7 @@
 //! Whether the threads of a reading wait for each other: where all its bytes are in memory and a
 //! processor is idle, threads have nothing else to wait for, if one thread alone does not wait.
 
-use super::server::busy;
+use super::cpu_time::processors_busy;
 use super::{Parts, Remedy, parts};
 use crate::record::{Record, TrialRecord};
 use crate::trial::{CacheState, Params};
@@ -23,14 +23,14 @@ pub(super) fn alone(record: &Record, it: &TrialRecord, parts: Parts) -> Option<R
     if !may_wait || !parts.is_share(parts.waiting, WAITING) {
         return None;
     }
-    let ground = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
+    let ground = |other: &TrialRecord| (other.trial.contest(), other.trial.state);
     let is_alone = |other: &&TrialRecord| {
         ground(other) == ground(it)
             && other.trial.method_id() == it.trial.method_id()
             && other.trial.threads() == 1
             && but_threads(&other.trial.params) == but_threads(&it.trial.params)
             && other.is_measured()
-            && busy(other).is_some_and(|busy| busy >= AT_WORK)
+            && processors_busy(other).is_ok_and(|busy| busy >= AT_WORK)
     };
     let other = record.trials.iter().find(is_alone)?;
     let times = parts::wall_ns(it)? / parts::wall_ns(other)?.max(1.0);

@@ -9,7 +9,7 @@ use crate::record::{
     CommandRules, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Sample, Start, Trial,
     testing,
 };
-use crate::trial::{CacheState, TrialId, Work};
+use crate::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
             let turned = (round as usize + index * (1 + usize::from(round % 3 == 0))).is_multiple_of(2);
             let factor = if turned { 1.0 + noise } else { 1.0 / (1.0 + noise) };
             record.add(Line::Sample(Box::new(Sample {
-                trial: index,
+                trial: TrialIndex::new(index),
                 round,
                 fill: round,
                 ..sample(bytes, &metrics, factor)
@@ -176,7 +176,7 @@ fn trial(index: usize, (name, state): &Place) -> Trial {
     let label = named.is_none().then(|| name.clone());
     let id = named.unwrap_or_else(|| format!("any/trial-{index}").parse().unwrap());
     Trial {
-        index,
+        index: TrialIndex::new(index),
         label,
         params: id.params.clone(),
         id,

@@ -3,7 +3,7 @@
 use super::scripted::Script;
 use crate::claims::Claim;
 use crate::record::{Header, Line, Outcome, Record, RunKind, Sample, WriteTimes, WriteWay, testing};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 
 /// How files are read or written.
@@ -160,7 +160,7 @@ fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
         trial.target = nth;
         record.add(Line::Trial(trial));
         let sample = Sample {
-            trial: index,
+            trial: TrialIndex::new(index),
             turn_readings: 1,
             wall_ns: times.wall_ns(nth, size_bytes),
             device_read_bytes: Some(times.device_bytes(nth, size_bytes)),

@@ -18,7 +18,7 @@ use crate::record::{LimitKind, Outcome, Requested, Trial};
 use crate::suite::NamedBy;
 use crate::target::tree::OtherWalk;
 use crate::trial::{
-    COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, Work,
+    COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
 };
 pub use pattern::MethodPattern;
 use readlab_protocol::{Archive, Cache, Reads};
@@ -272,7 +272,7 @@ impl Planner<'_> {
         }
         let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
         let trial = Trial {
-            index: self.plan.trials.len() + self.plan.absent.len(),
+            index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
             label: spec.label.clone(),
             params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
             target: readable.map_or(0, |readable| readable.target),

@@ -23,7 +23,7 @@ use crate::record::{EndReason, Line, RunKind, WriteWay};
 use crate::suite::Entry;
 use crate::target::hidden_cache::{HiddenCache, NotProbed};
 use crate::target::{Target, shown, without_parents};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use crate::units::Nanos;
 use anyhow::Context;
 use rand::SeedableRng;
@@ -289,12 +289,12 @@ fn plan(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Pla
     let mut trials: Vec<Planned> = Vec::new();
     for (pass, position) in turns {
         let mut planned = methods.trials[(position + pass) % passes].clone();
-        (planned.trial.index, planned.trial.target) = (trials.len(), order[position]);
+        (planned.trial.index, planned.trial.target) = (TrialIndex::new(trials.len()), order[position]);
         trials.push(planned);
     }
     let mut absent = methods.absent;
     for (index, (trial, _)) in (trials.len()..).zip(&mut absent) {
-        trial.index = index;
+        trial.index = TrialIndex::new(index);
     }
     Ok(Plan { trials, absent, ..methods })
 }

@@ -5,6 +5,7 @@ use super::{WARM, sample, target};
 use crate::linux::terminal::Size;
 use crate::measure::interface::{Progress, Step};
 use crate::record::testing::trial;
+use crate::trial::TrialIndex;
 use readlab_protocol::Cache;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -103,7 +104,7 @@ impl Scene {
         }
         for round in 0..rounds {
             for (position, trial) in [(0, 0), (1, 1)] {
-                self.display.about_to(Step::Turn { trial, round, position, of: 2 });
+                self.display.about_to(Step::Turn { trial: TrialIndex::new(trial), round, position, of: 2 });
                 let before = self.drawn();
                 self.script.borrow_mut().now += turn_time;
                 self.display.take(&sample(trial, round, 5));
@@ -141,7 +142,7 @@ fn what_is_no_longer_there_as_it_was_is_drawn_whole() {
     let turn = |scene: &mut Scene| {
         scene.script.borrow_mut().now += Duration::from_secs(1);
         let before = scene.drawn();
-        scene.display.about_to(Step::Turn { trial: 0, round: 1, position: 0, of: 2 });
+        scene.display.about_to(Step::Turn { trial: TrialIndex::new(0), round: 1, position: 0, of: 2 });
         let after = scene.drawn();
         (after.0 - before.0, after.1 - before.1)
     };

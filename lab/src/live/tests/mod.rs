@@ -12,7 +12,7 @@ use crate::record::testing::{self, header, trial};
 use crate::record::{Header, Line, Outcome, RunKind, Sample};
 use crate::target::TargetFacts;
 use crate::terminal::cells::width;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 
 const COLD: CacheState = CacheState::Cold;
@@ -34,7 +34,13 @@ fn target(index: usize, path: &str) -> Line {
 
 fn sample(trial: usize, round: u32, wall_ms: u64) -> Line {
     let wall_ns = wall_ms * 1_000_000;
-    Line::Sample(Box::new(Sample { trial, round, fill: round, wall_ns, ..Sample::default() }))
+    Line::Sample(Box::new(Sample {
+        trial: TrialIndex::new(trial),
+        round,
+        fill: round,
+        wall_ns,
+        ..Sample::default()
+    }))
 }
 
 /// A race in the middle of its warm rounds: ten rounds cold, three warm.
@@ -46,12 +52,12 @@ fn race() -> View {
         view.about_to(Step::State(state, TRIALS.len()));
         for (index, (name, _)) in (begin..).zip(TRIALS) {
             let cache = if name == "rust/null" { Cache::None } else { Cache::Through };
-            view.about_to(Step::Start(index));
+            view.about_to(Step::Start(TrialIndex::new(index)));
             view.take(&trial(index, name, state, cache));
         }
         for round in 0..rounds {
             for (index, (_, wall_ms)) in (begin..).zip(TRIALS) {
-                view.about_to(Step::Turn { trial: index, round, position: 0, of: 5 });
+                view.about_to(Step::Turn { trial: TrialIndex::new(index), round, position: 0, of: 5 });
                 view.take(&sample(index, round, wall_ms));
             }
             let share = f64::from(round + 1) / 20.0 + if state == WARM { 0.5 } else { 0.0 };
@@ -59,7 +65,7 @@ fn race() -> View {
         }
     }
     view.take(&Line::Warning { text: "another readlab measures\nhere".into() });
-    view.about_to(Step::Turn { trial: TRIALS.len() + 2, round: 3, position: 1, of: 5 });
+    view.about_to(Step::Turn { trial: TrialIndex::new(TRIALS.len() + 2), round: 3, position: 1, of: 5 });
     view
 }
 
@@ -81,7 +87,12 @@ fn a_race_on_terminals_of_four_widths() {
 #[test]
 fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
     let mut views = vec![View::new(), race()];
-    for step in [Step::State(WARM, 35), Step::Fill(2), Step::Start(3), Step::Inspect(2)] {
+    for step in [
+        Step::State(WARM, 35),
+        Step::Fill(2),
+        Step::Start(TrialIndex::new(3)),
+        Step::Inspect(TrialIndex::new(2)),
+    ] {
         let mut view = race();
         view.about_to(step);
         views.push(view);
@@ -121,7 +132,7 @@ fn styles_change_no_text() {
 fn a_trial_that_is_refused_leaves_the_ranking_and_is_counted() {
     let mut view = race();
     let refused = Outcome::Refused { reason: "it lied".into() };
-    view.take(&Line::Outcome { trial: TRIALS.len() + 2, outcome: refused });
+    view.take(&Line::Outcome { trial: TrialIndex::new(TRIALS.len() + 2), outcome: refused });
     let lines = shown(&view, 200, 24);
     assert!(lines.contains("warm · newlines · 1.00 GB · a\\u{1b}b.txt · 1 not measured"), "{lines}");
     assert_eq!(lines.matches("rust/mmap/avx2 ").count(), 2, "in the first line and among the cold: {lines}");
@@ -134,7 +145,8 @@ fn readings_of_a_search_are_shown_until_there_are_others() {
     view.about_to(Step::State(WARM, 2));
     for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
         view.take(&trial(index, name, WARM, Cache::Through));
-        let of_rung = Sample { trial: index, rung: Some(0), wall_ns: 1_000_000, ..Sample::default() };
+        let of_rung =
+            Sample { trial: TrialIndex::new(index), rung: Some(0), wall_ns: 1_000_000, ..Sample::default() };
         view.take(&Line::Sample(Box::new(of_rung)));
     }
     let searching = shown(&view, 80, 24);
@@ -180,8 +192,8 @@ fn controls_are_ranked_where_there_is_nothing_else() {
 fn before_the_first_round_it_says_how_far_the_starts_are() {
     let mut view = View::new();
     view.about_to(Step::State(COLD, 35));
-    view.about_to(Step::Start(0));
-    view.about_to(Step::Start(1));
+    view.about_to(Step::Start(TrialIndex::new(0)));
+    view.about_to(Step::Start(TrialIndex::new(1)));
     assert_eq!(shown(&view, 80, 24).lines().next().unwrap(), "cold · starting · 2/35");
 }
 

@@ -13,6 +13,7 @@ use crate::measure::attempt;
 use crate::measure::interface::{Slot, Step, TrialEnd};
 use crate::measure::plan::ROUNDS_MIN;
 use crate::record::{Limit, LimitKind, LimitUnit, Line};
+use crate::trial::TrialIndex;
 use crate::units::Throughput;
 
 /// A control and the reading that it should have limited.
@@ -151,7 +152,7 @@ impl Run<'_> {
     }
 
     /// The readings of a few more turns of a control, as many as it gives.
-    fn further_readings(&mut self, control: usize) -> Result<TrialProgress, RunStop> {
+    fn further_readings(&mut self, control: TrialIndex) -> Result<TrialProgress, RunStop> {
         let mut again = TrialProgress::new(control);
         let state = self.plan.planned(control).trial.state;
         for round in 0..ROUNDS_MIN {

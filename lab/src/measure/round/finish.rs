@@ -6,7 +6,7 @@ use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{Progress, Step, TrialEnd};
 use crate::record::{Count, EndReason, Line, Outcome};
-use crate::trial::Params;
+use crate::trial::{Params, TrialIndex};
 use std::collections::BTreeMap;
 
 /// Why something after the rounds was left out.
@@ -110,7 +110,7 @@ impl Run<'_> {
             let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
             self.count_some(state_run, some, so_far)?;
         }
-        let counted: Vec<usize> = due.iter().map(|it| it.trial).collect();
+        let counted: Vec<TrialIndex> = due.iter().map(|it| it.trial).collect();
         self.count_again(state_run, &counted)
     }
 
@@ -126,7 +126,7 @@ impl Run<'_> {
 
     /// Counts again as often as the rules say, all trials in turn, so that all have about as many
     /// counts where time is short: half as long as all before, or to the end of a firm time.
-    fn count_again(&mut self, state_run: &StateRun, counted: &[usize]) -> Result<(), RunStop> {
+    fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> Result<(), RunStop> {
         let begun_ns = self.sampler.elapsed_ns();
         let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PART;
         for _ in 1..self.plan.rules.counts {
@@ -154,7 +154,7 @@ impl Run<'_> {
         so_far: Progress,
     ) -> Result<(), RunStop> {
         let is_up = self.is_counting_up(&state_run.clock)?;
-        let is_due = |trial: &usize| !is_up || self.sampler.is_counted(*trial);
+        let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
         let (due, late): (Vec<_>, Vec<_>) = some.iter().map(|it| it.trial).partition(is_due);
         for trial in late {
             self.keep_counts(trial, uncounted(TIME_USED_UP))?;
@@ -169,7 +169,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn keep_counts(&mut self, trial: usize, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
+    fn keep_counts(&mut self, trial: TrialIndex, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
         self.sink.append(Line::Counts { trial, counts })?;
         self.measured.push(trial);
         Ok(())
@@ -183,7 +183,7 @@ impl Run<'_> {
             return Ok(());
         }
         let states = self.plan.states.iter().rev();
-        let mut trials: Vec<usize> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
+        let mut trials: Vec<TrialIndex> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
         trials.retain(|trial| self.measured.contains(trial));
         for trial in trials {
             let lines = if self.is_run_firmly_up()? {

@@ -29,7 +29,7 @@ mod unaccounted;
 use super::interface::{Sampler, Sink, Step, TrialEnd};
 use super::plan::Plan;
 use crate::record::{EndReason, Line, Outcome, Record, RecordError, StopReason};
-use crate::trial::{CacheState, Params};
+use crate::trial::{CacheState, Params, TrialIndex};
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
 use resume_state::NextRound;
@@ -61,7 +61,7 @@ pub struct Run<'a> {
     pub(super) display: ProgressDisplay,
     resumed: ResumeState<'a>,
     /// Trials that were measured and counted, and are inspected at the end.
-    measured: Vec<usize>,
+    measured: Vec<TrialIndex>,
 }
 
 /// Executes a plan; every trial that was announced gets its outcome.

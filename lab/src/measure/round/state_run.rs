@@ -79,6 +79,7 @@ impl StateRun {
 mod tests {
     use super::super::testing::{WARM, plan, runs};
     use super::*;
+    use crate::trial::TrialIndex;
 
     fn state_run(plan: &Plan) -> StateRun {
         let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
@@ -101,8 +102,8 @@ mod tests {
     fn trials_that_are_set_aside_are_out_until_they_come_back() {
         let plan = plan(runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
         let mut state_run = state_run(&plan);
-        let aside = state_run.set_aside(|it| it.trial == 1);
-        assert_eq!(aside.iter().map(|it| it.trial).collect::<Vec<_>>(), [0, 2]);
+        let aside = state_run.set_aside(|it| it.trial == TrialIndex::new(1));
+        assert_eq!(aside.iter().map(|it| it.trial).collect::<Vec<_>>(), [0, 2].map(TrialIndex::new));
         assert_eq!(state_run.progresses.len(), 1);
     }
 }

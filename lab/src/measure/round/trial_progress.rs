@@ -6,6 +6,7 @@ use crate::analysis::stats::{self, Observation};
 use crate::analysis::verdict::whole_processors;
 use crate::measure::plan::Rules;
 use crate::record::{Sample, StopReason, Stopped};
+use crate::trial::TrialIndex;
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ const PRECISION_SLACK: usize = 20;
 /// What one trial has shown so far.
 #[derive(Default)]
 pub(in crate::measure) struct TrialProgress {
-    pub(in crate::measure) trial: usize,
+    pub(in crate::measure) trial: TrialIndex,
     /// Whether its line is in the record.
     pub(in crate::measure) announced: bool,
     /// Whether its outcome is in the record.
@@ -55,7 +56,7 @@ pub(in crate::measure) struct TurnCpu {
 }
 
 impl TrialProgress {
-    pub(in crate::measure) fn new(trial: usize) -> TrialProgress {
+    pub(in crate::measure) fn new(trial: TrialIndex) -> TrialProgress {
         TrialProgress { trial, ..TrialProgress::default() }
     }
 

@@ -13,7 +13,7 @@ use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::residency::ResidencyProof;
 use crate::measure::target::CacheControl;
 use crate::record::{Fill, Line, Outcome, Trial};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use std::time::Duration;
 
 /// How often a file is filled before it counts as one that cannot be warm.
@@ -164,12 +164,12 @@ impl CacheStates {
     }
 
     /// That a trial was seen to keep the file between turns.
-    pub(super) fn refusal(&self, trial: usize) -> Option<Outcome> {
+    pub(super) fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.holders.refusal(trial)
     }
 
     /// Ends a trial that was seen to keep the file between turns.
-    pub(super) fn check_not_refused(&self, trial: usize) -> Result<(), TrialEnd> {
+    pub(super) fn check_not_refused(&self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.refusal(trial).map_or(Ok(()), |refused| Err(TrialEnd::Trial(refused)))
     }
 
@@ -250,7 +250,7 @@ mod tests {
         let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
         let mut states = CacheStates::default();
         states.fill_all(0, &trials, &mut pool, &mut notes).unwrap();
-        let proof = states.prepare(trials.trial(0), &trials, &mut pool, &mut notes).unwrap();
+        let proof = states.prepare(trials.trial(TrialIndex::new(0)), &trials, &mut pool, &mut notes).unwrap();
         assert!(proof.is_some_and(|proof| proof.is_warm()), "{proof:?}");
     }
 
@@ -260,9 +260,9 @@ mod tests {
         let trials = fixture.trials(&[("a", COLD)]);
         let (mut pool, mut notes) = (SessionPool::default(), Notes::default());
         let mut states = CacheStates::default();
-        let proof = states.prepare(trials.trial(0), &trials, &mut pool, &mut notes).unwrap();
+        let proof = states.prepare(trials.trial(TrialIndex::new(0)), &trials, &mut pool, &mut notes).unwrap();
         assert_eq!(proof, None);
         assert_eq!(notes.take_missing().len(), 1);
-        assert_eq!(states.refusal(0), None);
+        assert_eq!(states.refusal(TrialIndex::new(0)), None);
     }
 }

@@ -10,6 +10,7 @@ use crate::contender::session::Session;
 use crate::linux::program::Leftovers;
 use crate::measure::interface::TrialEnd;
 use crate::record::{LeftBehind, Line, Outcome};
+use crate::trial::TrialIndex;
 
 /// Ends what a trial's turn left behind, and notes what it did to its own scheduling.
 ///
@@ -17,7 +18,7 @@ use crate::record::{LeftBehind, Line, Outcome};
 /// If processes could not be ended.
 pub(super) fn check(
     session: &Session,
-    trial: usize,
+    trial: TrialIndex,
     turn: &MeteredTurn,
     notes: &mut Notes,
 ) -> Result<(), TrialEnd> {

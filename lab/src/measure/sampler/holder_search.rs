@@ -17,6 +17,7 @@ use crate::measure::target::MeasuredTarget;
 use crate::record::Outcome;
 use crate::target::identity::Identity;
 use crate::target::shown;
+use crate::trial::TrialIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often in a run a holder is searched for that is neither a visible contender of this run nor
@@ -35,11 +36,11 @@ const NAMED_MAX: usize = 3;
 #[derive(Default)]
 pub(super) struct KnownHolders {
     /// Trials whose contenders were checked after their first turn.
-    checked: BTreeSet<usize>,
+    checked: BTreeSet<TrialIndex>,
     /// Trials that are refused for keeping the file, with the reason.
-    refused: BTreeMap<usize, String>,
+    refused: BTreeMap<TrialIndex, String>,
     /// How often the pages went when the contender of a trial was ended.
-    suspicions: BTreeMap<usize, u32>,
+    suspicions: BTreeMap<TrialIndex, u32>,
     /// Processes of other programs that were named in a warning.
     named: BTreeSet<u32>,
     searches: u32,
@@ -47,7 +48,7 @@ pub(super) struct KnownHolders {
 
 impl KnownHolders {
     /// That a trial keeps the file between turns, if it was seen to.
-    pub(super) fn refusal(&self, trial: usize) -> Option<Outcome> {
+    pub(super) fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.refused.get(&trial).map(|reason| Outcome::Refused { reason: reason.clone() })
     }
 
@@ -57,12 +58,12 @@ impl KnownHolders {
     }
 
     /// Whether a trial is checked for the first time.
-    pub(super) fn is_first_check(&mut self, trial: usize) -> bool {
+    pub(super) fn is_first_check(&mut self, trial: TrialIndex) -> bool {
         self.checked.insert(trial)
     }
 
     /// Refuses a trial because of how a process of its contender holds the file of this path.
-    pub(super) fn refuse_holder(&mut self, trial: usize, path: &str, holder: &Holder) {
+    pub(super) fn refuse_holder(&mut self, trial: TrialIndex, path: &str, holder: &Holder) {
         let why = match holder.hold {
             Hold::Mapped => "so the cache cannot be emptied for any trial",
             Hold::Open => "which the contract forbids",
@@ -74,7 +75,7 @@ impl KnownHolders {
 
     /// Counts that pages of the file of this path went with the end of a trial's contender, and
     /// refuses the trial if that was no chance.
-    fn suspect(&mut self, trial: usize, path: &str) {
+    fn suspect(&mut self, trial: TrialIndex, path: &str) {
         let suspicions = self.suspicions.entry(trial).or_default();
         *suspicions += 1;
         if *suspicions == SUSPICIONS {
@@ -160,7 +161,7 @@ impl HolderSearch<'_, '_> {
     }
 
     /// The running contenders that read this file, by trial, with their processes.
-    fn contenders(&self) -> Vec<(usize, u32)> {
+    fn contenders(&self) -> Vec<(TrialIndex, u32)> {
         let mut running = self.pool.processes();
         running.retain(|(trial, _)| self.trials.target_of(*trial).shares_file(self.target));
         running
@@ -236,22 +237,22 @@ mod tests {
     #[test]
     fn a_holder_is_refused_with_how_it_holds_the_file() {
         let mut known = KnownHolders::default();
-        assert_eq!(known.refusal(1), None);
+        assert_eq!(known.refusal(TrialIndex::new(1)), None);
         let holder =
             Holder { pid: 7, handle: None, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
-        known.refuse_holder(1, "/data", &holder);
+        known.refuse_holder(TrialIndex::new(1), "/data", &holder);
         let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
-        assert_eq!(known.refusal(1), Some(Outcome::Refused { reason: reason.to_owned() }));
-        assert_eq!(known.refusal(2), None);
+        assert_eq!(known.refusal(TrialIndex::new(1)), Some(Outcome::Refused { reason: reason.to_owned() }));
+        assert_eq!(known.refusal(TrialIndex::new(2)), None);
     }
 
     #[test]
     fn one_suspicion_refuses_no_trial() {
         let mut known = KnownHolders::default();
-        known.suspect(1, "/data");
-        assert_eq!(known.refusal(1), None);
-        known.suspect(1, "/data");
-        assert!(known.refusal(1).is_some());
-        assert!(known.is_first_check(1) && !known.is_first_check(1));
+        known.suspect(TrialIndex::new(1), "/data");
+        assert_eq!(known.refusal(TrialIndex::new(1)), None);
+        known.suspect(TrialIndex::new(1), "/data");
+        assert!(known.refusal(TrialIndex::new(1)).is_some());
+        assert!(known.is_first_check(TrialIndex::new(1)) && !known.is_first_check(TrialIndex::new(1)));
     }
 }

@@ -18,6 +18,10 @@ pub(super) fn refuted(turn: &Turn, places: Option<&PlacesFacts>) -> Option<Strin
     if counted != reads {
         return Some(format!("its latencies are of {counted} reads, and it read {reads} blocks"));
     }
+    let untimed: u64 = counts.iter().filter(|count| count.ns == 0).map(|count| count.reads).sum();
+    if untimed > 0 {
+        return Some(format!("{untimed} of its {counted} reads took 0 ns, which no read does"));
+    }
     let longest_ns = counts.last().map_or(0, |count| count.ns);
     let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
     (longest_ns > window_ns + window_ns / ROUNDED_UP)
@@ -63,6 +67,8 @@ mod tests {
         assert_eq!(fewer, "its latencies are of 3 reads, and it read 6 blocks");
         let longer = refuted(&turn(&[100, 200, 300, 100, 200, 1100]), Some(&PLACES)).unwrap();
         assert!(longer.ends_with("in a window of 1000 ns"), "{longer}");
+        let untimed = refuted(&turn(&[0, 0, 300, 100, 200, 1000]), Some(&PLACES)).unwrap();
+        assert_eq!(untimed, "2 of its 6 reads took 0 ns, which no read does");
         assert!(refuted(&turn(&[100]), None).is_some(), "of a file that is read whole nothing is said");
         assert_eq!(refuted(&Turn { latencies: None, ..turn(&[]) }, Some(&PLACES)), None);
     }

@@ -37,7 +37,7 @@ use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::Turn;
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample, Start, Trial};
-use crate::trial::{Answer, Params};
+use crate::trial::{Answer, Params, TrialIndex};
 use cache_states::CacheStates;
 pub use inspector::{FlameGraphPaths, InspectPlan};
 use inspector::{Inspection, Inspector};
@@ -120,7 +120,7 @@ impl<'a> ProcessSampler<'a> {
     /// The same, where so many processes of a contender read together for the trials of these
     /// numbers.
     #[must_use]
-    pub fn reading_together(mut self, readers: BTreeMap<usize, u32>) -> ProcessSampler<'a> {
+    pub fn reading_together(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
         self.trials.read_together(readers);
         self
     }
@@ -207,7 +207,7 @@ impl<'a> ProcessSampler<'a> {
 
     /// One untimed reading of the current target, and what the trial ends with if that fails. A
     /// contender that has read in another state of the cache needs none.
-    fn warm_up_on_target(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    fn warm_up_on_target(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         if self.pool.session(trial)?.is_taken_over {
             return self.states.check_not_refused(trial);
         }
@@ -263,18 +263,18 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// Closes the session whose turn just ended if memory would run short.
-    fn release_if_low_memory(&mut self, trial: usize) {
+    fn release_if_low_memory(&mut self, trial: TrialIndex) {
         self.pool.release_if_low_memory(trial, self.trials.cached_bytes(trial));
     }
 
     /// The end of a trial, with the byte at which its file cannot be read.
-    fn with_read_offset(&self, trial: usize, end: TrialEnd) -> TrialEnd {
+    fn with_read_offset(&self, trial: TrialIndex, end: TrialEnd) -> TrialEnd {
         read_offset::with_read_offset(end, self.trials.target_of(trial).target.file())
     }
 }
 
 impl Sampler for ProcessSampler<'_> {
-    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.states.check_not_refused(trial)?;
         if self.single_reads.is_some() {
             return self.open_once(trial);
@@ -283,17 +283,17 @@ impl Sampler for ProcessSampler<'_> {
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
-    fn launch(&mut self, next: &[usize]) {
+    fn launch(&mut self, next: &[TrialIndex]) {
         if self.single_reads.is_none() {
             // What a set-up makes may be the program itself.
             let is_set_up =
-                |&trial: &usize| self.own_commands.is_set_up(self.trials.trial(trial), &self.trials);
-            let next: Vec<usize> = next.iter().copied().filter(is_set_up).collect();
+                |&trial: &TrialIndex| self.own_commands.is_set_up(self.trials.trial(trial), &self.trials);
+            let next: Vec<TrialIndex> = next.iter().copied().filter(is_set_up).collect();
             self.pool.launch(&self.trials, &next);
         }
     }
 
-    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         if self.single_reads.is_some() { self.warm_up_once(trial) } else { self.warm_up_on_target(trial) }
     }
 
@@ -304,7 +304,7 @@ impl Sampler for ProcessSampler<'_> {
         self.states.fill_all(fill, &self.trials, &mut self.pool, &mut self.notes)
     }
 
-    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let planned = self.trials.trial(trial);
         self.states.check_not_refused(trial)?;
         match planned.start {
@@ -320,15 +320,15 @@ impl Sampler for ProcessSampler<'_> {
         })
     }
 
-    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.counters.count(trials, &self.trials)
     }
 
-    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         runtime_counters::count_again(trials, &self.trials)
     }
 
-    fn is_counted(&self, trial: usize) -> bool {
+    fn is_counted(&self, trial: TrialIndex) -> bool {
         self.counters.counted_before(trial, &self.trials).is_some()
     }
 
@@ -336,30 +336,30 @@ impl Sampler for ProcessSampler<'_> {
         self.inspector.is_on()
     }
 
-    fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
         let trials = &self.trials;
         self.inspector.inspect(Inspection { trial: trials.trial(trial), trials, states, pool, notes })
     }
 
-    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
         self.inspector.not_inspected(self.trials.trial(trial), reason)
     }
 
-    fn refusal(&self, trial: usize) -> Option<Outcome> {
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.states.refusal(trial)
     }
 
-    fn bytes(&self, trial: usize) -> Option<u64> {
+    fn bytes(&self, trial: TrialIndex) -> Option<u64> {
         let readers = u64::from(self.trials.readers(trial));
         self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
     }
 
-    fn retire(&mut self, trial: usize) {
+    fn retire(&mut self, trial: TrialIndex) {
         self.pool.retire(trial);
     }
 
-    fn close(&mut self, trial: usize) {
+    fn close(&mut self, trial: TrialIndex) {
         self.pool.close(trial);
     }
 

@@ -2,7 +2,7 @@
 //! in a turn, and what was noted before, so that it is noted once.
 
 use crate::record::{Line, OwnScheduling};
-use crate::trial::TrialId;
+use crate::trial::{TrialId, TrialIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ pub(super) struct Notes {
     /// Trials of whose answers it was noted that readlab adjusts them.
     adjusted: BTreeSet<TrialId>,
     /// The schedulings that were noted of each trial.
-    schedulings: BTreeMap<usize, Vec<OwnScheduling>>,
+    schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
 }
 
 impl Notes {
@@ -54,7 +54,7 @@ impl Notes {
     }
 
     /// Notes a scheduling that a contender gave itself, each kind once, a few of each trial.
-    pub(super) fn scheduling(&mut self, trial: usize, scheduling: OwnScheduling) {
+    pub(super) fn scheduling(&mut self, trial: TrialIndex, scheduling: OwnScheduling) {
         let noted = self.schedulings.entry(trial).or_default();
         if noted.len() < SCHEDULINGS_MAX && !noted.contains(&scheduling) {
             noted.push(scheduling.clone());
@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn of_a_warm_up_on_another_file_only_the_conduct_is_kept() {
         let mut notes = Notes::default();
-        let left = Line::LeftBehind { trial: 0, left: LeftBehind { processes: 1, readings: 1 } };
+        let left =
+            Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes: 1, readings: 1 } };
         notes.warn("of the other file".to_owned());
         notes.add(left.clone());
         notes.keep_conduct();

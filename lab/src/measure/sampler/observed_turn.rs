@@ -86,6 +86,10 @@ impl ObservedTurn<'_> {
             below_read_bytes: self.below_bytes(notes).map(|bytes| bytes / shared),
             resident_before: self.before.as_ref().and_then(ResidencyProof::share),
             resident_after: self.after.as_ref().and_then(ResidencyProof::share),
+            resident_is_estimate: [&self.before, &self.after]
+                .into_iter()
+                .flatten()
+                .any(ResidencyProof::is_estimate),
             turn: self.seen_from_outside(notes),
             ..Sample::default()
         };
@@ -190,6 +194,7 @@ mod tests {
     use super::super::testing::{Fixture, metered, sample_line};
     use super::*;
     use crate::measure::round::testing::WARM;
+    use crate::trial::TrialIndex;
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
@@ -209,7 +214,7 @@ mod tests {
     fn a_sample_is_whole_and_has_its_share_of_what_was_metered() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM)]);
-        let (trial, facts) = (trials.trial(0), trials.facts(0));
+        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
         let observed =
             ObservedTurn { trial, facts, turn: turn(2), before: None, after: None, below: Some(below()) };
         let mut notes = Notes::default();
@@ -230,7 +235,7 @@ mod tests {
     fn a_control_has_no_meters_for_they_would_count_what_it_does_outside_its_window() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("null", WARM)]);
-        let (trial, facts) = (trials.trial(0), trials.facts(0));
+        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
         let observed =
             ObservedTurn { trial, facts, turn: turn(1), before: None, after: None, below: Some(below()) };
         let mut notes = Notes::default();

@@ -9,7 +9,7 @@ use crate::contender::session::Turn;
 use crate::linux::program::{self, CommandLine, ReadError};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{Check, EndReason, Outcome, Trial};
-use crate::trial::TrialId;
+use crate::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Default)]
 pub(super) struct OwnCommands {
     /// A trial of each command that was set up, in order.
-    set_up: Vec<usize>,
+    set_up: Vec<TrialIndex>,
     /// The digest of what a command must print.
     outputs: BTreeMap<TrialId, u64>,
 }

@@ -11,6 +11,7 @@ use super::trials::Trials;
 use crate::measure::counts::{self, ArcWay, Counting};
 use crate::measure::interface::TrialEnd;
 use crate::record::Count;
+use crate::trial::TrialIndex;
 use readlab_protocol::{CountLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -79,22 +80,22 @@ impl Counted<'_> {
 #[derive(Default)]
 pub(super) struct RuntimeCounters {
     /// What runtimes reported, by trial.
-    reported: BTreeMap<usize, RuntimeCounts>,
+    reported: BTreeMap<TrialIndex, RuntimeCounts>,
     /// What was counted in untimed runs, by trial, without what runtimes reported.
-    counted: BTreeMap<usize, BTreeMap<String, Count>>,
+    counted: BTreeMap<TrialIndex, BTreeMap<String, Count>>,
 }
 
 impl RuntimeCounters {
     /// Adds what the runtime of a trial's contender reported in a turn.
-    pub(super) fn add(&mut self, trial: usize, turn: &MeteredTurn) {
+    pub(super) fn add(&mut self, trial: TrialIndex, turn: &MeteredTurn) {
         self.reported.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
     }
 
     /// Counts what one reading of each of these trials does inside, side by side: nothing is timed.
-    pub(super) fn count(&mut self, numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+    pub(super) fn count(&mut self, numbers: &[TrialIndex], trials: &Trials) -> Vec<Counts> {
         let alone = &Mutex::new(());
         let counted: Vec<_> = thread::scope(|scope| {
-            let counting = |&trial: &usize| match self.counted_before(trial, trials) {
+            let counting = |&trial: &TrialIndex| match self.counted_before(trial, trials) {
                 Some(counts) => Counted::Before(counts.clone()),
                 None => Counted::Now(scope.spawn(move || count_anew(trial, trials, alone))),
             };
@@ -108,7 +109,7 @@ impl RuntimeCounters {
     /// Keeps what was counted of a trial, and adds what its runtime reported.
     fn with_reported(
         &mut self,
-        trial: usize,
+        trial: TrialIndex,
         mut counts: BTreeMap<String, Count>,
     ) -> BTreeMap<String, Count> {
         self.counted.insert(trial, counts.clone());
@@ -118,7 +119,11 @@ impl RuntimeCounters {
 
     /// What was counted of the same readings from another state of the cache: the file is in memory
     /// during counting.
-    pub(super) fn counted_before(&self, trial: usize, trials: &Trials) -> Option<&BTreeMap<String, Count>> {
+    pub(super) fn counted_before(
+        &self,
+        trial: TrialIndex,
+        trials: &Trials,
+    ) -> Option<&BTreeMap<String, Count>> {
         let own = trials.trial(trial);
         let before = self.counted.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
         before.map(|(_, counts)| counts)
@@ -127,7 +132,7 @@ impl RuntimeCounters {
 
 /// Counts again what one reading of each of these trials does inside, side by side, in new
 /// processes.
-pub(super) fn count_again(numbers: &[usize], trials: &Trials) -> Vec<Counts> {
+pub(super) fn count_again(numbers: &[TrialIndex], trials: &Trials) -> Vec<Counts> {
     let alone = &Mutex::new(());
     thread::scope(|scope| {
         let counting: Vec<_> =
@@ -138,7 +143,7 @@ pub(super) fn count_again(numbers: &[usize], trials: &Trials) -> Vec<Counts> {
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: usize, trials: &Trials, alone: &Mutex<()>) -> Counts {
+fn count_anew(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Counts {
     // What is run before the readings of one command must not disturb those of another.
     let is_prepared = trials.trial(trial).command.prepare.is_some();
     let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
@@ -153,7 +158,7 @@ fn count_anew(trial: usize, trials: &Trials, alone: &Mutex<()>) -> Counts {
 /// The difference between a turn of two readings and a turn of one, in a process that has read
 /// before: neither contains what is done once, nor the answer. A long reading is counted once, and
 /// one before which something is run.
-fn count_reading(trial: usize, trials: &Trials, counting: &mut Counting) -> Counts {
+fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Counts {
     let (mut session, _) = trials.start(trial, counting.env().into())?;
     counting.attach(session.id());
     let is_prepared = trials.trial(trial).command.prepare.is_some();
@@ -220,8 +225,8 @@ mod tests {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", COLD), ("b", COLD), ("a", WARM)]);
         let mut counters = RuntimeCounters::default();
-        counters.counted.insert(0, BTreeMap::new());
+        counters.counted.insert(TrialIndex::new(0), BTreeMap::new());
         let is_counted = |trial| counters.counted_before(trial, &trials).is_some();
-        assert_eq!([0, 1, 2].map(is_counted), [true, false, true]);
+        assert_eq!([0, 1, 2].map(TrialIndex::new).map(is_counted), [true, false, true]);
     }
 }

@@ -14,7 +14,7 @@ use crate::machine::memory::Memory;
 use crate::measure::interface::TrialEnd;
 use crate::measure::meters::Meters;
 use crate::record::Outcome;
-use crate::trial::Params;
+use crate::trial::{Params, TrialIndex};
 use crate::units::Nanos;
 use readlab_protocol::TurnRequest;
 use std::collections::BTreeMap;
@@ -96,32 +96,32 @@ impl PooledSession {
 /// The started contenders by the numbers of their trials.
 #[derive(Default)]
 pub(super) struct SessionPool {
-    sessions: BTreeMap<usize, PooledSession>,
+    sessions: BTreeMap<TrialIndex, PooledSession>,
     /// Contenders of trials that are opened next.
-    launched: BTreeMap<usize, Result<LaunchedSession, SessionError>>,
+    launched: BTreeMap<TrialIndex, Result<LaunchedSession, SessionError>>,
     /// Contenders of trials that are done, for trials that differ only in the state of the cache.
-    retired: BTreeMap<usize, PooledSession>,
+    retired: BTreeMap<TrialIndex, PooledSession>,
 }
 
 impl SessionPool {
     /// The session of a trial that was started.
-    pub(super) fn session(&mut self, trial: usize) -> Result<&mut PooledSession, TrialEnd> {
+    pub(super) fn session(&mut self, trial: TrialIndex) -> Result<&mut PooledSession, TrialEnd> {
         let failed = || TrialEnd::Trial(Outcome::Failed { reason: "it was not started".to_owned() });
         self.sessions.get_mut(&trial).ok_or_else(failed)
     }
 
-    pub(super) fn has(&self, trial: usize) -> bool {
+    pub(super) fn has(&self, trial: TrialIndex) -> bool {
         self.sessions.contains_key(&trial)
     }
 
     /// Ends the contender of a trial, if it is running.
-    pub(super) fn close(&mut self, trial: usize) {
+    pub(super) fn close(&mut self, trial: TrialIndex) {
         self.sessions.remove(&trial);
         self.retired.remove(&trial);
     }
 
     /// Keeps the contender of a trial that has no further turns, if it is running.
-    pub(super) fn retire(&mut self, trial: usize) {
+    pub(super) fn retire(&mut self, trial: TrialIndex) {
         if let Some(pooled) = self.sessions.remove(&trial) {
             self.retired.insert(trial, PooledSession { is_taken_over: true, ..pooled });
         }
@@ -129,7 +129,7 @@ impl SessionPool {
 
     /// Starts the contenders of these trials without waiting for them; others that were started
     /// like this are ended.
-    pub(super) fn launch(&mut self, trials: &Trials, next: &[usize]) {
+    pub(super) fn launch(&mut self, trials: &Trials, next: &[TrialIndex]) {
         self.launched.retain(|trial, _| next.contains(trial));
         for &trial in next {
             if self.retired_for(trials, trial).is_none() {
@@ -140,7 +140,7 @@ impl SessionPool {
 
     /// Starts the contender of a trial; a session that it had before is closed first. A contender
     /// that has made the same readings in another state is taken over instead.
-    pub(super) fn restart(&mut self, trials: &Trials, trial: usize) -> Result<Params, SessionError> {
+    pub(super) fn restart(&mut self, trials: &Trials, trial: TrialIndex) -> Result<Params, SessionError> {
         self.close(trial);
         let taken = self.retired_for(trials, trial).and_then(|other| self.retired.remove(&other));
         let pooled = match taken {
@@ -162,16 +162,20 @@ impl SessionPool {
     }
 
     /// The trial whose contender can make the readings of this one.
-    fn retired_for(&self, trials: &Trials, trial: usize) -> Option<usize> {
+    fn retired_for(&self, trials: &Trials, trial: TrialIndex) -> Option<TrialIndex> {
         let own = trials.trial(trial);
-        let reads_like = |&other: &usize| {
+        let reads_like = |&other: &TrialIndex| {
             trials.trial(other).reads_like(own) && trials.readers(other) == trials.readers(trial)
         };
         self.retired.keys().copied().find(reads_like)
     }
 
     /// Starts the contender of a trial unless it is running; whether it had to be started.
-    pub(super) fn ensure_running(&mut self, trials: &Trials, trial: usize) -> Result<bool, SessionError> {
+    pub(super) fn ensure_running(
+        &mut self,
+        trials: &Trials,
+        trial: TrialIndex,
+    ) -> Result<bool, SessionError> {
         if self.has(trial) {
             return Ok(false);
         }
@@ -179,19 +183,19 @@ impl SessionPool {
     }
 
     /// The process ids of a trial's contender, if it is running.
-    pub(super) fn processes_of(&self, trial: usize) -> Vec<u32> {
+    pub(super) fn processes_of(&self, trial: TrialIndex) -> Vec<u32> {
         self.sessions.get(&trial).into_iter().flat_map(PooledSession::ids).collect()
     }
 
     /// The trials whose contenders are running, with the process ids.
-    pub(super) fn processes(&self) -> Vec<(usize, u32)> {
+    pub(super) fn processes(&self) -> Vec<(TrialIndex, u32)> {
         let running = self.sessions.iter().chain(&self.retired);
         running.flat_map(|(&trial, pooled)| pooled.ids().map(move |id| (trial, id))).collect()
     }
 
     /// Closes the session whose turn just ended if memory would run short for the next one.
     /// `cached_bytes` of files must stay in the page cache.
-    pub(super) fn release_if_low_memory(&mut self, trial: usize, cached_bytes: u64) {
+    pub(super) fn release_if_low_memory(&mut self, trial: TrialIndex, cached_bytes: u64) {
         let Some(pooled) = self.sessions.get_mut(&trial) else { return };
         pooled.held_bytes = pooled.ids().filter_map(anonymous_bytes).sum();
         let own_bytes = pooled.held_bytes;
@@ -258,8 +262,12 @@ mod tests {
     #[test]
     fn a_trial_that_was_not_started_has_no_session() {
         let mut pool = SessionPool::default();
-        assert!(!pool.has(0) && pool.processes_of(0).is_empty() && pool.processes().is_empty());
+        assert!(
+            !pool.has(TrialIndex::new(0))
+                && pool.processes_of(TrialIndex::new(0)).is_empty()
+                && pool.processes().is_empty()
+        );
         let reason = "it was not started".to_owned();
-        assert_eq!(pool.session(0).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
+        assert_eq!(pool.session(TrialIndex::new(0)).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
     }
 }

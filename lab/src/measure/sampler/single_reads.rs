@@ -11,7 +11,7 @@ use crate::measure::interface::TrialEnd;
 use crate::measure::target::{MeasuredTarget, SweepTarget};
 use crate::measure::warm_up_file::WarmUpFile;
 use crate::record::{EndReason, Outcome, Trial};
-use crate::trial::Params;
+use crate::trial::{Params, TrialIndex};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -63,7 +63,7 @@ impl<'a> SingleReads<'a> {
 impl ProcessSampler<'_> {
     /// Starts the contender of a trial that reads its file once, on readlab's own file if it can be
     /// warmed up there; its parameters.
-    pub(super) fn open_once(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+    pub(super) fn open_once(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         if interrupt::requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
@@ -75,7 +75,7 @@ impl ProcessSampler<'_> {
 
     /// Warms up a contender that reads its file once, and makes that file its target. A contender
     /// that cannot be warmed up is started again and reads its file cold.
-    pub(super) fn warm_up_once(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    pub(super) fn warm_up_once(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         let Some(reads) = &mut self.single_reads else { return Ok(()) };
         if !std::mem::take(&mut reads.is_warming_up) {
             return Ok(());
@@ -99,7 +99,7 @@ impl ProcessSampler<'_> {
     }
 
     /// Starts a contender on readlab's own file; `None` if it must start on the file of its trial.
-    fn start_on_warm_up_file(&mut self, trial: usize) -> Result<Option<Params>, TrialEnd> {
+    fn start_on_warm_up_file(&mut self, trial: TrialIndex) -> Result<Option<Params>, TrialEnd> {
         let planned = self.trials.trial(trial);
         let warm_up_file = self.single_reads.as_ref().and_then(|reads| reads.warm_up_file_for(planned));
         let Some(warm_up_file) = warm_up_file else { return Ok(None) };
@@ -122,14 +122,14 @@ impl ProcessSampler<'_> {
     }
 
     /// Starts a contender on the file of its trial.
-    fn start_on_measured_file(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+    fn start_on_measured_file(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.open_measured_file(trial)?;
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
     /// Makes the path of a warm contender lead to the file of its trial; `false` if it was given no
     /// link and must be started again. The reason if it cannot be used.
-    fn link_to_measured_file(&self, trial: usize) -> Result<bool, String> {
+    fn link_to_measured_file(&self, trial: TrialIndex) -> Result<bool, String> {
         let planned = self.trials.trial(trial);
         if !WarmUpFile::is_linked(planned) {
             return Ok(false);
@@ -142,7 +142,7 @@ impl ProcessSampler<'_> {
     }
 
     /// Opens the file of a trial as the only target.
-    fn open_measured_file(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    fn open_measured_file(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         let planned = self.trials.trial(trial);
         if let Some(reads) = &self.single_reads {
             let measured = reads.measured(planned)?;
@@ -155,7 +155,7 @@ impl ProcessSampler<'_> {
     }
 
     /// Warns once of a trial that its contender reads its file cold.
-    fn warn_not_warmed_up(&mut self, trial: usize, reason: &str) {
+    fn warn_not_warmed_up(&mut self, trial: TrialIndex, reason: &str) {
         let id = &self.trials.trial(trial).id;
         let text = format!("{id} was not warmed up before its reading: {reason}");
         if self.single_reads.as_mut().is_some_and(|reads| reads.warned.insert(text.clone())) {
@@ -242,7 +242,7 @@ mod tests {
         fs::remove_dir_all(files.folder.path()).unwrap();
         let mut sampler = files.sampler();
         for _ in 0..2 {
-            let end = sampler.open(0).unwrap_err();
+            let end = sampler.open(TrialIndex::new(0)).unwrap_err();
             assert!(matches!(end, TrialEnd::Trial(Outcome::Unavailable { .. })), "{end:?}");
         }
         let notes = sampler.notes();
@@ -257,12 +257,12 @@ mod tests {
         let trial = &files.plan.trials[0].trial;
         sampler.trials.replace_target(files.warm_up_file.in_place_of(trial).unwrap());
         let path_of = |sampler: &ProcessSampler| {
-            fs::canonicalize(sampler.trials.target_of(0).target.file().unwrap()).unwrap()
+            fs::canonicalize(sampler.trials.target_of(TrialIndex::new(0)).target.file().unwrap()).unwrap()
         };
         assert!(path_of(&sampler).ends_with("warm-up"));
-        assert_eq!(sampler.link_to_measured_file(0), Err("memory ran short".to_owned()));
+        assert_eq!(sampler.link_to_measured_file(TrialIndex::new(0)), Err("memory ran short".to_owned()));
         assert!(path_of(&sampler).ends_with("warm-up"), "a contender that ended leaves the link");
-        sampler.open_measured_file(0).unwrap();
+        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
         assert!(path_of(&sampler).ends_with("timed"));
     }
 
@@ -270,7 +270,7 @@ mod tests {
     fn a_contender_that_is_not_on_the_file_of_readlab_reads_nothing_before_its_turn() {
         let files = Files::new();
         let mut sampler = files.sampler();
-        sampler.open_measured_file(0).unwrap();
-        assert_eq!(sampler.warm_up(0), Ok(()), "nothing was started that could read");
+        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
+        assert_eq!(sampler.warm_up(TrialIndex::new(0)), Ok(()), "nothing was started that could read");
     }
 }

@@ -4,10 +4,11 @@
 
 use super::observed_turn::ObservedTurn;
 use crate::linux::memory::page_bytes;
-use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::SampleError;
+use crate::measure::meters::Missing;
 use crate::measure::next_layer::{LayerBytes, NextLayer};
 use crate::record::Sample;
+use crate::target::cold_bytes::least_fetched;
 use crate::trial::{CacheState, Work};
 
 impl ObservedTurn<'_> {
@@ -122,9 +123,12 @@ impl ObservedTurn<'_> {
         {
             return Some(format!("how many bytes came from the device is not known: {why}"));
         }
+        let metered = &self.turn.metered;
+        let major_faults = of_turn(sample.major_faults, &metered.major_faults);
+        let device_bytes = of_turn(sample.device_read_bytes, &metered.device_read_bytes);
         // The kernel counts a fault as major, too, that waited for another process at its page.
-        let is_from_memory = self.facts.device.is_some() && sample.device_read_bytes == Some(0);
-        match (sample.major_faults.filter(|_| !is_from_memory), sample.device_read_bytes) {
+        let is_from_memory = self.facts.device.is_some() && device_bytes == Some(0);
+        match (major_faults.filter(|_| !is_from_memory), device_bytes) {
             // A contender that reads from a server maps nothing of the file.
             (Some(faults), _) if faults > 0 && !self.facts.transport().has_server() => {
                 Some(format!("{faults} page faults waited for the device"))
@@ -135,18 +139,26 @@ impl ObservedTurn<'_> {
     }
 }
 
+/// What a meter shows of the whole turn, where a sample has its share of that: one fault among ten
+/// readings is none of each.
+fn of_turn(of_sample: Option<u64>, metered: &Result<u64, Missing>) -> Option<u64> {
+    of_sample.map(|share| metered.as_ref().map_or(share, |&whole| whole.max(share)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::observed_turn::{Below, MeteredTurn};
     use super::super::testing::{Fixture, metered};
     use super::*;
     use crate::contender::session::Turn;
+    use crate::measure::meters::Metered;
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
     use crate::record::Trial;
     use crate::target::TargetFacts;
     use crate::target::device::Device;
     use crate::target::extents::Extents;
+    use crate::trial::TrialIndex;
     use readlab_protocol::TurnRequest;
 
     fn resident(resident: u64) -> Option<ResidencyProof> {
@@ -182,8 +194,8 @@ mod tests {
         });
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
-        let facts = TargetFacts { device, ..trials.facts(0).clone() };
-        let observed = observed(trials.trial(0), &facts, pages, below);
+        let facts = TargetFacts { device, ..trials.facts(TrialIndex::new(0)).clone() };
+        let observed = observed(trials.trial(TrialIndex::new(0)), &facts, pages, below);
         observed.state_violation(std::slice::from_ref(sample))
     }
 
@@ -214,9 +226,9 @@ mod tests {
     fn violation_of_command(hole_bytes: u64, pages: [u64; 2], device_bytes: Option<u64>) -> Option<String> {
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", COLD)]);
-        let trial = Trial { work: Work::Output, ..trials.trial(0).clone() };
+        let trial = Trial { work: Work::Output, ..trials.trial(TrialIndex::new(0)).clone() };
         let extents = Extents { count: 1, hole_bytes, ..Extents::default() };
-        let facts = TargetFacts { extents: Some(extents), ..trials.facts(0).clone() };
+        let facts = TargetFacts { extents: Some(extents), ..trials.facts(TrialIndex::new(0)).clone() };
         let sample = Sample { device_read_bytes: device_bytes, ..Sample::default() };
         observed(&trial, &facts, pages, None).state_violation(std::slice::from_ref(&sample))
     }
@@ -255,6 +267,32 @@ mod tests {
         assert_eq!(violation_on(Some(device), WARM, [10, 10], &from_memory), None);
         let fetched = Sample { device_read_bytes: Some(512), ..Sample::default() };
         assert_eq!(violation(WARM, [10, 10], &fetched).unwrap(), "512 bytes came from the device");
+    }
+
+    #[test]
+    fn one_fault_among_the_readings_of_a_turn_is_judged_before_it_is_divided() {
+        let fixture = Fixture::of_size(40_960);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let answer = Turn { samples: Vec::new(), counts: Vec::new(), latencies: None, seen_ns: 1 };
+        let violation = |major_faults, device_read_bytes| {
+            let metered = Metered {
+                major_faults: Ok(major_faults),
+                device_read_bytes: Ok(device_read_bytes),
+                ..metered()
+            };
+            let request = TurnRequest { lead: 0, count: 10 };
+            let turn = MeteredTurn { request, began_ns: 0, answer: answer.clone(), metered };
+            let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
+            let (before, after) = (resident(10), resident(10));
+            let observed = ObservedTurn { trial, facts, turn, before, after, below: None };
+            // Of ten readings each has a tenth.
+            let share = |of: u64| Some(of / 10);
+            let (major_faults, device_read_bytes) = (share(major_faults), share(device_read_bytes));
+            observed.state_violation(&[Sample { major_faults, device_read_bytes, ..Sample::default() }])
+        };
+        assert_eq!(violation(0, 0), None);
+        assert_eq!(violation(1, 0).unwrap(), "1 page faults waited for the device");
+        assert_eq!(violation(0, 9).unwrap(), "9 bytes came from the device");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::measure::residency::{Means, ResidencyProof};
 use crate::measure::target::MeasuredTarget;
 use crate::record::{EndReason, Outcome, Start, Trial};
 use crate::target::{Place, TargetFacts};
-use crate::trial::{Answer, COMMAND, CacheState, Params, Work};
+use crate::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, TurnRequest};
@@ -60,7 +60,7 @@ pub(super) struct Trials<'a> {
     /// Whether every turn has one reading, however short.
     reads_singly: bool,
     /// How many processes of the contender read together, by trial; empty where one does always.
-    readers: BTreeMap<usize, u32>,
+    readers: BTreeMap<TrialIndex, u32>,
 }
 
 impl<'a> Trials<'a> {
@@ -78,7 +78,7 @@ impl<'a> Trials<'a> {
     }
 
     /// From now on so many processes of a contender read together for these trials.
-    pub(super) fn read_together(&mut self, readers: BTreeMap<usize, u32>) {
+    pub(super) fn read_together(&mut self, readers: BTreeMap<TrialIndex, u32>) {
         self.reads_singly = !readers.is_empty();
         self.readers = readers;
     }
@@ -89,7 +89,7 @@ impl<'a> Trials<'a> {
     }
 
     /// How many processes of its contender read together for a trial.
-    pub(super) fn readers(&self, trial: usize) -> u32 {
+    pub(super) fn readers(&self, trial: TrialIndex) -> u32 {
         self.readers.get(&trial).copied().unwrap_or(1)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The trial of this number.
-    pub(super) fn trial(&self, trial: usize) -> &'a Trial {
+    pub(super) fn trial(&self, trial: TrialIndex) -> &'a Trial {
         &self.plan.planned(trial).trial
     }
 
@@ -111,7 +111,7 @@ impl<'a> Trials<'a> {
     }
 
     /// What a trial reads, by a name without anything secret.
-    pub(super) fn target_name(&self, trial: usize) -> OsString {
+    pub(super) fn target_name(&self, trial: TrialIndex) -> OsString {
         self.target_of(trial).target.name()
     }
 
@@ -122,17 +122,17 @@ impl<'a> Trials<'a> {
     }
 
     /// What a trial reads.
-    pub(super) fn target_of(&self, trial: usize) -> &MeasuredTarget<'a> {
+    pub(super) fn target_of(&self, trial: TrialIndex) -> &MeasuredTarget<'a> {
         self.target(self.trial(trial).target)
     }
 
     /// What is known of what a trial reads.
-    pub(super) fn facts(&self, trial: usize) -> &'a TargetFacts {
+    pub(super) fn facts(&self, trial: TrialIndex) -> &'a TargetFacts {
         &self.target_of(trial).target.facts
     }
 
     /// What every answer of a trial is compared with.
-    pub(super) fn truth(&self, trial: usize) -> &'a Truth {
+    pub(super) fn truth(&self, trial: TrialIndex) -> &'a Truth {
         let target = self.target_of(trial);
         let decodes = self.trial(trial).decodes.is_some();
         target.decoded.filter(|_| decodes).unwrap_or(target.truth)
@@ -169,7 +169,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Bytes of files that must stay in the page cache between the turns of a trial.
-    pub(super) fn cached_bytes(&self, trial: usize) -> u64 {
+    pub(super) fn cached_bytes(&self, trial: TrialIndex) -> u64 {
         match self.trial(trial).state {
             CacheState::Warm => self.files().map(MeasuredTarget::cached_bytes).sum(),
             CacheState::Cold | CacheState::Unknown => 0,
@@ -177,31 +177,31 @@ impl<'a> Trials<'a> {
     }
 
     /// How the contender of a trial becomes ready.
-    pub(super) fn warmup(&self, trial: usize) -> Warmup {
+    pub(super) fn warmup(&self, trial: TrialIndex) -> Warmup {
         self.plan.planned(trial).warmup
     }
 
     /// How many trials of the same state read until they are steady when they are started.
-    pub(super) fn contenders_until_steady(&self, trial: usize) -> usize {
+    pub(super) fn contenders_until_steady(&self, trial: TrialIndex) -> usize {
         let state = self.trial(trial).state;
         let of_state = self.plan.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
     }
 
     /// What the contender of a trial says of its runtime.
-    pub(super) fn runtime(&self, trial: usize) -> &str {
+    pub(super) fn runtime(&self, trial: TrialIndex) -> &str {
         let contender = self.contenders.contender(self.trial(trial).contender());
         contender.map_or("", |contender| contender.receipt.runtime.as_str())
     }
 
     /// What the layer below the file system has read so far, where there is a layer with a counter
     /// of its own.
-    pub(super) fn next_layer_bytes(&self, trial: usize) -> Option<LayerBytes> {
+    pub(super) fn next_layer_bytes(&self, trial: TrialIndex) -> Option<LayerBytes> {
         self.target_of(trial).next_layer().map(NextLayer::count)
     }
 
     /// What the layer below has counted since then.
-    pub(super) fn below_since(&self, trial: usize, before: Option<LayerBytes>) -> Option<Below> {
+    pub(super) fn below_since(&self, trial: TrialIndex, before: Option<LayerBytes>) -> Option<Below> {
         let layer = self.target_of(trial).next_layer()?;
         Some(Below { bytes: before?.until(layer.count()), layer: layer.clone() })
     }
@@ -228,7 +228,7 @@ impl<'a> Trials<'a> {
     }
 
     /// How long a turn of so many readings may take.
-    pub(super) fn time_limit(&self, trial: usize, readings: u32) -> Duration {
+    pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
         let plainest = Duration::from_nanos(self.truth(trial).wall_ns);
         TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR * readings * self.readers(trial)
     }
@@ -236,7 +236,7 @@ impl<'a> Trials<'a> {
     /// Starts the contender of a trial, with these variables added to its environment.
     pub(super) fn start(
         &self,
-        trial: usize,
+        trial: TrialIndex,
         additions: Additions,
     ) -> Result<(Session, Params), SessionError> {
         let mut session = self.launch(trial, 0, additions)?.hello()?;
@@ -247,7 +247,7 @@ impl<'a> Trials<'a> {
     /// The same for one of its readers, by its number from 0, without waiting until it is ready.
     pub(super) fn launch(
         &self,
-        trial: usize,
+        trial: TrialIndex,
         reader: usize,
         additions: Additions,
     ) -> Result<LaunchedSession, SessionError> {
@@ -332,7 +332,7 @@ impl<'a> Trials<'a> {
 
     /// Ends the run if the target of a trial has changed after a turn: no number about it can be
     /// compared with another. A turn that failed may have failed because its file changed.
-    pub(super) fn check_unchanged_after(&self, trial: usize, is_taken: bool) -> Result<(), SampleError> {
+    pub(super) fn check_unchanged_after(&self, trial: TrialIndex, is_taken: bool) -> Result<(), SampleError> {
         let target = self.target_of(trial);
         if is_taken || target.target.file().is_some() {
             self.check_change(trial, target.change())
@@ -342,7 +342,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Ends the run if there is a change of the target of a trial.
-    pub(super) fn check_change(&self, trial: usize, change: Option<String>) -> Result<(), SampleError> {
+    pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
         let Some(change) = change else { return Ok(()) };
         let reason = format!("{} {change} while it was raced", self.facts(trial).path);
         let refused = Outcome::Refused { reason };
@@ -361,21 +361,21 @@ mod tests {
         let single = TurnRequest { lead: 0, count: 1 };
         let fixture = Fixture::of_size(1 << 20);
         let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
-        assert_eq!(trials.turn_request(trials.trial(0)), single);
+        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(0))), single);
         // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by
         // two.
-        assert_eq!(trials.turn_request(trials.trial(1)), TurnRequest { lead: 1, count: 2 });
+        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(1))), TurnRequest { lead: 1, count: 2 });
         let fixture = Fixture::of_size(4 << 20);
         let trials = fixture.trials(&[("a", WARM)]);
-        assert_eq!(trials.turn_request(trials.trial(0)), single);
+        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(0))), single);
     }
 
     #[test]
     fn the_time_limit_grows_with_the_readings_and_the_plainest_reading() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM)]);
-        assert_eq!(trials.time_limit(0, 1), TIME_LIMIT_MIN + Duration::from_millis(40));
-        assert_eq!(trials.time_limit(0, 10), TIME_LIMIT_MIN + Duration::from_millis(400));
+        assert_eq!(trials.time_limit(TrialIndex::new(0), 1), TIME_LIMIT_MIN + Duration::from_millis(40));
+        assert_eq!(trials.time_limit(TrialIndex::new(0), 10), TIME_LIMIT_MIN + Duration::from_millis(400));
     }
 
     #[test]
@@ -388,13 +388,13 @@ mod tests {
             latencies: None,
             seen_ns: 1,
         };
-        assert_eq!(trials.compare(trials.trial(0), &answered(Some(1))), Ok(()));
+        assert_eq!(trials.compare(trials.trial(TrialIndex::new(0)), &answered(Some(1))), Ok(()));
         for wrong in [None, Some(2)] {
-            let error = trials.compare(trials.trial(0), &answered(wrong)).unwrap_err();
+            let error = trials.compare(trials.trial(TrialIndex::new(0)), &answered(wrong)).unwrap_err();
             let SampleError::TrialEnd(TrialEnd::Trial(outcome)) = error else { panic!("{error:?}") };
             assert!(matches!(outcome, Outcome::Refused { .. }), "{outcome:?}");
         }
-        assert_eq!(trials.compare(trials.trial(1), &answered(None)), Ok(()));
-        assert!(trials.compare(trials.trial(1), &answered(Some(2))).is_err());
+        assert_eq!(trials.compare(trials.trial(TrialIndex::new(1)), &answered(None)), Ok(()));
+        assert!(trials.compare(trials.trial(TrialIndex::new(1)), &answered(Some(2))).is_err());
     }
 }

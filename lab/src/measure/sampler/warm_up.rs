@@ -4,6 +4,7 @@
 use super::trials::COUNT_MAX;
 use crate::analysis::stats::{Steadiness, steadiness};
 use crate::record::{WarmedUp, WarmupEnd};
+use crate::trial::TrialIndex;
 use crate::units::Nanos;
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl UntilSteady {
     }
 
     /// What the record says of it when it has ended.
-    pub(super) fn warmed_up(&self, trial: usize, elapsed: Duration, end: WarmupEnd) -> WarmedUp {
+    pub(super) fn warmed_up(&self, trial: TrialIndex, elapsed: Duration, end: WarmupEnd) -> WarmedUp {
         let readings = u32::try_from(self.walls_ns.len()).unwrap_or(u32::MAX);
         let wall_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         WarmedUp { trial, readings, wall_ns, end }
@@ -98,7 +99,10 @@ mod tests {
         let mut warm_up = UntilSteady::begin(Vec::new(), WARMUP_TIME);
         warm_up.add((0..300).map(|n| 1_000_000 - n * 3_000).collect());
         assert!(matches!(warm_up.next(Duration::ZERO), Next::End(_)));
-        assert_eq!(warm_up.warmed_up(4, Duration::ZERO, WarmupEnd::NoSteadyState).readings, 300);
+        assert_eq!(
+            warm_up.warmed_up(TrialIndex::new(4), Duration::ZERO, WarmupEnd::NoSteadyState).readings,
+            300
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::analysis::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRul
 use crate::contender::roster::Warmup;
 use crate::contender::snippet::is_easy;
 use crate::record::{EndReason, RecordError, Trial};
-use crate::trial::{CacheState, TrialId};
+use crate::trial::{CacheState, TrialId, TrialIndex};
 use std::collections::BTreeSet;
 
 /// Share of a state's time that its search may take: the chosen candidates must still be measured.
@@ -35,12 +35,12 @@ pub struct Tuning {
     /// All trials. Its rules are those of the fresh measurement.
     pub plan: Plan,
     /// The trials among which the fastest is searched.
-    pub candidates: BTreeSet<usize>,
+    pub candidates: BTreeSet<TrialIndex>,
     /// The trials that are measured afresh in any case: the reference.
-    pub always: BTreeSet<usize>,
+    pub always: BTreeSet<TrialIndex>,
     /// The candidates that are easy to use in a program: the best of them is measured afresh
     /// too.
-    pub easy: BTreeSet<usize>,
+    pub easy: BTreeSet<TrialIndex>,
 }
 
 /// Executes a search in each state of its plan; every trial that was announced gets its outcome.
@@ -72,7 +72,7 @@ impl Tuning {
     }
 
     /// The candidates of one state.
-    fn candidates_of(&self, state: CacheState) -> Vec<usize> {
+    fn candidates_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let mut trials = self.plan.trials_of(state);
         trials.retain(|trial| self.candidates.contains(trial));
         trials
@@ -88,7 +88,7 @@ impl Tuning {
 
     /// The trials that are measured afresh: the two best, the best that is easy to use, and the
     /// reference.
-    fn chosen(&self, search: &Search) -> BTreeSet<usize> {
+    fn chosen(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
         let best = search.best_first();
         let easy = best.iter().find(|trial| self.easy.contains(trial));
         let always = self.always.iter().filter(|_| !best.is_empty());
@@ -98,7 +98,7 @@ impl Tuning {
 
 /// The search in one state.
 struct StateSearch {
-    search: Search,
+    search: Search<TrialIndex>,
     /// The part of the state's time that the search may take.
     clock: StateClock,
 }
@@ -181,7 +181,7 @@ impl Run<'_> {
     }
 
     /// Reports a candidate's turn to the search.
-    fn report_turn(&self, search: &mut Search, progress: &TrialProgress) {
+    fn report_turn(&self, search: &mut Search<TrialIndex>, progress: &TrialProgress) {
         if self.plan.is_control(progress.trial) {
             return;
         }
@@ -204,7 +204,7 @@ impl Run<'_> {
     fn measure_afresh(
         &mut self,
         tuning: &Tuning,
-        search: &Search,
+        search: &Search<TrialIndex>,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let chosen = tuning.chosen(search);

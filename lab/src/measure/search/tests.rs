@@ -6,7 +6,7 @@ use crate::measure::plan::{Budget, Rules};
 use crate::measure::round::testing::{
     COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs, unproven,
 };
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
@@ -17,8 +17,8 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
     trials.extend(names.iter().map(|name| (name.as_str(), state)));
     Tuning {
         plan: plan(rules, &trials),
-        candidates: (2..candidates + 2).collect(),
-        always: BTreeSet::from([1]),
+        candidates: (2..candidates + 2).map(TrialIndex::new).collect(),
+        always: BTreeSet::from([TrialIndex::new(1)]),
         easy: BTreeSet::new(),
     }
 }
@@ -26,7 +26,7 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
 /// Candidates that take 100, 200, 300 … ns.
 fn by_number(candidates: usize) -> ScriptedSampler {
     ScriptedSampler {
-        walls: (2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))).collect(),
+        walls: (2..candidates + 2).map(|at| (TrialIndex::new(at), 100 * (at as u64 - 1))).collect(),
         ..ScriptedSampler::default()
     }
 }
@@ -36,14 +36,19 @@ fn play(tuning: &Tuning, sampler: ScriptedSampler) -> RecordedRun {
 }
 
 /// The trials with readings that were measured afresh.
-fn fresh(recorded: &RecordedRun) -> BTreeSet<usize> {
-    recorded.samples().iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial).collect()
+fn fresh(recorded: &RecordedRun) -> BTreeSet<u64> {
+    let samples = recorded.samples();
+    samples.iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial.into()).collect()
 }
 
 /// How many candidates were read in each rung.
 fn rungs(recorded: &RecordedRun) -> Vec<usize> {
     let of_rung = |rung| {
-        recorded.samples().iter().filter(|sample| sample.rung == Some(rung) && sample.trial > 1).count()
+        recorded
+            .samples()
+            .iter()
+            .filter(|sample| sample.rung == Some(rung) && sample.trial > TrialIndex::new(1))
+            .count()
     };
     (0..).map(of_rung).take_while(|read| *read > 0).collect()
 }
@@ -94,7 +99,7 @@ fn fresh_readings_have_new_processes_and_new_fills() {
 fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
     let mut sampler = by_number(12);
     let broken = || SampleError::TrialEnd(TrialEnd::Trial(failed("broken pipe")));
-    sampler.turns.insert(2, VecDeque::from([Ok(vec![100]), Err(broken())]));
+    sampler.turns.insert(TrialIndex::new(2), VecDeque::from([Ok(vec![100]), Err(broken())]));
     let recorded = play(&tuning(12, WARM, runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: broken pipe"), "{:?}", recorded.outcomes());
     assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 3, 4]));
@@ -104,8 +109,10 @@ fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on(
 #[test]
 fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
     let mut sampler = by_number(6);
-    sampler.opens.insert(2, VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
-    sampler.turns.insert(3, unproven(4));
+    sampler
+        .opens
+        .insert(TrialIndex::new(2), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
+    sampler.turns.insert(TrialIndex::new(3), unproven(4));
     let recorded = play(&tuning(6, COLD, runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: no such program"));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
@@ -116,7 +123,7 @@ fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
 fn where_all_fail_nothing_is_measured_afresh() {
     let mut sampler = ScriptedSampler::default();
     for trial in 2..6 {
-        sampler.opens.insert(trial, VecDeque::from([Err(TrialEnd::Trial(failed("no")))]));
+        sampler.opens.insert(TrialIndex::new(trial), VecDeque::from([Err(TrialEnd::Trial(failed("no")))]));
     }
     let recorded = play(&tuning(4, WARM, runs(2)), sampler);
     assert!(fresh(&recorded).is_empty());
@@ -132,16 +139,18 @@ fn one_candidate_is_measured_at_once() {
 
 #[test]
 fn the_best_that_is_easy_to_have_is_measured_too() {
-    let easy = BTreeSet::from([9, 11]);
+    let easy = BTreeSet::from([9, 11].map(TrialIndex::new));
     let recorded = play(&Tuning { easy, ..tuning(12, WARM, runs(2)) }, by_number(12));
     assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 2, 3, 9]));
 }
 
 #[test]
 fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
-    let mut slow =
-        ScriptedSampler { walls: (2..22).map(|at| (at, 1_000_000)).collect(), ..ScriptedSampler::default() };
-    slow.walls.insert(2, 900_000);
+    let mut slow = ScriptedSampler {
+        walls: (2..22).map(|at| (TrialIndex::new(at), 1_000_000)).collect(),
+        ..ScriptedSampler::default()
+    };
+    slow.walls.insert(TrialIndex::new(2), 900_000);
     let budget = Budget::Firm(Nanos(15_000_000));
     let recorded = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
     let read = rungs(&recorded);
@@ -156,7 +165,7 @@ fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_w
 fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
     let mut sampler = by_number(8);
     let stop = SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted));
-    sampler.turns.insert(3, VecDeque::from([Ok(vec![200]), Err(stop)]));
+    sampler.turns.insert(TrialIndex::new(3), VecDeque::from([Ok(vec![200]), Err(stop)]));
     let recorded = play(&tuning(8, WARM, runs(2)), sampler);
     assert!(fresh(&recorded).is_empty() && rungs(&recorded)[0] == 8);
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("measured")));

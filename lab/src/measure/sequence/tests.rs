@@ -5,6 +5,7 @@ use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::plan::Rules;
 use crate::measure::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_by, unproven};
 use crate::record::Outcome;
+use crate::trial::TrialIndex;
 use std::collections::VecDeque;
 
 /// Two methods that take turns on two files: `a` reads 0, `b` reads 1, then the other way round.
@@ -21,7 +22,7 @@ fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
 }
 
 /// A sampler whose only turn of a trial gives this.
-fn with_turn(trial: usize, end: TrialEnd) -> ScriptedSampler {
+fn with_turn(trial: TrialIndex, end: TrialEnd) -> ScriptedSampler {
     let mut sampler = ScriptedSampler::default();
     sampler.turns.insert(trial, VecDeque::from([Err(SampleError::TrialEnd(end))]));
     sampler
@@ -54,9 +55,11 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
 
 #[test]
 fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
-    let mut sampler = with_turn(1, TrialEnd::Trial(failed("it broke")));
-    sampler.opens.insert(0, VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
-    sampler.turns.insert(2, unproven(4));
+    let mut sampler = with_turn(TrialIndex::new(1), TrialEnd::Trial(failed("it broke")));
+    sampler
+        .opens
+        .insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
+    sampler.turns.insert(TrialIndex::new(2), unproven(4));
     let recorded = play(&two_methods(), sampler);
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
     let outcomes = recorded.outcomes();
@@ -71,28 +74,31 @@ fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
 #[test]
 fn a_warm_up_that_fails_leaves_the_file_unread() {
     let mut sampler = ScriptedSampler::default();
-    sampler.warm_ups.insert(0, VecDeque::from([Err(TrialEnd::Trial(failed("it broke")))]));
+    sampler.warm_ups.insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("it broke")))]));
     let recorded = play(&two_methods(), sampler);
-    assert_eq!(recorded.count_of(0), 0);
+    assert_eq!(recorded.count_of(TrialIndex::new(0)), 0);
     assert_eq!(recorded.outcomes(), ["failed a: it broke", "measured b", "measured b", "measured a"]);
 }
 
 #[test]
 fn an_interruption_ends_it_without_outcomes_for_what_was_not_read() {
-    let recorded = play(&two_methods(), with_turn(1, TrialEnd::Run(EndReason::Interrupted)));
+    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), TrialEnd::Run(EndReason::Interrupted)));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Interrupted);
     assert_eq!(recorded.outcomes(), ["measured a"]);
     assert_eq!(recorded.only(&["trial"]).len(), 2, "the others are not announced");
     let changed = TrialEnd::Both(failed("it changed"), EndReason::TargetChanged);
-    let recorded = play(&two_methods(), with_turn(1, changed));
+    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), changed));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::TargetChanged);
     assert_eq!(recorded.outcomes(), ["measured a", "failed b: it changed"]);
 }
 
 #[test]
 fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
-    let mut sampler = ScriptedSampler { refusals: [(2, "it keeps the file")].into(), ..Default::default() };
-    sampler.walls.insert(1, 0);
+    let mut sampler = ScriptedSampler {
+        refusals: [(TrialIndex::new(2), "it keeps the file")].into(),
+        ..Default::default()
+    };
+    sampler.walls.insert(TrialIndex::new(1), 0);
     let recorded = play(&two_methods(), sampler);
     let expected = [
         "measured a",
@@ -108,7 +114,7 @@ fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
 fn trials_that_cannot_be_measured_come_last() {
     let mut plan = two_methods();
     let mut absent = plan.trials[0].trial.clone();
-    absent.index = 4;
+    absent.index = TrialIndex::new(4);
     plan.absent.push((absent, Outcome::Unavailable { reason: "not here".to_owned() }));
     let recorded = play(&plan, ScriptedSampler::default());
     assert_eq!(recorded.outcomes().last(), Some(&"unavailable a: not here"));

@@ -24,6 +24,7 @@ use super::{
     Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Sample, Spread, Trace,
     Trial,
 };
+use crate::trial::TrialIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -59,9 +60,9 @@ pub(super) struct RecordCheck {
     other_bytes: u64,
     contenders: BTreeSet<String>,
     /// For each trial, whether it was searched: the round and reading that came last.
-    last: BTreeMap<(usize, bool), (u32, u32)>,
+    last: BTreeMap<(TrialIndex, bool), (u32, u32)>,
     /// Meters of trials whose numbers were removed; each is reported once.
-    mended: BTreeSet<(usize, &'static str)>,
+    mended: BTreeSet<(TrialIndex, &'static str)>,
 }
 
 /// What the reader does with a line.
@@ -306,7 +307,7 @@ fn new_trial(record: &Record, trial: &Trial) -> Result<Checked, String> {
     target(record, trial.target).map(|()| Checked::Add)
 }
 
-fn ended(record: &Record, trial: usize, outcome: &Outcome) -> Result<Checked, String> {
+fn ended(record: &Record, trial: TrialIndex, outcome: &Outcome) -> Result<Checked, String> {
     match &record.trial(trial).ok_or_else(|| unknown("trial", trial))?.outcome {
         None => Ok(Checked::Add),
         Some(before) if before == outcome => Ok(Checked::LeaveOut),
@@ -364,7 +365,7 @@ fn believable(count: &mut Count) {
     }
 }
 
-fn known(record: &Record, trial: usize) -> Result<(), String> {
+fn known(record: &Record, trial: TrialIndex) -> Result<(), String> {
     record.trial(trial).map(|_| ()).ok_or_else(|| unknown("trial", trial))
 }
 
@@ -372,7 +373,7 @@ fn target(record: &Record, target: usize) -> Result<(), String> {
     if target < record.targets.len() { Ok(()) } else { Err(unknown("target", target)) }
 }
 
-fn unknown(what: &str, index: usize) -> String {
+fn unknown(what: &str, index: impl Display) -> String {
     format!("{what} {index}, which no line before tells of")
 }
 

@@ -5,7 +5,7 @@ use super::super::{Fill, HotSpot, Line, Record, Resumption, WarmedUp, WarmupEnd,
 use super::*;
 use crate::record::{EndReason, LimitKind, LimitUnit, ReaderTiming, Receipt};
 use crate::target::TargetFacts;
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 use proptest::prelude::*;
 use readlab_protocol::Cache;
 
@@ -56,6 +56,7 @@ fn end() -> Line {
 }
 
 fn resumed(reopen: Vec<usize>) -> Line {
+    let reopen = reopen.into_iter().map(TrialIndex::new).collect();
     let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
     Line::Resumed(Resumption { at, elapsed_ns: 1, state, round: 5, reopen })
 }
@@ -66,7 +67,7 @@ fn limit(change: impl FnOnce(&mut Limit)) -> Line {
         name: String::new(),
         target: 0,
         state: None,
-        trial: Some(1),
+        trial: Some(TrialIndex::new(1)),
         threads: 1,
         unit: LimitUnit::BytesPerSecond,
         value: 2,
@@ -81,7 +82,7 @@ fn limit(change: impl FnOnce(&mut Limit)) -> Line {
 #[test]
 fn samples_that_cannot_be_are_refused_with_their_numbers() {
     for (change, cause) in [
-        ((|it| it.trial = 7) as fn(&mut Sample), "trial 7, which no line before tells of"),
+        ((|it| it.trial = TrialIndex::new(7)) as fn(&mut Sample), "trial 7, which no line before tells of"),
         (|it| it.wall_ns = 0, "a window of 0 ns"),
         (|it| it.wall_ns = u64::MAX, "wall_ns: 18446744073709551615, and 9007199254740992 is the most"),
         (|it| it.reading = 1, "reading 1 of a turn of 1"),
@@ -94,7 +95,7 @@ fn samples_that_cannot_be_are_refused_with_their_numbers() {
     }
     let mut growing = Growing::new();
     assert_eq!(
-        growing.add(sample(0, |it| (it.trial, it.wall_ns) = (1, 0))),
+        growing.add(sample(0, |it| (it.trial, it.wall_ns) = (TrialIndex::new(1), 0))),
         Ok(()),
         "a control may take none"
     );
@@ -111,7 +112,7 @@ fn readings_of_a_trial_rise_so_that_none_is_recorded_twice() {
     assert!(growing.add(sample(2, |_| {})).is_err());
     assert_eq!(growing.add(sample(0, |it| it.rung = Some(0))), Ok(()), "those of a search are apart");
     assert!(growing.add(sample(1, |it| it.rung = Some(0))).is_err(), "a rung is read once");
-    assert_eq!(growing.add(sample(0, |it| it.trial = 1)), Ok(()), "each trial has its own");
+    assert_eq!(growing.add(sample(0, |it| it.trial = TrialIndex::new(1))), Ok(()), "each trial has its own");
     assert_eq!(growing.record.trials[0].samples.len(), 2);
 }
 
@@ -128,7 +129,7 @@ fn a_meter_beyond_belief_is_none_and_says_so_once() {
     assert_eq!(it.missing, BTreeMap::from([("cpu_user_ns".to_owned(), why.to_owned())]));
     let count = Count { value: Some(u64::MAX), how: "told".to_owned() };
     let counts = BTreeMap::from([("mallocs".to_owned(), count)]);
-    assert_eq!(growing.add(Line::Counts { trial: 0, counts }), Ok(()));
+    assert_eq!(growing.add(Line::Counts { trial: TrialIndex::new(0), counts }), Ok(()));
     assert_eq!(growing.record.trials[0].counts["mallocs"].value, None);
 }
 
@@ -143,7 +144,7 @@ fn what_is_announced_is_announced_once_and_in_order() {
     let same = trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through);
     assert_eq!((growing.add(same), growing.record.trials.len()), (Ok(()), 2), "word for word is once");
     let Line::Trial(mut far) = other() else { panic!() };
-    (far.index, far.target) = (2, 1);
+    (far.index, far.target) = (TrialIndex::new(2), 1);
     assert_eq!(refused(Line::Trial(far)), "target 1, which no line before tells of");
     let receipt =
         || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
@@ -156,15 +157,18 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
     let unknown = "trial 9, which no line before tells of";
     let warmed =
         |trial, wall_ns| Line::Warmup(WarmedUp { trial, readings: 1, wall_ns, end: WarmupEnd::Steady });
-    assert_eq!(refused(warmed(9, 1)), unknown);
-    assert!(refused(warmed(0, u64::MAX)).starts_with("wall_ns: "));
-    assert_eq!(refused(Line::Missing { trial: 9, meter: String::new(), reason: String::new() }), unknown);
-    assert_eq!(refused(Line::Counts { trial: 9, counts: BTreeMap::new() }), unknown);
-    assert_eq!(refused(Line::FlameGraph { trial: 9, graph: Box::default() }), unknown);
-    assert_eq!(refused(Line::Trace { trial: 9, trace: Box::default() }), unknown);
-    assert_eq!(refused(Line::Outcome { trial: 9, outcome: Outcome::Measured }), unknown);
+    assert_eq!(refused(warmed(TrialIndex::new(9), 1)), unknown);
+    assert!(refused(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
+    assert_eq!(
+        refused(Line::Missing { trial: TrialIndex::new(9), meter: String::new(), reason: String::new() }),
+        unknown
+    );
+    assert_eq!(refused(Line::Counts { trial: TrialIndex::new(9), counts: BTreeMap::new() }), unknown);
+    assert_eq!(refused(Line::FlameGraph { trial: TrialIndex::new(9), graph: Box::default() }), unknown);
+    assert_eq!(refused(Line::Trace { trial: TrialIndex::new(9), trace: Box::default() }), unknown);
+    assert_eq!(refused(Line::Outcome { trial: TrialIndex::new(9), outcome: Outcome::Measured }), unknown);
     assert_eq!(refused(resumed(vec![0, 9])), unknown);
-    assert_eq!(refused(limit(|it| it.trial = Some(9))), unknown);
+    assert_eq!(refused(limit(|it| it.trial = Some(TrialIndex::new(9)))), unknown);
     let fill = |target, resident_after| {
         Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
     };
@@ -173,7 +177,10 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
     assert_eq!(refused(limit(|it| it.target = 1)), "target 1, which no line before tells of");
     let mut growing = Growing::new();
     let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
-    assert_eq!((growing.add(rejected(9)), growing.add(rejected(0))), (Ok(()), Ok(())));
+    assert_eq!(
+        (growing.add(rejected(TrialIndex::new(9))), growing.add(rejected(TrialIndex::new(0)))),
+        (Ok(()), Ok(()))
+    );
     assert_eq!(growing.record.trials[0].rejected.len(), 1, "a sweep rejects before it announces");
     let write = |write_ns| {
         let times = WriteTimes { write_ns, sync_ns: None };
@@ -186,7 +193,7 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
 #[test]
 fn what_ends_has_one_end_until_it_goes_on() {
     let mut growing = Growing::new();
-    let outcome = |outcome| Line::Outcome { trial: 0, outcome };
+    let outcome = |outcome| Line::Outcome { trial: TrialIndex::new(0), outcome };
     let failed = || Outcome::Failed { reason: String::new() };
     assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()));
     assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()), "the same is once");
@@ -208,10 +215,13 @@ fn limits_graphs_and_traces_hold_numbers_that_can_be() {
     assert!(refused(limit(|it| it.samples.push(u64::MAX))).starts_with("a limit: 1844"));
     let hottest = vec![HotSpot { name: String::new(), share: 1e308 }];
     let graph = Box::new(FlameGraph { hottest, ..FlameGraph::default() });
-    assert_eq!(refused(Line::FlameGraph { trial: 0, graph }), "share is 1e308, and a share is from 0 to 1");
+    assert_eq!(
+        refused(Line::FlameGraph { trial: TrialIndex::new(0), graph }),
+        "share is 1e308, and a share is from 0 to 1"
+    );
     let traced = |latency_ns| {
         let trace = Trace { latency_ns, ..Trace::default() };
-        Line::Trace { trial: 0, trace: Box::new(trace) }
+        Line::Trace { trial: TrialIndex::new(0), trace: Box::new(trace) }
     };
     assert_eq!(Growing::new().add(traced(Spread::of(vec![0, 1, u64::MAX]))), Ok(()));
     let buckets = vec![[0, u64::MAX], [1, u64::MAX]];
@@ -247,7 +257,8 @@ proptest! {
     ) {
         let mut growing = Growing::new();
         let change = |it: &mut Sample| {
-            (it.trial, it.wall_ns, it.cpu_user_ns, it.major_faults) = (trial, wall_ns, cpu_user_ns, faults);
+            it.trial = TrialIndex::new(trial);
+            (it.wall_ns, it.cpu_user_ns, it.major_faults) = (wall_ns, cpu_user_ns, faults);
             (it.resident_before, it.reading, it.turn_readings) = (share, reading, turn_readings);
         };
         if growing.add(sample(0, change)).is_ok() {
@@ -265,7 +276,7 @@ fn a_turn_of_readers_has_every_one_of_them_with_times_that_can_be() {
     let turn = |readers: u32, wall_ns: u64| {
         let timing = ReaderTiming { began_ns: 1, wall_ns, answered_ns: 9 };
         let readers = vec![timing; readers as usize];
-        Line::ReadersTurn(Box::new(ReadersTurn { trial: 0, round: 0, readers }))
+        Line::ReadersTurn(Box::new(ReadersTurn { trial: TrialIndex::new(0), round: 0, readers }))
     };
     assert_eq!(refused(turn(1, 5)), "1 readers in a turn of 0", "its target is read by one always");
     let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };

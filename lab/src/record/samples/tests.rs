@@ -1,6 +1,7 @@
 //! Tests of packed samples: they come out as they went in, and take a few bytes.
 
 use super::*;
+use crate::trial::TrialIndex;
 use proptest::prelude::*;
 
 /// Whatever may be, with the ends of every range often.
@@ -12,7 +13,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
     (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
         |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
             Sample {
-                trial,
+                trial: TrialIndex::new(trial),
                 fill,
                 round,
                 position,
@@ -29,6 +30,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
                 below_read_bytes: m[16],
                 resident_before: shares[0],
                 resident_after: shares[1],
+                resident_is_estimate: searched,
                 turn: TurnSeen {
                     wall_ns: m[10],
                     cpu_ns: m[11],

@@ -11,7 +11,7 @@ use crate::record::{
 use crate::target::identity::Identity;
 use crate::target::source::ServerOptions;
 use crate::target::{Decoded, Http, TargetFacts};
-use crate::trial::{Answer, CacheState, Params, Transport, Work};
+use crate::trial::{Answer, CacheState, Params, Transport, TrialIndex, Work};
 use crate::units::Nanos;
 use readlab_protocol::{Archive, Cache, Policy, Scheduling};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn agenda() -> ResumePlan {
 pub(super) fn trial() -> Trial {
     let id: crate::trial::TrialId = "rust/io_uring/scalar@buffer=128KiB,depth=16".parse().unwrap();
     Trial {
-        index: 0,
+        index: TrialIndex::new(0),
         label: Some("ring".to_owned()),
         params: Params(BTreeMap::from([("depth".to_owned(), 16)])),
         target: 0,
@@ -104,7 +104,7 @@ fn target() -> TargetFacts {
 
 fn flame_graph(text: String) -> Line {
     Line::FlameGraph {
-        trial: 0,
+        trial: TrialIndex::new(0),
         graph: Box::new(FlameGraph {
             file: Some("flamegraphs/a b.svg".to_owned()),
             samples: 7,
@@ -116,24 +116,24 @@ fn flame_graph(text: String) -> Line {
 }
 
 fn left_behind(processes: u64) -> Line {
-    Line::LeftBehind { trial: 0, left: LeftBehind { processes, readings: 1 } }
+    Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes, readings: 1 } }
 }
 
 fn counts(how: String) -> Line {
     let counts = BTreeMap::from([("syscalls".to_owned(), Count { value: None, how })]);
-    Line::Counts { trial: 0, counts }
+    Line::Counts { trial: TrialIndex::new(0), counts }
 }
 
 /// Of two reads.
 fn latencies() -> Line {
     let histogram = "HISTFAAAACh4nJNpmSzMwMDAxgABTFCakYGBoXvTyQIG+w8QgV4OpsesTAB7IQZ2";
     let histogram = histogram.to_owned().try_into().expect("a contender sent it");
-    Line::Latencies { trial: 0, fill: 2, round: 4, histogram }
+    Line::Latencies { trial: TrialIndex::new(0), fill: 2, round: 4, histogram }
 }
 
 fn trace() -> Line {
     Line::Trace {
-        trial: 0,
+        trial: TrialIndex::new(0),
         trace: Box::new(Trace {
             calls: BTreeMap::from([("read".to_owned(), 3)]),
             latency_ns: Spread::of(vec![1, 2, u64::MAX]),
@@ -150,14 +150,14 @@ pub(super) fn resumed(reopen: Vec<usize>) -> Line {
         elapsed_ns: 1 << 53,
         state: CacheState::Warm,
         round: 5,
-        reopen,
+        reopen: reopen.into_iter().map(TrialIndex::new).collect(),
     })
 }
 
 fn own_scheduling() -> Line {
     let given = Scheduling { policy: Policy::Other, priority: 0, nice: 0, processors: vec![0, 1] };
     let ran = Scheduling { policy: Policy::Fifo, priority: 1, ..given.clone() };
-    Line::Scheduling { trial: 0, scheduling: Box::new(OwnScheduling { ran, given }) }
+    Line::Scheduling { trial: TrialIndex::new(0), scheduling: Box::new(OwnScheduling { ran, given }) }
 }
 
 fn limit(how: String) -> Line {
@@ -179,7 +179,7 @@ fn limit(how: String) -> Line {
 /// A reading whose number is reported.
 fn reported() -> Line {
     Line::Sample(Box::new(Sample {
-        trial: 0,
+        trial: TrialIndex::new(0),
         fill: 1,
         round: 2,
         position: 3,
@@ -223,6 +223,7 @@ fn fleet() -> Line {
 /// One line of every kind but the header, in the order of a run.
 pub(super) fn every_line() -> Vec<Line> {
     let how = "counted".to_owned();
+    let trial_0 = TrialIndex::new(0);
     let reason = || "a reason with \"quotes\" and \u{1b}".to_owned();
     let http = Http::Foreign {
         software: Some("s\u{1b}".to_owned()),
@@ -242,7 +243,7 @@ pub(super) fn every_line() -> Vec<Line> {
             language: None,
         }),
         Line::Trial(Box::new(trial())),
-        Line::Warmup(WarmedUp { trial: 0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
+        Line::Warmup(WarmedUp { trial: trial_0, readings: 7, wall_ns: 7, end: WarmupEnd::NoSteadyState }),
         Line::Write {
             target: 0,
             how: WriteWay::Fdatasync,
@@ -252,20 +253,20 @@ pub(super) fn every_line() -> Vec<Line> {
         reported(),
         searched(),
         Line::FleetTurn(Box::new(FleetTurn {
-            trial: 0,
+            trial: TrialIndex::new(0),
             round: 4,
             ranks: vec![RankTiming { rank: 0, started_ns: 3, late_ns: 2, wall_ns: 5, bound_ns: 1 }],
         })),
         Line::ReadersTurn(Box::new(ReadersTurn {
-            trial: 0,
+            trial: TrialIndex::new(0),
             round: 4,
             readers: vec![
                 ReaderTiming { began_ns: 0, wall_ns: 5, answered_ns: 7 },
                 ReaderTiming { began_ns: 2, wall_ns: 4, answered_ns: 6 },
             ],
         })),
-        Line::Rejected { trial: 0, round: 4, reason: reason() },
-        Line::Missing { trial: 0, meter: "minor_faults".to_owned(), reason: reason() },
+        Line::Rejected { trial: TrialIndex::new(0), round: 4, reason: reason() },
+        Line::Missing { trial: TrialIndex::new(0), meter: "minor_faults".to_owned(), reason: reason() },
         left_behind(2),
         left_behind(u64::MAX),
         own_scheduling(),
@@ -274,8 +275,8 @@ pub(super) fn every_line() -> Vec<Line> {
         flame_graph(reason()),
         trace(),
         resumed(vec![0]),
-        Line::Stopped { trial: 0, stopped: Stopped { why: StopReason::NotFirst, rounds: 5 } },
-        Line::Outcome { trial: 0, outcome: Outcome::Refused { reason: reason() } },
+        Line::Stopped { trial: trial_0, stopped: Stopped { why: StopReason::NotFirst, rounds: 5 } },
+        Line::Outcome { trial: TrialIndex::new(0), outcome: Outcome::Refused { reason: reason() } },
         limit(reason()),
         Line::Warning { text: reason() },
         Line::End { reason: EndReason::TargetChanged, wall_ns: 11 },

@@ -6,6 +6,7 @@ mod lines;
 use crate::record::{
     EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, SCHEMA_VERSION, Sample,
 };
+use crate::trial::TrialIndex;
 use lines::{every_line, header, resumed, trial};
 use std::fs;
 use std::path::PathBuf;
@@ -164,7 +165,7 @@ fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
 fn going_on_takes_back_the_end_and_the_outcomes_that_came_with_it() {
     let mut record = Record::new(header());
     record.add(Line::Trial(Box::new(trial())));
-    record.add(Line::Outcome { trial: 0, outcome: Outcome::Measured });
+    record.add(Line::Outcome { trial: TrialIndex::new(0), outcome: Outcome::Measured });
     record.add(Line::End { reason: EndReason::Interrupted, wall_ns: 1 });
     record.add(resumed(vec![]));
     assert_eq!((record.end, &record.trials[0].outcome), (None, &Some(Outcome::Measured)));
@@ -260,8 +261,8 @@ fn a_record_is_never_written_over() {
 #[test]
 fn lines_about_a_trial_that_was_never_announced_are_dropped() {
     let mut record = Record::new(header());
-    record.add(Line::Sample(Box::new(Sample { trial: 3, ..Sample::default() })));
-    record.add(Line::Outcome { trial: 3, outcome: Outcome::Measured });
+    record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(3), ..Sample::default() })));
+    record.add(Line::Outcome { trial: TrialIndex::new(3), outcome: Outcome::Measured });
     assert_eq!(record, Record::new(header()));
 }
 

@@ -4,6 +4,7 @@
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use crate::analysis::stats::{Ratio, Significance};
 use crate::contender::snippet::{self, Snippet};
+use crate::trial::TrialIndex;
 
 /// The advice for one language.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +27,7 @@ pub struct LanguageAdvice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvisedTrial {
     /// Its number.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its name.
     pub name: String,
 }

@@ -18,6 +18,7 @@ use super::words;
 use crate::analysis::stats::{Ratio, Significance};
 use crate::contender::snippet::{self, Snippet};
 use crate::record::Record;
+use crate::trial::TrialIndex;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
 
 /// The advice that follows from one ranking.
@@ -30,7 +31,7 @@ pub struct Advice {
     /// All of the advice in one sentence.
     pub sentence: String,
     /// Number of the trial to use; `None` where nothing can be advised.
-    pub uses: Option<usize>,
+    pub uses: Option<TrialIndex>,
     /// Name of the trial to use.
     pub name: String,
     /// The names of the trials that tie with it.
@@ -58,7 +59,7 @@ pub struct Against {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cheaper {
     /// Number of the trial.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its name.
     pub name: String,
     /// How many times as fast as the baseline it is.

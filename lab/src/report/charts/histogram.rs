@@ -85,11 +85,12 @@ fn drawn<'a>(histogram: &Histogram<'a>, scale: &Scale) -> ChartRow<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::TrialIndex;
 
     #[test]
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
         let spread = Spread::of(vec![262_144; 100]);
-        let label = MethodLabel { trial: 0, short: "read", name: "read", language: "Rust" };
+        let label = MethodLabel { trial: TrialIndex::new(0), short: "read", name: "read", language: "Rust" };
         let row = Histogram { label, value: "100 × 262 kB".to_owned(), spread };
         let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();
         let text = chart.inline().render();

@@ -8,6 +8,7 @@ use super::Section;
 use super::table::dot;
 use crate::contender::snippet::Snippet;
 use crate::markup::{Element, element, words};
+use crate::trial::TrialIndex;
 
 /// The section; `None` where nothing can be advised.
 pub(super) fn section(page: &Page) -> Option<Section> {
@@ -62,7 +63,7 @@ fn facts(it: &LanguageAdvice) -> Element {
 }
 
 /// The short name of a trial.
-fn short(page: &Page, advice: &Advice, index: usize) -> String {
+fn short(page: &Page, advice: &Advice, index: TrialIndex) -> String {
     let rows = page.rankings.get(advice.ranking).map_or(&[][..], |ranking| &ranking.rows);
     rows.iter().find(|row| row.index == index).map_or_else(String::new, |row| row.short.clone())
 }

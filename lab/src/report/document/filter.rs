@@ -5,6 +5,7 @@ use super::super::method_label::MethodLabel;
 use super::super::page::Page;
 use super::super::palette::language_class;
 use crate::markup::{Element, element, words};
+use crate::trial::TrialIndex;
 use std::collections::BTreeMap;
 
 /// The controls; `None` where fewer than two methods are shown.
@@ -37,7 +38,7 @@ pub(super) fn controls(page: &Page) -> Option<Element> {
 }
 
 /// Every shown trial with its language and its names, for the script.
-fn list(labels: &BTreeMap<usize, MethodLabel>) -> Element {
+fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     let one = |label: &MethodLabel| {
         let text = if label.short == label.name {
             label.name.to_owned()
@@ -50,7 +51,7 @@ fn list(labels: &BTreeMap<usize, MethodLabel>) -> Element {
 }
 
 /// The methods in rows, by the numbers of their trials.
-fn labels(page: &Page) -> BTreeMap<usize, MethodLabel<'_>> {
+fn labels(page: &Page) -> BTreeMap<TrialIndex, MethodLabel<'_>> {
     let ranked =
         page.rankings.iter().flat_map(|it| it.rows.iter().chain(&it.searched)).map(MethodLabel::from);
     let inside = page.inside.iter().map(MethodLabel::from);

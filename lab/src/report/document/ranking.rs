@@ -12,6 +12,7 @@ use super::sections::{figures, float};
 use super::table::{Caption, Column, TableCell, TableRow, table};
 use super::{Section, legend_words};
 use crate::markup::{Element, words};
+use crate::trial::TrialIndex;
 
 /// The sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
@@ -55,7 +56,7 @@ fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
     ranking.rows.iter().map(row).collect()
 }
 
-fn forest_row(row: &RankingRow, baseline: Option<usize>) -> ForestRow<'_> {
+fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
     let is_baseline = Some(row.index) == baseline;
     let ci95 = row.ratio.and_then(|ratio| ratio.ci95);
     ForestRow {

@@ -11,6 +11,7 @@ use super::{Section, figure, fleet, folded, inside, ranking, side_by_side, sweep
 use crate::analysis::stats::Summary;
 use crate::markup::{Element, element, words};
 use crate::record::Metric;
+use crate::trial::TrialIndex;
 use std::collections::BTreeSet;
 
 /// All sections that the record has something for.
@@ -264,7 +265,7 @@ impl PercentileColumns<'_> {
 }
 
 fn curves(page: &Page) -> Option<Section> {
-    let trials = |curve: &Curve| curve.trials.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let trials = |curve: &Curve| curve.trials.iter().map(TrialIndex::to_string).collect::<Vec<_>>().join(" ");
     let drawn = page.curves.iter().zip(curve_charts(page));
     let drawn = drawn.map(|(curve, chart)| figure(chart).set("data-trials", trials(curve)));
     let content = vec![side_by_side(drawn)];

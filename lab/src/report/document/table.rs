@@ -5,6 +5,7 @@ use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::words::{NONE, Number};
 use crate::markup::{Element, element, words};
+use crate::trial::TrialIndex;
 
 /// How a column is laid out and sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl TableCell {
 /// One row; its first cell names it.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::report) struct TableRow {
-    trial: Option<usize>,
+    trial: Option<TrialIndex>,
     dot: Option<Element>,
     ends_group: bool,
     cells: Vec<TableCell>,

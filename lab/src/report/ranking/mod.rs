@@ -87,7 +87,7 @@ pub struct Ranking {
     pub rows: Vec<RankingRow>,
     /// The measured controls, fastest first.
     pub controls: Vec<RankingRow>,
-    /// The others, in the order of the record.
+    /// The others, in the order of their numbers.
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
@@ -135,6 +135,7 @@ impl Ranking {
                 Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
             groups.entry(key).or_default().push(it);
         }
+        groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
         let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
         let distinguished_by = DistinguishedBy::of(record);
         let shared = Shared { record, limits, names, languages, distinguished_by };
@@ -151,6 +152,7 @@ impl Shared<'_> {
             languages: &self.languages,
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            facts,
             pieces: facts.and_then(Pieces::of),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =

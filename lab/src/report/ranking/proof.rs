@@ -26,6 +26,9 @@ pub struct StateProof {
     pub samples: usize,
     /// Of these, samples whose residency is known both before and after.
     pub residency_known: usize,
+    /// Of these, samples whose residency is an estimate, from some pages of the file.
+    #[serde(rename = "residency_estimated", skip_serializing_if = "is_none")]
+    pub residency_estimated: usize,
     /// Of these, samples whose bytes from the device are known.
     #[serde(rename = "device_bytes_known")]
     pub device_known: usize,
@@ -37,6 +40,10 @@ pub struct StateProof {
     /// came from below.
     #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
     pub of_part: usize,
+    /// Of these, cold samples that went through the page cache, left less than the file in it and
+    /// took nothing from the device, as of a hole: nothing proves that they read the file.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unproven: usize,
     /// Rejected readings.
     pub rejected: usize,
     /// Share of pages in the cache before.
@@ -53,6 +60,11 @@ pub struct StateProof {
     pub below_share: Option<Range>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(samples: &usize) -> bool {
+    *samples == 0
+}
+
 impl Range {
     /// Over some values; `None` without any.
     pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Range> {
@@ -64,10 +76,10 @@ impl Range {
 }
 
 impl StateProof {
-    /// For how many samples the bytes from the device are missing, and for how many they are the
-    /// only proof; empty where both are none.
+    /// For how many samples the bytes from the device are missing, for how many they are the only
+    /// proof, and for how many not even they are; empty where all three are none.
     fn of_device(&self) -> String {
-        let StateProof { samples, device_known, by_device_alone, .. } = self;
+        let StateProof { samples, device_known, by_device_alone, unproven, .. } = self;
         let mut text = String::new();
         if device_known < samples {
             text += &format!(" (device bytes known for {device_known} of {samples})");
@@ -80,7 +92,20 @@ impl StateProof {
         if self.of_part > 0 {
             text += &format!("; {} read a part: what they left in the cache came from there", self.of_part);
         }
+        if *unproven > 0 {
+            text += &format!(
+                "; {unproven} left less than the file in the cache and took nothing from the device: that they read it is unproven"
+            );
+        }
         text
+    }
+
+    /// For how many samples the residency is an estimate; empty where for none.
+    fn of_estimates(&self) -> String {
+        match self.residency_estimated {
+            0 => String::new(),
+            estimated => format!(" (estimated for {estimated}, from sampled pages)"),
+        }
     }
 
     /// What was proven, in words.
@@ -95,9 +120,10 @@ impl StateProof {
             format!("; the layer below read {} of the size", between(Some(share)))
         });
         format!(
-            "residency known for {} of {} samples, {} rejected; in the cache before {}, after {}; {from_device}{below}",
+            "residency known for {} of {} samples{}, {} rejected; in the cache before {}, after {}; {from_device}{below}",
             self.residency_known,
             self.samples,
+            self.of_estimates(),
             self.rejected,
             between(self.resident_before),
             between(self.resident_after),
@@ -114,9 +140,19 @@ impl StateProof {
         StateProof {
             samples: samples().count(),
             residency_known: samples().filter(known).count(),
+            residency_estimated: samples()
+                .filter(|sample| known(sample) && sample.resident_is_estimate)
+                .count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: all().filter(|it| !reads_part(it)).map(left_less).sum(),
-            of_part: all().filter(|it| reads_part(it)).map(left_less).sum(),
+            by_device_alone: all()
+                .filter(|it| !reads_part(it))
+                .map(|trial| left_less(trial, |bytes| bytes != Some(0)))
+                .sum(),
+            unproven: all()
+                .filter(|it| !reads_part(it))
+                .map(|trial| left_less(trial, |bytes| bytes == Some(0)))
+                .sum(),
+            of_part: all().filter(|it| reads_part(it)).map(|trial| left_less(trial, |_| true)).sum(),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
@@ -140,18 +176,14 @@ fn reads_part(trial: &TrialRecord) -> bool {
     trial.trial.work == Work::Output
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
-/// Cold samples of a trial through the page cache that left less than the file in it.
-fn left_less(trial: &TrialRecord) -> usize {
+/// Cold samples of a trial through the page cache that left less than the file in it and took such
+/// bytes from the device.
+fn left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
-    let left_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
-    trial.samples.iter().filter(left_less).count()
+    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
+    trial.samples.iter().filter(is_less).filter(|sample| took(sample.device_read_bytes)).count()
 }
 
 /// Bytes from the device over the target's size, sample by sample.

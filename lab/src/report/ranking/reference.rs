@@ -2,12 +2,13 @@
 
 use super::row::MeasuredRow;
 use crate::record::{INDEPENDENT, Record, ReferenceCandidate, ReferenceReason, Trial};
+use crate::trial::TrialIndex;
 
 /// The trial that ratios are computed against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Number of the trial.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its name.
     pub name: String,
     /// Why it was chosen.

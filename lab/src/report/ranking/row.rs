@@ -1,16 +1,17 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
-use super::super::chart_reading::{self, ChartReading};
+use super::super::chart_reading::ChartReading;
 use super::super::name::ShortNames;
 use super::pieces::Pieces;
 use super::proof::{Range, device_shares};
 use super::rank::Rank;
 use crate::analysis::latency::LatencySummary;
 use crate::analysis::stats::{self, FillSpread, Ratio, Summary};
-use crate::analysis::verdict::Diagnosis;
+use crate::analysis::verdict::{self, Diagnosis, NoCpuTime};
 use crate::contender::language::Languages;
 use crate::record::{Count, Metric, Stopped, TrialRecord};
-use crate::trial::{CacheState, MethodId, Params};
+use crate::target::TargetFacts;
+use crate::trial::{CacheState, MethodId, Params, TrialIndex};
 use crate::units::{Bytes, Nanos, Throughput};
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankingRow {
     /// Number of the trial.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its name.
     pub name: String,
     /// Its shortest name that no other trial of this record has.
@@ -37,8 +38,8 @@ pub struct RankingRow {
     pub missing_rounds: usize,
     /// Wall time.
     pub wall: Summary,
-    /// The bytes that one reading brings, by all its readers together; `None` for a control and for
-    /// an empty target.
+    /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
+    /// empty target, and where it is not known to have read all of it.
     pub bytes: Option<Bytes>,
     /// Those bytes over the median wall time.
     pub throughput: Option<Throughput>,
@@ -55,7 +56,7 @@ pub struct RankingRow {
     /// The single readings.
     pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time over wall time, the median over the samples that hold
-    /// both.
+    /// both; `None` where the windows are too short for the clock of the CPU time.
     pub cores: Option<f64>,
     /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
     pub cpu: Option<Summary>,
@@ -97,6 +98,8 @@ pub(super) struct RowContext<'a> {
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
     pub(super) bytes_out: Option<Bytes>,
+    /// The target; `None` where the record has lost it.
+    pub(super) facts: Option<&'a TargetFacts>,
     /// The pieces that one reading reads; `None` for a file that is read whole.
     pub(super) pieces: Option<Pieces>,
 }
@@ -129,15 +132,13 @@ impl RankingRow {
 
     /// Summarises a trial; `None` without samples.
     pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, languages, size, bytes_out, pieces } = context;
-        let summarise = |metric| {
-            let readings = trial.samples.iter().filter_map(|sample| sample.observation(metric));
-            Some((metric, stats::summary(readings)?))
-        };
-        let summaries: BTreeMap<Metric, Summary> = Metric::ALL.into_iter().filter_map(summarise).collect();
+        let &RowContext { names, languages, size, bytes_out, facts, pieces } = context;
+        let busy = verdict::processors_busy(trial);
+        let (summaries, missing) = summarised(trial, busy.as_ref().err());
         let wall = summaries.get(&Metric::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
-        let bytes = bytes_out.filter(|size| size.0 > 0 && !trial.trial.is_control()).map(by_all);
+        let is_whole = facts.is_some_and(|facts| trial.read_whole(facts));
+        let bytes = bytes_out.filter(|size| size.0 > 0 && is_whole && !trial.trial.is_control()).map(by_all);
         let read = bytes.filter(|_| wall.median > 0);
         Some(RankingRow {
             index: trial.trial.index,
@@ -155,7 +156,7 @@ impl RankingRow {
                 .filter(|_| read.is_some() && trial.trial.decodes.is_some())
                 .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
             pieces,
-            pieces_per_s: pieces.filter(|_| wall.median > 0).map(|pieces| {
+            pieces_per_s: pieces.filter(|_| is_whole && wall.median > 0).map(|pieces| {
                 let count = pieces.count().saturating_mul(trial.trial.readers());
                 Throughput::of(Bytes(count), Nanos(wall.median)).0
             }),
@@ -163,15 +164,16 @@ impl RankingRow {
             wall,
             summaries,
             readings: trial.samples.iter().map(ChartReading::of).collect(),
-            cores: chart_reading::cores(&trial.samples),
-            cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation())),
+            cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
+                .filter(|_| busy.is_ok()),
+            cores: busy.ok(),
             counts: trial.counts.clone(),
             count_summaries: trial
                 .count_runs
                 .iter()
                 .filter_map(|(kind, runs)| Some((kind.clone(), stats::count_summary(runs)?)))
                 .collect(),
-            missing: trial.missing.clone(),
+            missing,
             ratio: None,
             bypasses_cache: trial.trial.bypasses_cache(),
             device_share: Range::over(device_shares(trial, size)),
@@ -183,4 +185,24 @@ impl RankingRow {
             diagnosis: None,
         })
     }
+}
+
+/// A summary of each metric, and why others are missing: CPU time also where the windows are too
+/// short for its clock.
+fn summarised(
+    trial: &TrialRecord,
+    no_cpu: Option<&NoCpuTime>,
+) -> (BTreeMap<Metric, Summary>, BTreeMap<String, String>) {
+    let mut missing = trial.missing.clone();
+    let mut metrics = Metric::ALL.to_vec();
+    if let Some(why @ NoCpuTime::BelowResolution { .. }) = no_cpu {
+        let of_cpu = [Metric::CpuUserNs, Metric::CpuSystemNs];
+        metrics.retain(|metric| !of_cpu.contains(metric));
+        missing.extend(of_cpu.map(|metric| (metric.name().to_owned(), why.to_string())));
+    }
+    let summarise = |metric| {
+        let readings = trial.samples.iter().filter_map(|sample| sample.observation(metric));
+        Some((metric, stats::summary(readings)?))
+    };
+    (metrics.into_iter().filter_map(summarise).collect(), missing)
 }

@@ -2,6 +2,7 @@
 
 use super::super::name::ShortNames;
 use crate::record::TrialRecord;
+use crate::trial::TrialIndex;
 
 /// Up to this many trials that lack numbers for the same reason have a line each; more share one
 /// line.
@@ -14,7 +15,7 @@ const NAMED: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
     /// Number of the trial, or of the first of several.
-    pub index: usize,
+    pub index: TrialIndex,
     /// Its name, or how many there are.
     pub name: String,
     /// Its name as short as it may be beside the others of this record.
@@ -80,7 +81,13 @@ mod tests {
 
     fn late(index: usize) -> Unmeasured {
         let name = format!("c/{index}");
-        Unmeasured { index, short: name.clone(), name, outcome: "unavailable", reason: "late".to_owned() }
+        Unmeasured {
+            index: TrialIndex::new(index),
+            short: name.clone(),
+            name,
+            outcome: "unavailable",
+            reason: "late".to_owned(),
+        }
     }
 
     #[test]

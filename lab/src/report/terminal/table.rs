@@ -12,6 +12,7 @@ use crate::analysis::compare::Center;
 use crate::analysis::verdict::Diagnosis;
 use crate::record::Metric;
 use crate::terminal::printable::printable;
+use crate::trial::TrialIndex;
 use crate::units::Bytes;
 
 /// Cells of the longest bar.
@@ -70,7 +71,11 @@ pub(super) fn cut(text: &str, letters: usize) -> String {
 
 /// The lines of a ranking: all its rows; or the first of each rank, the reference and the advised
 /// trial, and a count of the others.
-pub(super) fn table_rows(ranking: &Ranking, advised: Option<usize>, lists_all: bool) -> Vec<TableRow<'_>> {
+pub(super) fn table_rows(
+    ranking: &Ranking,
+    advised: Option<TrialIndex>,
+    lists_all: bool,
+) -> Vec<TableRow<'_>> {
     if lists_all {
         return ranking.rows.iter().map(TableRow::Trial).collect();
     }

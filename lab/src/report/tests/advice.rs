@@ -7,7 +7,7 @@ use crate::contender::snippet;
 use crate::record::testing::{header, outcome, trial};
 use crate::record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason, Sample};
 use crate::target::TargetFacts;
-use crate::trial::{CacheState, Work};
+use crate::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 
 const WARM: CacheState = CacheState::Warm;
@@ -55,7 +55,10 @@ fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
          16 KiB buffers; rust/read with iterator and 64 KiB buffers would already give 2.00 [2.00, 2.00] times \
          without several threads, the crate memmap2 or unsafe code"
     );
-    assert_eq!((result.uses, result.cheaper.unwrap().index, result.code.len()), (Some(0), 2, 2));
+    assert_eq!(
+        (result.uses, result.cheaper.unwrap().index, result.code.len()),
+        (Some(TrialIndex::new(0)), TrialIndex::new(2), 2)
+    );
     assert!(result.code[0].code.contains("THREADS: usize = 2;"));
 }
 
@@ -68,7 +71,7 @@ fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
         ("rust/lines", 100, STEADY),
     ]);
     let result = advice(&record).unwrap();
-    assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(2), 2, None));
+    assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(TrialIndex::new(2)), 2, None));
     assert!(
         result.sentence.ends_with(
             "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie"
@@ -126,7 +129,7 @@ fn what_is_kept_is_what_is_advised_in_the_exports_too() {
     let result = advice(&record).unwrap();
     assert_eq!(
         (result.uses, result.name.as_str(), result.against, result.cheaper),
-        (Some(1), "c/getline", None, None)
+        (Some(TrialIndex::new(1)), "c/getline", None, None)
     );
 }
 
@@ -182,8 +185,8 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     let trials = [("rust/mmap/avx2", 50, STEADY), ("rust/lines", 100, STEADY), ("rust/null", 1, STEADY)];
     let both = [trials, trials].concat();
     let mut record = raced(&both);
-    for it in &mut record.trials {
-        it.trial.work = if it.trial.index < 3 { Work::Newlines } else { Work::Lines };
+    for it in record.trials.iter_mut() {
+        it.trial.work = if it.trial.index < TrialIndex::new(3) { Work::Newlines } else { Work::Lines };
         it.trial.cache = if it.trial.method() == "null" { Cache::None } else { Cache::Through };
     }
     let page = Page::of(&record);
@@ -202,7 +205,7 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
         1,
         TargetFacts { path: "/data/g.zip".into(), size_bytes: 1_000_000_000, ..TargetFacts::default() },
     ));
-    record.trials[3..5].iter_mut().for_each(|it| it.trial.target = 1);
+    [3, 4].iter().for_each(|&index| record.trials[index].trial.target = 1);
     record.trials[2].trial.cache = Cache::None;
     let control = &mut record.trials[5].trial;
     (control.work, control.cache) = (Work::Sum, Cache::None);
@@ -231,7 +234,7 @@ fn too_few_rounds_carry_no_advice_and_one_trial_none_either() {
     let three = [("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)];
     let mut record = raced(&three);
     record.trials[2].samples = record.trials[2].samples.iter().take(3).collect();
-    assert_eq!(advice(&record).unwrap().uses, Some(0));
+    assert_eq!(advice(&record).unwrap().uses, Some(TrialIndex::new(0)));
 }
 
 #[test]
@@ -262,7 +265,7 @@ fn tuned() -> Record {
         for rung in 0..rungs {
             let wall_ns = 90_000_000 - 10_000_000 * index as u64;
             let sample = Sample {
-                trial: index,
+                trial: TrialIndex::new(index),
                 rung: Some(rung),
                 round: rung,
                 fill: rung,

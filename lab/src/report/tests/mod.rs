@@ -5,16 +5,18 @@ use crate::record::testing::{self, header, outcome, trial};
 use crate::record::{EndReason, Line, Outcome, Record, Sample};
 use crate::target::hidden_cache::{HiddenCache, NotProbed, Times};
 use crate::target::{Decoded, TargetFacts};
-use crate::trial::{Answer, CacheState};
+use crate::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
 use std::io::{self, Write};
 
 mod advice;
+mod evidence;
 mod exports;
 mod latencies;
 mod page_records;
 mod pages;
 mod percentiles;
+mod recomputed;
 mod tables;
 
 const SIZE: u64 = 1_000_000_000;
@@ -29,7 +31,7 @@ fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5])
     for round in 0..10_u32 {
         let wobble = wobble_us[round as usize % 5] * 1_000;
         record.add(Line::Sample(Box::new(Sample {
-            trial,
+            trial: TrialIndex::new(trial),
             fill: if cold { round } else { round / 5 },
             round,
             turn_readings: 1,
@@ -65,8 +67,12 @@ fn race() -> Record {
         outcome(&mut record, index, Outcome::Measured);
     }
     let missing = "perf events are not permitted".to_owned();
-    record.add(Line::Missing { trial: 0, meter: "minor_faults".into(), reason: missing });
-    record.add(Line::Rejected { trial: 4, round: 3, reason: "0.2 % still in the cache".into() });
+    record.add(Line::Missing { trial: TrialIndex::new(0), meter: "minor_faults".into(), reason: missing });
+    record.add(Line::Rejected {
+        trial: TrialIndex::new(4),
+        round: 3,
+        reason: "0.2 % still in the cache".into(),
+    });
     record.add(trial(6, "rust/io_uring@depth=8", CacheState::Cold, Cache::Through));
     outcome(&mut record, 6, Outcome::Unavailable { reason: "io_uring is switched off".into() });
     record.add(Line::Warning { text: "the machine is busy".into() });
@@ -164,7 +170,7 @@ fn what_the_device_does_not_prove_is_counted_apart() {
     let sampled = |trial: usize, round: u32, device_read_bytes, resident_after| {
         let (resident_before, resident_after) = (Some(0.0), Some(resident_after));
         let sample = Sample {
-            trial,
+            trial: TrialIndex::new(trial),
             round,
             wall_ns: 1000,
             device_read_bytes,
@@ -272,7 +278,10 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
     let page = Page::of(&record);
     let rows = &page.rankings[0].rows;
     // The order is that of times, whatever the rates.
-    assert_eq!((rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0), (0, 2e9, 2 * SIZE));
+    assert_eq!(
+        (rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0),
+        (TrialIndex::new(0), 2e9, 2 * SIZE)
+    );
     assert!(wide(&record).contains("2.00 GB/s"), "{}", wide(&record));
     assert!(markdown(&page).contains("| 2.00 GB/s |"), "{}", markdown(&page));
     let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
@@ -291,8 +300,8 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
 fn a_record_from_before_archives_were_distinguished_keeps_its_rates() {
     let mut record = decoded();
     record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
-    record.trials.remove(0);
-    record.trials[0].trial.decodes = None;
+    record.trials = record.trials.into_iter().skip(1).collect();
+    record.trials[1].trial.decodes = None;
     let ranking = &Page::of(&record).rankings[0];
     assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
 }

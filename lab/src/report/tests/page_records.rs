@@ -4,6 +4,7 @@ use super::*;
 use crate::record::{Count, Header, RunKind, Samples, WriteTimes, WriteWay};
 use crate::report::Bound;
 use crate::target::layers::Layer;
+use crate::trial::TrialIndex;
 use crate::units::Throughput;
 
 /// As `race`, with calls counted.
@@ -13,7 +14,7 @@ pub(super) fn counted() -> Record {
     let counts = [("syscalls", count(Some(16_391), "tracepoint")), ("mallocs", count(None, "no library"))];
     for trial in 0..3 {
         let counts = counts.iter().map(|(kind, count)| ((*kind).to_owned(), count.clone())).collect();
-        record.add(Line::Counts { trial, counts });
+        record.add(Line::Counts { trial: TrialIndex::new(trial), counts });
     }
     record
 }
@@ -42,7 +43,7 @@ pub(super) fn large() -> Record {
         for round in 0..500_u32 {
             let scattered = u64::from(round.wrapping_mul(2_654_435_761) >> 8);
             record.add(Line::Sample(Box::new(Sample {
-                trial: index,
+                trial: TrialIndex::new(index),
                 fill: round / 100,
                 round,
                 wall_ns: 50_000_000 + index as u64 * 1_000_000 + scattered,
@@ -76,8 +77,12 @@ pub(super) fn swept() -> Record {
         record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
         record.trials[index].trial.target = index;
         let wall_ns = 100_000 + size_bytes * 2 / 5 + late_ns;
-        let sample =
-            Sample { trial: index, wall_ns, device_read_bytes: Some(size_bytes), ..Sample::default() };
+        let sample = Sample {
+            trial: TrialIndex::new(index),
+            wall_ns,
+            device_read_bytes: Some(size_bytes),
+            ..Sample::default()
+        };
         record.add(Line::Sample(Box::new(sample)));
         outcome(&mut record, index, Outcome::Measured);
     }

@@ -4,6 +4,7 @@ use super::page_records::{all_pages, bounded, buffers, counted, large, sweep, sw
 use super::*;
 use crate::record::{LeftBehind, Samples};
 use crate::report::{self, charts};
+use crate::trial::TrialIndex;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -260,7 +261,7 @@ fn settings_make_a_curve_from_three_on() {
     let spelled: Vec<&str> = curve.points.iter().map(|point| point.spelled.as_str()).collect();
     assert_eq!(spelled, ["4KiB", "16KiB", "64KiB", "256KiB"]);
     let mut two = buffers(10);
-    two.trials.truncate(2);
+    two.trials = two.trials.into_iter().take(2).collect();
     assert!(Page::of(&two).curves.is_empty());
 }
 
@@ -291,7 +292,7 @@ fn short_names_are_unique() {
     let mut record = race();
     record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::of(&record);
-    let names: BTreeMap<&str, usize> =
+    let names: BTreeMap<&str, TrialIndex> =
         page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
@@ -356,8 +357,10 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
 #[test]
 fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
     let mut record = swept();
-    record.add(Line::LeftBehind { trial: 0, left: LeftBehind { processes: 2, readings: 2 } });
-    record.add(Line::LeftBehind { trial: 5, left: LeftBehind { processes: 1, readings: 1 } });
+    record
+        .add(Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes: 2, readings: 2 } });
+    record
+        .add(Line::LeftBehind { trial: TrialIndex::new(5), left: LeftBehind { processes: 1, readings: 1 } });
     let sample = Sample { device_read_bytes: None, ..record.trials[3].samples.iter().next().unwrap() };
     record.trials[3].samples = Samples::default();
     record.trials[3].samples.push(&sample);

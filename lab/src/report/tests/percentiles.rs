@@ -4,6 +4,7 @@
 use super::super::{Page, html, percentiles};
 use super::page_records::counted;
 use crate::record::{Count, Line, Record};
+use crate::trial::TrialIndex;
 use std::collections::BTreeMap;
 
 /// The first trial is counted four more times; its runs are 16 391, then 1 to 4.
@@ -11,7 +12,10 @@ fn counted_again() -> Record {
     let mut record = counted();
     for value in 1..5 {
         let count = Count { value: Some(value), how: "tracepoint".to_owned() };
-        record.add(Line::Counts { trial: 0, counts: BTreeMap::from([("syscalls".to_owned(), count)]) });
+        record.add(Line::Counts {
+            trial: TrialIndex::new(0),
+            counts: BTreeMap::from([("syscalls".to_owned(), count)]),
+        });
     }
     record
 }
@@ -35,7 +39,13 @@ fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples()
     let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
     assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
     assert_eq!(text.matches("wall time").count(), trials, "{text}");
-    let name = &page.rankings.iter().flat_map(|it| &it.rows).find(|row| row.index == 0).unwrap().name;
+    let name = &page
+        .rankings
+        .iter()
+        .flat_map(|it| &it.rows)
+        .find(|row| row.index == TrialIndex::new(0))
+        .unwrap()
+        .name;
     let of_first = &text[text.find(name.as_str()).unwrap()..];
     assert_eq!(row(of_first, "syscalls"), ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"], "{of_first}");
     assert!(!text.contains("mallocs"), "what was not counted has no row");

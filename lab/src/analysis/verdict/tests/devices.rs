@@ -1,6 +1,7 @@
 //! Verdicts on cold readings: what the device, a cache above it and the file's extents decide.
 
 use super::*;
+use crate::target::places::{Pattern, PlacesFacts};
 
 #[test]
 fn a_cold_reading_at_the_rate_of_the_device_is_stopped_by_it() {
@@ -46,6 +47,37 @@ fn waiting_without_device_and_processor_is_latency() {
     assert_eq!(verdict_on(&record, fuse).verdict, Verdict::Latency);
     let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
     assert_eq!(verdict_on(&record, warm).verdict, Verdict::Latency);
+}
+
+#[test]
+fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
+    let judged = |fetched: u64, wall_ms| {
+        let mut record = machine();
+        let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
+        record.targets[0].places = Some(PlacesFacts {
+            pattern,
+            block_bytes: 4096,
+            reads: SIZE / 4096,
+            distinct: SIZE / 4096,
+            file_bytes,
+        });
+        let meters = MeterValues { device_bytes: Some(fetched), ..cpu(wall_ms, 40, 160) };
+        let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, meters);
+        let judged = verdict_on(&record, read);
+        (judged.stops_at(), judged.sentence, limits(&record).len())
+    };
+    // Two and a half times the bytes, at nine tenths of the device's rate.
+    let (stops_at, sentence, of_machine) = judged(SIZE * 5 / 2, 1075);
+    assert_eq!(stops_at, "device 93 %", "{sentence}");
+    assert!(sentence.contains("2.33 GB/s is 93 % of the 2.50 GB/s that rust/device"), "{sentence}");
+    assert!(sentence.ends_with("; the kernel fetched 2.5 times the bytes that were asked for"), "{sentence}");
+    // Pieces that are larger than the control's come faster, and say nothing of its blocks.
+    let (stops_at, sentence, limits) = judged(SIZE * 20, 2000);
+    assert_eq!((stops_at.as_str(), limits), ("device", of_machine), "{sentence}");
+    assert!(sentence.contains("10.0 GB/s is more than the 2.50 GB/s that rust/device"), "{sentence}");
+    let (stops_at, sentence, _) = judged(SIZE, 1075);
+    assert_eq!(stops_at, "too little in flight", "{sentence}");
+    assert!(!sentence.contains("fetched"), "{sentence}");
 }
 
 /// A target whose cold readings come from who knows where.

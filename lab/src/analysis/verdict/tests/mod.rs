@@ -12,7 +12,7 @@ use crate::record::{Header, LimitUnit, Line, Outcome, Sample, testing};
 use crate::target::extents::Extents;
 use crate::target::tree::TreeFacts;
 use crate::target::{Decoded, TargetFacts};
-use crate::trial::{Answer, CacheState};
+use crate::trial::{Answer, CacheState, TrialIndex};
 use proptest::prelude::*;
 use readlab_protocol::{Archive, Cache};
 
@@ -49,7 +49,7 @@ fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters:
     record.add(testing::trial(index, name, state, cache));
     for round in 0..5 {
         record.add(Line::Sample(Box::new(Sample {
-            trial: index,
+            trial: TrialIndex::new(index),
             round,
             wall_ns: meters.wall_ms * 1_000_000,
             cpu_user_ns: meters.user_ms.map(|ms| ms * 1_000_000),
@@ -274,7 +274,7 @@ fn what_is_missing_is_said_instead_of_guessed() {
     let mut record = machine();
     let blind = warm(&mut record, "rust/read/avx512", MeterValues { wall_ms: 200, ..MeterValues::default() });
     let reason = "perf events are not permitted".to_owned();
-    record.add(Line::Missing { trial: blind, meter: "cpu_user_ns".into(), reason });
+    record.add(Line::Missing { trial: TrialIndex::new(blind), meter: "cpu_user_ns".into(), reason });
     let judged = verdict_on(&record, blind);
     assert!(judged.sentence.contains("perf events are not permitted"), "{}", judged.sentence);
     let control = &record.trials[0];

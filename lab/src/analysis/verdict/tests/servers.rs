@@ -4,6 +4,7 @@
 use super::*;
 use crate::record::{RequestMeters, TurnSeen};
 use crate::target::Http;
+use crate::trial::TrialIndex;
 
 fn of_server(http: Http) -> Record {
     let mut record = record(None);
@@ -18,7 +19,7 @@ fn requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Optio
     for round in 0..12 {
         let first_byte_ns = first_byte_ms.map(|ms| ms * 1_000_000);
         record.add(Line::Sample(Box::new(Sample {
-            trial: index,
+            trial: TrialIndex::new(index),
             round,
             wall_ns: wall_ms * 1_000_000 + u64::from(round) * 1_000,
             cpu_user_ns: Some(wall_ms * 100_000),
@@ -122,7 +123,7 @@ fn busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [u64;
     record.add(testing::trial(index, name, CacheState::Unknown, Cache::Through));
     for round in 0..5 {
         record.add(Line::Sample(Box::new(Sample {
-            trial: index,
+            trial: TrialIndex::new(index),
             round,
             wall_ns: 100_000_000,
             cpu_user_ns: Some(user_ms * 1_000_000),

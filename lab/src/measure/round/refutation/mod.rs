@@ -9,6 +9,7 @@ use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::measure::interface::{SampleError, Slot, TrialEnd};
 use crate::record::Sample;
+use crate::trial::TrialIndex;
 
 /// How many further turns each control gets before a trial is refused by it.
 const CONTROL_TURNS: usize = 3;
@@ -18,7 +19,7 @@ const TURNS_MIN: usize = 5;
 
 impl Run<'_> {
     /// Learns from the samples of a turn.
-    pub(super) fn learn(&mut self, trial: usize, samples: &[Sample]) {
+    pub(super) fn learn(&mut self, trial: TrialIndex, samples: &[Sample]) {
         self.plausibility.learn(&self.plan.planned(trial).trial, samples);
     }
 
@@ -61,7 +62,7 @@ impl Run<'_> {
     }
 
     /// One more turn, only to learn from it; `None` if it gave no samples.
-    fn further_turn(&mut self, trial: usize) -> Result<Option<Vec<Sample>>, RunStop> {
+    fn further_turn(&mut self, trial: TrialIndex) -> Result<Option<Vec<Sample>>, RunStop> {
         let slot = Slot::unrecorded(self.plan.planned(trial).trial.state);
         match self.sampler.turn(trial, &slot) {
             Ok(samples) => {

@@ -2,6 +2,7 @@
 
 use crate::measure::round::testing::{COLD, RecordedRun, ScriptedSampler, WARM, plan, play, runs};
 use crate::record::{Delivered, Sample, TurnSeen};
+use crate::trial::TrialIndex;
 use std::collections::VecDeque;
 
 const MS: u64 = 1_000_000;
@@ -44,7 +45,7 @@ fn race(state: crate::trial::CacheState, rounds: u32, shown: [&[Shown]; 3]) -> R
             let now = if left.len() > 1 { left.pop_front() } else { left.front().copied() };
             now.expect("something is scripted").into_sample(sample);
         };
-        sampler.alterations.insert(trial, Box::new(alter));
+        sampler.alterations.insert(TrialIndex::new(trial), Box::new(alter));
     }
     play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), sampler)
 }
@@ -72,7 +73,7 @@ fn a_preempted_control_refuses_no_trial() {
         "further turns until the doubt was gone: {:?}",
         recorded.log
     );
-    assert_eq!(recorded.count_of(1), 1, "only the reading of its round is recorded");
+    assert_eq!(recorded.count_of(TrialIndex::new(1)), 1, "only the reading of its round is recorded");
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn windows_that_leave_much_of_every_turn_out_are_refused_with_both_numbers() {
         let said = outcome_of_a(&recorded);
         let begin = "refused a: its windows leave out 20000000 ns of a turn that took 40000000 ns, the least of 5 turns";
         assert!(said.starts_with(begin), "{said}");
-        assert_eq!(recorded.count_of(2), 3, "further turns are not recorded");
+        assert_eq!(recorded.count_of(TrialIndex::new(2)), 3, "further turns are not recorded");
     }
 }
 
@@ -139,8 +140,8 @@ fn bytes_that_were_seen_to_arrive_need_no_other_proof() {
         Shown { window_ns: 9 * MS, cpu_ns: MS, seen_ns: 9 * MS }.into_sample(sample);
         sample.turn.delivered = Some(Delivered::Calls);
     };
-    sampler.alterations.insert(0, Box::new(resident));
-    sampler.alterations.insert(1, Box::new(by_calls));
+    sampler.alterations.insert(TrialIndex::new(0), Box::new(resident));
+    sampler.alterations.insert(TrialIndex::new(1), Box::new(by_calls));
     let recorded = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), sampler);
     assert_eq!(outcome_of_a(&recorded), "measured a");
 }

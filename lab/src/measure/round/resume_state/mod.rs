@@ -9,7 +9,7 @@ use super::trial_progress::TrialProgress;
 use super::unaccounted::turns;
 use crate::measure::plan::{Plan, Rules};
 use crate::record::{EndReason, Outcome, Record, Sample, StopReason, TrialRecord};
-use crate::trial::CacheState;
+use crate::trial::{CacheState, TrialIndex};
 
 /// The earlier part, if there was one.
 #[derive(Clone, Copy, Default)]
@@ -27,7 +27,7 @@ pub(in crate::measure) struct NextRound {
 /// Trials that an interruption ended as measured although readings are still to come: those of the
 /// states that were not closed. A state is closed by counting what its contenders do inside.
 #[must_use]
-pub fn reopen(record: &Record) -> Vec<usize> {
+pub fn reopen(record: &Record) -> Vec<TrialIndex> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
     }
@@ -46,8 +46,8 @@ impl<'a> ResumeState<'a> {
     /// The first state of the plan in which something is left to do, or its last state, and the
     /// next round there. The trials `reopen` count as not done.
     #[must_use]
-    pub fn next(self, plan: &Plan, reopen: &[usize]) -> Option<(CacheState, u32)> {
-        let is_done = |trial: &usize| {
+    pub fn next(self, plan: &Plan, reopen: &[TrialIndex]) -> Option<(CacheState, u32)> {
+        let is_done = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| match &it.outcome {
                 Some(Outcome::Measured) => !reopen.contains(trial) && !it.counts.is_empty(),
                 other => other.is_some(),
@@ -58,20 +58,20 @@ impl<'a> ResumeState<'a> {
         Some((*state, self.first(*state).round))
     }
 
-    fn trial(self, index: usize) -> Option<&'a TrialRecord> {
-        self.0?.trials.iter().find(|it| it.trial.index == index)
+    fn trial(self, index: TrialIndex) -> Option<&'a TrialRecord> {
+        self.0?.trial(index)
     }
 
-    fn samples(self, trial: usize) -> impl Iterator<Item = Sample> + use<'a> {
+    fn samples(self, trial: TrialIndex) -> impl Iterator<Item = Sample> + use<'a> {
         self.trial(trial).into_iter().flat_map(|it| &it.samples)
     }
 
     /// Whether a limit that this control shows was measured again.
-    pub(super) fn is_measured_again(self, control: usize) -> bool {
+    pub(super) fn is_measured_again(self, control: TrialIndex) -> bool {
         self.0.is_some_and(|record| record.limits.iter().any(|limit| limit.trial == Some(control)))
     }
 
-    pub(super) fn has_ended(self, trial: usize) -> bool {
+    pub(super) fn has_ended(self, trial: TrialIndex) -> bool {
         self.trial(trial).is_some_and(|it| it.outcome.is_some())
     }
 
@@ -90,7 +90,7 @@ impl<'a> ResumeState<'a> {
     }
 
     /// The progress of a trial.
-    pub(super) fn progress(self, trial: usize, rules: &Rules) -> TrialProgress {
+    pub(super) fn progress(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = self.as_read(trial, rules);
         if let Some(it) = self.trial(trial) {
             progress.announced = true;
@@ -106,7 +106,7 @@ impl<'a> ResumeState<'a> {
     }
 
     /// Its progress by its readings alone, whatever its outcome.
-    fn as_read(self, trial: usize, rules: &Rules) -> TrialProgress {
+    fn as_read(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = TrialProgress::new(trial);
         progress.take(self.samples(trial), rules);
         progress
@@ -116,14 +116,14 @@ impl<'a> ResumeState<'a> {
     /// written only then.
     pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
         let measured =
-            |trial: &usize| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
-        let measured: Vec<usize> = plan.trials_of(state).into_iter().filter(measured).collect();
-        let is_control = |trial: usize| plan.planned(trial).trial.is_control();
-        let is_stopped = |trial: usize| {
+            |trial: &TrialIndex| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
+        let measured: Vec<TrialIndex> = plan.trials_of(state).into_iter().filter(measured).collect();
+        let is_control = |trial: TrialIndex| plan.planned(trial).trial.is_control();
+        let is_stopped = |trial: TrialIndex| {
             let stopped = self.trial(trial).and_then(|it| it.stopped);
             stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
         };
-        let is_settled = |&trial: &usize| {
+        let is_settled = |&trial: &TrialIndex| {
             let is_done = is_control(trial) || is_stopped(trial);
             is_done || self.as_read(trial, &plan.rules).is_settled(&plan.rules)
         };
@@ -132,8 +132,8 @@ impl<'a> ResumeState<'a> {
     }
 
     /// Trials that were measured and not inspected.
-    pub(super) fn not_inspected(self, plan: &Plan) -> Vec<usize> {
-        let is_open = |trial: &usize| {
+    pub(super) fn not_inspected(self, plan: &Plan) -> Vec<TrialIndex> {
+        let is_open = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| {
                 let seen = it.flame_graph.is_some() || it.trace.is_some();
                 it.outcome == Some(Outcome::Measured) && !it.counts.is_empty() && !seen
@@ -143,7 +143,7 @@ impl<'a> ResumeState<'a> {
     }
 
     /// Every turn of the controls of a state.
-    pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(usize, Vec<Sample>)> {
+    pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
         let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
         let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
         controls.flat_map(of).collect()

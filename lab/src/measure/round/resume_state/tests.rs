@@ -8,6 +8,7 @@ use super::*;
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::measure::plan::Budget;
 use crate::record::{Line, Resumption, testing};
+use crate::trial::TrialIndex;
 use crate::units::Nanos;
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ fn record_of(lines: &[Line]) -> Record {
 }
 
 /// Round and trial of each reading.
-fn turns(recorded: &RecordedRun) -> Vec<(usize, u32)> {
+fn turns(recorded: &RecordedRun) -> Vec<(TrialIndex, u32)> {
     recorded.samples().iter().map(|sample| (sample.trial, sample.round)).collect()
 }
 
@@ -61,7 +62,7 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
     let plan = all_trials(3);
     let whole = play_until_full(&plan, ScriptedSampler::default(), usize::MAX);
     let is_of = |line: &Line, round: u32| match line {
-        Line::Sample(sample) => sample.trial == 4 && sample.round == round,
+        Line::Sample(sample) => sample.trial == TrialIndex::new(4) && sample.round == round,
         _ => false,
     };
     let cut = whole.lines.iter().position(|line| is_of(line, 2)).unwrap() + 1;
@@ -83,31 +84,34 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
 fn an_interruption_ends_no_trial_for_good() {
     let plan = all_trials(6);
     let stop = || Err(SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted)));
-    let turns = [(4, [Ok(vec![100]), Ok(vec![100]), stop()].into())].into();
+    let turns = [(TrialIndex::new(4), [Ok(vec![100]), Ok(vec![100]), stop()].into())].into();
     let before = play_until_full(&plan, ScriptedSampler { turns, ..ScriptedSampler::default() }, usize::MAX);
     let mut record = record_of(&before.lines);
     assert_eq!(record.trials[4].outcome, Some(Outcome::Measured));
     let open = reopen(&record);
-    assert_eq!(open, [3, 4, 5], "the cold were counted: they are done");
+    assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
     assert_eq!(ResumeState::of(&record).next(&plan, &open).unwrap().0, WARM);
     let at = String::new();
     record.add(Line::Resumed(Resumption { at, elapsed_ns: 0, state: WARM, round: 2, reopen: open }));
     assert_eq!((record.end, record.trials[4].outcome.as_ref()), (None, None));
     let after = play_rest(&plan, &record, ScriptedSampler::default());
     assert_eq!(after.outcomes(), ["measured null", "measured a", "measured b"]);
-    assert_eq!(4, after.count_of(4));
+    assert_eq!(4, after.count_of(TrialIndex::new(4)));
     assert!(reopen(&record).is_empty(), "a run that was killed has ended no trial");
 }
 
 #[test]
 fn a_trial_that_failed_before_has_no_further_turn() {
     let plan = all_trials(6);
-    let turns =
-        [(1, [Ok(vec![100]), Err(SampleError::TrialEnd(TrialEnd::Trial(failed("torn"))))].into())].into();
+    let turns = [(
+        TrialIndex::new(1),
+        [Ok(vec![100]), Err(SampleError::TrialEnd(TrialEnd::Trial(failed("torn"))))].into(),
+    )]
+    .into();
     let whole = play_until_full(&plan, ScriptedSampler { turns, ..ScriptedSampler::default() }, usize::MAX);
     let cut = whole.lines.iter().position(|line| matches!(line, Line::Outcome { .. })).unwrap() + 1;
     let after = play_rest(&plan, &record_of(&whole.lines[..cut]), ScriptedSampler::default());
-    assert_eq!((after.count_of(1), after.count_of(4)), (0, 6));
+    assert_eq!((after.count_of(TrialIndex::new(1)), after.count_of(TrialIndex::new(4))), (0, 6));
     assert!(!after.log.iter().any(|line| line.contains("failed")));
 }
 
@@ -133,8 +137,8 @@ fn a_state_whose_time_was_up_stays_closed() {
         &record_of(&whole.lines[..cut]),
         ScriptedSampler { now_ns: 50_000, ..ScriptedSampler::default() },
     );
-    assert_eq!((after.count_of(0), after.only(&["counts"]).len()), (0, 2));
-    assert!(after.count_of(1) > 0);
+    assert_eq!((after.count_of(TrialIndex::new(0)), after.only(&["counts"]).len()), (0, 2));
+    assert!(after.count_of(TrialIndex::new(1)) > 0);
     assert_eq!(after.end.unwrap(), EndReason::Budget);
 }
 
@@ -142,17 +146,21 @@ fn a_state_whose_time_was_up_stays_closed() {
 fn the_ceiling_is_remembered() {
     let plan = plan(runs(3), &[("resident", COLD), ("a", COLD), ("b", COLD)]);
     let slow = || ScriptedSampler {
-        walls: [(0, 1_000), (1, 2_000), (2, 2_000)].into(),
+        walls: [(TrialIndex::new(0), 1_000), (TrialIndex::new(1), 2_000), (TrialIndex::new(2), 2_000)].into(),
         ..ScriptedSampler::default()
     };
     let before = play_until_full(&plan, slow(), 8);
-    assert!(before.count_of(0) > 0, "{:?}", before.log);
+    assert!(before.count_of(TrialIndex::new(0)) > 0, "{:?}", before.log);
     let gone = Err(TrialEnd::Trial(failed("gone")));
-    let sampler = ScriptedSampler { opens: [(0, [gone].into())].into(), walls: [(1, 10)].into(), ..slow() };
+    let sampler = ScriptedSampler {
+        opens: [(TrialIndex::new(0), [gone].into())].into(),
+        walls: [(TrialIndex::new(1), 10)].into(),
+        ..slow()
+    };
     let after = play_rest(
         &plan,
         &record_of(&before.lines),
-        ScriptedSampler { walls: [(1, 10), (2, 2_000)].into(), ..sampler },
+        ScriptedSampler { walls: [(TrialIndex::new(1), 10), (TrialIndex::new(2), 2_000)].into(), ..sampler },
     );
     assert!(
         after.outcomes().iter().any(|it| it.starts_with("refused a: a window of 10 ns")),
@@ -165,7 +173,7 @@ fn the_ceiling_is_remembered() {
 fn trials_that_were_counted_and_not_inspected_are_inspected_when_the_run_is_resumed() {
     let plan = plan(runs(1), &[("a", COLD), ("b", COLD)]);
     let trace = |trial| Ok(vec![Line::Trace { trial, trace: Box::default() }]);
-    let inspections = || [trace(0), trace(1)].into();
+    let inspections = || [trace(TrialIndex::new(0)), trace(TrialIndex::new(1))].into();
     let whole = play_until_full(
         &plan,
         ScriptedSampler { inspections: inspections(), ..ScriptedSampler::default() },

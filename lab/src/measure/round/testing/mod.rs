@@ -10,7 +10,7 @@ use crate::contender::roster::Warmup;
 use crate::measure::interface::{Progress, SampleError, Sink};
 use crate::measure::plan::{Budget, Focus, Plan, Planned, Role, Rules};
 use crate::record::{CommandRules, EndReason, Line, Outcome, Record, RecordError, Sample, Start, Trial};
-use crate::trial::{CacheState, Params, TrialId, Work};
+use crate::trial::{CacheState, Params, TrialId, TrialIndex, Work};
 use crate::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};
 use recording_sink::RecordingSink;
@@ -73,7 +73,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         unavailable: None,
     };
     let trial = Trial {
-        index,
+        index: TrialIndex::new(index),
         label: None,
         params: Params::default(),
         target: 0,
@@ -157,7 +157,7 @@ impl RecordedRun {
         samples.collect()
     }
 
-    pub(in crate::measure) fn count_of(&self, trial: usize) -> usize {
+    pub(in crate::measure) fn count_of(&self, trial: TrialIndex) -> usize {
         self.samples().iter().filter(|sample| sample.trial == trial).count()
     }
 }

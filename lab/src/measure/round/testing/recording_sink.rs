@@ -3,13 +3,14 @@
 use super::Log;
 use crate::measure::interface::{Progress, Sink, Step};
 use crate::record::{Line, RecordError};
+use crate::trial::TrialIndex;
 use std::collections::BTreeMap;
 
 /// The record of a scripted run.
 pub(super) struct RecordingSink {
     pub(super) log: Log,
     pub(super) lines: Vec<Line>,
-    pub(super) names: BTreeMap<usize, String>,
+    pub(super) names: BTreeMap<TrialIndex, String>,
     /// The record takes only so many lines.
     pub(super) full_after: usize,
     /// The turn before which the user ends the run.
@@ -25,7 +26,7 @@ impl Sink for RecordingSink {
             let cause = std::io::ErrorKind::StorageFull.into();
             return Err(RecordError::Io { path: "record".into(), cause });
         }
-        let name = |trial: &usize| self.names[trial].clone();
+        let name = |trial: &TrialIndex| self.names[trial].clone();
         let text = match &line {
             Line::Trial(trial) => format!("trial {} {}", name(&trial.index), trial.params),
             Line::Fill(fill) => format!("filled {}", fill.fill),
@@ -65,7 +66,7 @@ impl Sink for RecordingSink {
 
     fn about_to(&mut self, step: Step) {
         self.turns += usize::from(matches!(step, Step::Turn { .. }));
-        let name = |trial: usize| &self.names[&trial];
+        let name = |trial: TrialIndex| &self.names[&trial];
         self.log.borrow_mut().push(match step {
             Step::State(state, trials) => format!("stage {state} {trials}"),
             Step::Fill(fill) => format!("fill {fill}"),

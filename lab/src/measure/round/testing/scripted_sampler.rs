@@ -4,7 +4,7 @@
 use super::{Log, refused};
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::record::{Count, EndReason, Fill, Line, Outcome, Sample};
-use crate::trial::{Answer, Params};
+use crate::trial::{Answer, Params, TrialIndex};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -22,32 +22,32 @@ pub(in crate::measure) type AlterSample = Box<dyn FnMut(&mut Sample)>;
 pub(in crate::measure) struct ScriptedSampler {
     pub(in crate::measure) log: Log,
     pub(in crate::measure) now_ns: u64,
-    pub(in crate::measure) names: BTreeMap<usize, String>,
-    pub(in crate::measure) opens: BTreeMap<usize, VecDeque<Result<Params, TrialEnd>>>,
-    pub(in crate::measure) warm_ups: BTreeMap<usize, VecDeque<Result<(), TrialEnd>>>,
+    pub(in crate::measure) names: BTreeMap<TrialIndex, String>,
+    pub(in crate::measure) opens: BTreeMap<TrialIndex, VecDeque<Result<Params, TrialEnd>>>,
+    pub(in crate::measure) warm_ups: BTreeMap<TrialIndex, VecDeque<Result<(), TrialEnd>>>,
     pub(in crate::measure) fills: VecDeque<Result<(), TrialEnd>>,
-    pub(in crate::measure) turns: BTreeMap<usize, VecDeque<Result<Vec<u64>, SampleError>>>,
-    pub(in crate::measure) walls: BTreeMap<usize, u64>,
+    pub(in crate::measure) turns: BTreeMap<TrialIndex, VecDeque<Result<Vec<u64>, SampleError>>>,
+    pub(in crate::measure) walls: BTreeMap<TrialIndex, u64>,
     /// Time that a start takes besides.
     pub(in crate::measure) start_ns: u64,
     /// Time that a count takes besides.
     pub(in crate::measure) count_ns: u64,
     /// What is changed in each sample of a trial.
-    pub(in crate::measure) alterations: BTreeMap<usize, AlterSample>,
-    pub(in crate::measure) counts: BTreeMap<usize, Result<u64, TrialEnd>>,
+    pub(in crate::measure) alterations: BTreeMap<TrialIndex, AlterSample>,
+    pub(in crate::measure) counts: BTreeMap<TrialIndex, Result<u64, TrialEnd>>,
     /// The names of the trials that were counted.
     pub(in crate::measure) counted: BTreeSet<String>,
     /// How often trials were counted again.
-    pub(in crate::measure) counted_again: BTreeMap<usize, u64>,
+    pub(in crate::measure) counted_again: BTreeMap<TrialIndex, u64>,
     pub(in crate::measure) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Trials that keep two processors busy.
-    pub(in crate::measure) busy: BTreeSet<usize>,
+    pub(in crate::measure) busy: BTreeSet<TrialIndex>,
     /// Bytes that come from the device in a reading of a trial.
-    pub(in crate::measure) device: BTreeMap<usize, u64>,
+    pub(in crate::measure) device: BTreeMap<TrialIndex, u64>,
     /// Why the numbers of trials are refused.
-    pub(in crate::measure) refusals: BTreeMap<usize, &'static str>,
+    pub(in crate::measure) refusals: BTreeMap<TrialIndex, &'static str>,
     /// Which trials were to be started ahead, call by call.
-    pub(in crate::measure) launches: Rc<RefCell<Vec<Vec<usize>>>>,
+    pub(in crate::measure) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
     /// The turn before which the user ends the run, from 0; `None` if it is not ended so.
     pub(in crate::measure) user_ends_at: Option<usize>,
     /// What each inspection returns; without a script, nothing is inspected.
@@ -55,25 +55,25 @@ pub(in crate::measure) struct ScriptedSampler {
 }
 
 impl ScriptedSampler {
-    fn log_call(&mut self, what: &str, trial: usize) {
+    fn log_call(&mut self, what: &str, trial: TrialIndex) {
         self.now_ns += STEP_NS;
         self.log.borrow_mut().push(format!("  {what} {}", self.names[&trial]));
     }
 }
 
 impl Sampler for ScriptedSampler {
-    fn launch(&mut self, next: &[usize]) {
+    fn launch(&mut self, next: &[TrialIndex]) {
         self.launches.borrow_mut().push(next.to_vec());
     }
 
-    fn open(&mut self, trial: usize) -> Result<Params, TrialEnd> {
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.log_call("open", trial);
         self.now_ns += self.start_ns;
         let scripted = self.opens.get_mut(&trial).and_then(VecDeque::pop_front);
         scripted.unwrap_or_else(|| Ok(Params(BTreeMap::from([("depth".to_owned(), 1)]))))
     }
 
-    fn warm_up(&mut self, trial: usize) -> Result<(), TrialEnd> {
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.log_call("rehearse", trial);
         self.warm_ups.get_mut(&trial).and_then(VecDeque::pop_front).unwrap_or(Ok(()))
     }
@@ -86,7 +86,7 @@ impl Sampler for ScriptedSampler {
         filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
     }
 
-    fn turn(&mut self, trial: usize, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.log.borrow_mut().push(format!("  turn {} {}", self.names[&trial], slot.state));
         let default = self.walls.get(&trial).copied().unwrap_or(WALL_NS);
         let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
@@ -118,7 +118,7 @@ impl Sampler for ScriptedSampler {
         Ok(samples)
     }
 
-    fn count(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         let mut longest_ns = 0;
         let mut counts = Vec::new();
         for &trial in trials {
@@ -137,7 +137,7 @@ impl Sampler for ScriptedSampler {
     }
 
     /// Each time one more than the time before.
-    fn count_again(&mut self, trials: &[usize]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.now_ns += self.count_ns;
         let mut counts = Vec::new();
         for &trial in trials {
@@ -151,7 +151,7 @@ impl Sampler for ScriptedSampler {
     }
 
     /// Trials of one name make the same readings.
-    fn is_counted(&self, trial: usize) -> bool {
+    fn is_counted(&self, trial: TrialIndex) -> bool {
         self.counted.contains(&self.names[&trial])
     }
 
@@ -159,26 +159,26 @@ impl Sampler for ScriptedSampler {
         !self.inspections.is_empty()
     }
 
-    fn inspect(&mut self, trial: usize) -> Result<Vec<Line>, EndReason> {
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         self.log_call("inspect", trial);
         self.inspections.pop_front().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    fn not_inspected(&mut self, trial: usize, reason: &str) -> Vec<Line> {
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
         self.log_call("not inspected", trial);
         self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
         Vec::new()
     }
 
-    fn bytes(&self, _trial: usize) -> Option<u64> {
+    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
         Some(1_000)
     }
 
-    fn refusal(&self, trial: usize) -> Option<Outcome> {
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.refusals.get(&trial).map(|reason| refused(reason))
     }
 
-    fn close(&mut self, trial: usize) {
+    fn close(&mut self, trial: TrialIndex) {
         self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
     }
 

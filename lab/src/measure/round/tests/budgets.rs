@@ -3,13 +3,14 @@
 use super::*;
 use crate::measure::interface::Progress;
 use crate::measure::round::testing::STEP_NS;
+use crate::trial::TrialIndex;
 
 #[test]
 fn a_firm_budget_ends_in_the_middle_of_a_round() {
     // Fill 1000, two starts of 2000 each, then turns of 2000 each until seven eighths of the time,
     // 9100: three of them.
     let rules = Rules { budget: Budget::Firm(Nanos(10_400)), ..runs(9) };
-    let walls = BTreeMap::from([(0, 2_000), (1, 2_000)]);
+    let walls = BTreeMap::from([0, 1].map(|trial| (TrialIndex::new(trial), 2_000)));
     let recorded = play(
         &plan(rules, &[("a", WARM), ("b", WARM)]),
         ScriptedSampler { walls, ..ScriptedSampler::default() },
@@ -39,7 +40,7 @@ fn a_firm_budget_that_is_used_up_by_starts_is_the_outcome_of_every_trial() {
 fn an_advised_budget_still_gives_each_state_the_fewest_rounds() {
     let rules = Rules { budget: Budget::Advised(Nanos(1)), fills: 3, ..runs(30) };
     let recorded = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
-    assert_eq!((recorded.count_of(0), recorded.count_of(1)), (5, 5));
+    assert_eq!((recorded.count_of(TrialIndex::new(0)), recorded.count_of(TrialIndex::new(1))), (5, 5));
     assert_eq!(recorded.only(&["counts"]), ["counts a Some(7)", "counts a Some(7)"]);
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
@@ -50,7 +51,7 @@ fn the_time_left_is_shared_with_the_states_to_come() {
     let recorded = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
     // Cold: 2000 of starting, then turns of 100 until 8750, and a count until 9800. Warm: fill and
     // start, then until 18725.
-    assert_eq!((recorded.count_of(0), recorded.count_of(1)), (68, 60));
+    assert_eq!((recorded.count_of(TrialIndex::new(0)), recorded.count_of(TrialIndex::new(1))), (68, 60));
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn time_left_is_right_within_a_factor_of_two_after_a_third_of_the_run() {
         Rules { budget: Budget::Advised(Nanos(6 * READING_NS)), ..runs(1_000_000) },
     ];
     let sampler = || ScriptedSampler {
-        walls: (0..4).map(|trial| (trial, READING_NS)).collect(),
+        walls: (0..4).map(|trial| (TrialIndex::new(trial), READING_NS)).collect(),
         ..ScriptedSampler::default()
     };
     for rules in settled_by {
@@ -136,11 +137,11 @@ fn what_the_user_named_is_read_once_before_anything_else_twice() {
             let is_it = |it: &&mut Planned| it.trial.method() == named;
             plan.trials.iter_mut().find(is_it).unwrap().is_first_named = true;
         }
-        let walls = (0..names.len()).map(|trial| (trial, TURN_NS)).collect();
+        let walls = (0..names.len()).map(|trial| (TrialIndex::new(trial), TURN_NS)).collect();
         let recorded =
             play(&plan, ScriptedSampler { walls, start_ns: TURN_NS, ..ScriptedSampler::default() });
-        let order: Vec<usize> = recorded.samples().iter().map(|sample| sample.trial).collect();
-        let named = [1, 7, 8, 9];
+        let order: Vec<TrialIndex> = recorded.samples().iter().map(|sample| sample.trial).collect();
+        let named = [1, 7, 8, 9].map(TrialIndex::new);
         assert!(named.iter().all(|it| order.iter().take(4).any(|read| read == it)), "{budget_ns}: {order:?}");
     }
 }
@@ -151,9 +152,9 @@ fn of_a_time_that_is_too_short_for_all_that_the_user_named_some_is_read() {
     let rules = Rules { budget: Budget::Firm(Nanos(16_000)), ..runs(100) };
     let mut plan = plan(rules, &names.map(|name| (name, COLD)));
     plan.trials.iter_mut().for_each(|it| it.is_first_named = true);
-    let walls = (0..names.len()).map(|trial| (trial, 3_000)).collect();
+    let walls = (0..names.len()).map(|trial| (TrialIndex::new(trial), 3_000)).collect();
     let recorded = play(&plan, ScriptedSampler { walls, start_ns: 3_000, ..ScriptedSampler::default() });
-    let read: BTreeSet<usize> = recorded.samples().iter().map(|sample| sample.trial).collect();
+    let read: BTreeSet<TrialIndex> = recorded.samples().iter().map(|sample| sample.trial).collect();
     assert!(read.len() >= 2, "{read:?}: {:?}", recorded.outcomes());
 }
 
@@ -161,9 +162,9 @@ fn of_a_time_that_is_too_short_for_all_that_the_user_named_some_is_read() {
 fn of_controls_alone_only_as_many_are_started_as_leave_time_for_rounds() {
     let rules = Rules { budget: Budget::Firm(Nanos(40_000)), ..runs(100) };
     let plan = plan(rules, &[("device", COLD), ("resident", COLD), ("null", COLD)]);
-    let walls = BTreeMap::from([(0, 9_000), (1, 9_000), (2, 9_000)]);
+    let walls = (0..3).map(|trial| (TrialIndex::new(trial), 9_000)).collect();
     let recorded = play(&plan, ScriptedSampler { walls, start_ns: 12_000, ..ScriptedSampler::default() });
-    assert!(recorded.count_of(0) > 0, "{:?}", recorded.outcomes());
+    assert!(recorded.count_of(TrialIndex::new(0)) > 0, "{:?}", recorded.outcomes());
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn the_only_contender_is_read_however_long_it_takes_to_start() {
         &plan(rules, &[("null", COLD), ("b", COLD)]),
         ScriptedSampler { start_ns: 60_000 / 2, ..ScriptedSampler::default() },
     );
-    assert!(recorded.count_of(1) > 0, "{:?}", recorded.outcomes());
+    assert!(recorded.count_of(TrialIndex::new(1)) > 0, "{:?}", recorded.outcomes());
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn counting_takes_no_time_from_the_next_state() {
 fn inspections_are_left_out_with_a_reason_when_a_firm_time_is_used_up() {
     let rules = Rules { budget: Budget::Firm(Nanos(30_000)), ..runs(2) };
     let inspections = VecDeque::from(vec![Ok(Vec::new()); 3]);
-    let walls = BTreeMap::from([(0, 40_000)]);
+    let walls = BTreeMap::from([(TrialIndex::new(0), 40_000)]);
     let recorded = play(
         &plan(rules, &[("read", COLD), ("mmap", COLD)]),
         ScriptedSampler { inspections, walls, ..ScriptedSampler::default() },

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::record::Count;
+use crate::trial::TrialIndex;
 
 #[test]
 fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
     for (state, refills) in [(COLD, 0), (WARM, 2)] {
         let mut sampler = ScriptedSampler::default();
-        sampler.turns.insert(0, unproven(2));
+        sampler.turns.insert(TrialIndex::new(0), unproven(2));
         let recorded = play(&plan(runs(1), &[("a", state)]), sampler);
         assert_eq!(recorded.only(&["rejected"]), ["rejected a round 0: try 1", "rejected a round 0: try 2"]);
         assert_eq!(recorded.only(&["turn"]).len(), 3);
@@ -25,12 +26,12 @@ fn an_unproven_turn_is_taken_again_and_a_warm_one_after_a_refill() {
 fn a_state_that_cannot_be_proven_is_refused_after_the_last_try_and_the_rest_goes_on() {
     for state in [COLD, WARM] {
         let mut sampler = ScriptedSampler::default();
-        sampler.turns.insert(0, unproven(9));
+        sampler.turns.insert(TrialIndex::new(0), unproven(9));
         let recorded = play(&plan(runs(3), &[("a", state), ("b", state)]), sampler);
         let refusal = format!("refused a: the {state} state could not be proven in 4 tries: try 4");
         assert_eq!(recorded.outcomes(), [refusal.as_str(), "measured b"]);
         assert_eq!(recorded.only(&["turn a"]).len(), 4);
-        assert_eq!((recorded.count_of(0), recorded.count_of(1)), (0, 3));
+        assert_eq!((recorded.count_of(TrialIndex::new(0)), recorded.count_of(TrialIndex::new(1))), (0, 3));
     }
 }
 
@@ -39,7 +40,10 @@ fn a_trial_that_the_sampler_refuses_at_its_end_is_not_counted() {
     let plan = plan(runs(2), &[("a", COLD), ("b", COLD)]);
     let recorded = play(
         &plan,
-        ScriptedSampler { refusals: [(0, "it kept the file")].into(), ..ScriptedSampler::default() },
+        ScriptedSampler {
+            refusals: [(TrialIndex::new(0), "it kept the file")].into(),
+            ..ScriptedSampler::default()
+        },
     );
     assert_eq!(recorded.outcomes(), ["refused a: it kept the file", "measured b"]);
     assert_eq!(recorded.only(&["count "]), ["count b", "count b"]);
@@ -48,22 +52,28 @@ fn a_trial_that_the_sampler_refuses_at_its_end_is_not_counted() {
 #[test]
 fn a_contender_that_fails_at_any_moment_ends_alone() {
     let at_open = ScriptedSampler {
-        opens: [(0, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        opens: [(TrialIndex::new(0), [Err(TrialEnd::Trial(failed("no")))].into())].into(),
         ..ScriptedSampler::default()
     };
     let at_rehearsal = ScriptedSampler {
-        warm_ups: [(0, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        warm_ups: [(TrialIndex::new(0), [Err(TrialEnd::Trial(failed("no")))].into())].into(),
         ..ScriptedSampler::default()
     };
     let at_turn = ScriptedSampler {
-        turns: [(0, [Ok(vec![100]), Err(SampleError::TrialEnd(TrialEnd::Trial(failed("no"))))].into())]
-            .into(),
+        turns: [(
+            TrialIndex::new(0),
+            [Ok(vec![100]), Err(SampleError::TrialEnd(TrialEnd::Trial(failed("no"))))].into(),
+        )]
+        .into(),
         ..ScriptedSampler::default()
     };
     for (sampler, samples) in [(at_open, 0), (at_rehearsal, 0), (at_turn, 1)] {
         let recorded = play(&plan(runs(3), &[("a", WARM), ("b", WARM)]), sampler);
         assert_eq!(recorded.outcomes(), ["failed a: no", "measured b"]);
-        assert_eq!((recorded.count_of(0), recorded.count_of(1)), (samples, 3));
+        assert_eq!(
+            (recorded.count_of(TrialIndex::new(0)), recorded.count_of(TrialIndex::new(1))),
+            (samples, 3)
+        );
         assert_eq!(recorded.only(&["counts"]), ["counts b Some(7)"], "who failed is not counted");
         assert!(recorded.log.contains(&"  close a".to_owned()));
         assert_eq!(recorded.only(&["trial"]).len(), 2, "announced once each: {:?}", recorded.log);
@@ -73,7 +83,7 @@ fn a_contender_that_fails_at_any_moment_ends_alone() {
 #[test]
 fn when_all_the_others_failed_the_controls_have_an_outcome_too() {
     let sampler = ScriptedSampler {
-        opens: [(1, [Err(TrialEnd::Trial(failed("no")))].into())].into(),
+        opens: [(TrialIndex::new(1), [Err(TrialEnd::Trial(failed("no")))].into())].into(),
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), sampler);
@@ -88,7 +98,7 @@ fn when_all_the_others_failed_the_controls_have_an_outcome_too() {
 fn a_target_that_changed_ends_the_run_with_outcomes() {
     let changed = TrialEnd::Both(refused("f became shorter"), EndReason::TargetChanged);
     let sampler = ScriptedSampler {
-        turns: [(0, [Ok(vec![100]), Err(SampleError::TrialEnd(changed))].into())].into(),
+        turns: [(TrialIndex::new(0), [Ok(vec![100]), Err(SampleError::TrialEnd(changed))].into())].into(),
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(5), &[("a", COLD), ("b", COLD), ("b", WARM)]), sampler);
@@ -107,7 +117,7 @@ fn a_target_that_changed_ends_the_run_with_outcomes() {
 fn an_interrupted_run_keeps_what_was_measured_and_closes_all_contenders() {
     let interrupted = || Err(SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted)));
     let sampler = ScriptedSampler {
-        turns: [(0, [Ok(vec![5]), interrupted()].into())].into(),
+        turns: [(TrialIndex::new(0), [Ok(vec![5]), interrupted()].into())].into(),
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(9), &[("a", COLD), ("b", COLD)]), sampler);
@@ -119,7 +129,7 @@ fn an_interrupted_run_keeps_what_was_measured_and_closes_all_contenders() {
     // Before anything was measured there is nothing to keep, and no outcome is made up.
     for sampler in [
         ScriptedSampler {
-            opens: [(0, [Err(TrialEnd::Run(EndReason::Interrupted))].into())].into(),
+            opens: [(TrialIndex::new(0), [Err(TrialEnd::Run(EndReason::Interrupted))].into())].into(),
             ..ScriptedSampler::default()
         },
         ScriptedSampler {
@@ -136,7 +146,7 @@ fn an_interrupted_run_keeps_what_was_measured_and_closes_all_contenders() {
 #[test]
 fn an_interrupted_count_spoils_nothing() {
     let sampler = ScriptedSampler {
-        counts: [(0, Err(TrialEnd::Run(EndReason::Interrupted)))].into(),
+        counts: [(TrialIndex::new(0), Err(TrialEnd::Run(EndReason::Interrupted)))].into(),
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(1), &[("a", COLD), ("a", WARM)]), sampler);
@@ -147,7 +157,7 @@ fn an_interrupted_count_spoils_nothing() {
 #[test]
 fn counts_come_after_each_state_and_one_that_fails_has_its_reason() {
     let sampler = ScriptedSampler {
-        counts: [(0, Err(TrialEnd::Trial(failed("no room"))))].into(),
+        counts: [(TrialIndex::new(0), Err(TrialEnd::Trial(failed("no room"))))].into(),
         ..ScriptedSampler::default()
     };
     let recorded = play(&plan(runs(1), &[("a", COLD), ("b", WARM)]), sampler);
@@ -198,7 +208,7 @@ fn a_later_fill_that_fails_leaves_the_samples_of_the_earlier_ones() {
     let sampler = ScriptedSampler { fills: [Ok(()), Err(no)].into(), ..ScriptedSampler::default() };
     let recorded = play(&plan(Rules { fills: 3, ..runs(3) }, &[("a", WARM)]), sampler);
     assert_eq!(recorded.outcomes(), ["measured a"]);
-    assert_eq!(recorded.count_of(0), 1);
+    assert_eq!(recorded.count_of(TrialIndex::new(0)), 1);
     let warning = "warning the cache could not be filled again after 1 fills: memory ran out";
     assert_eq!(recorded.only(&["warning"]), [warning]);
 }

@@ -1,18 +1,23 @@
 //! Limits that readings exceed, and windows that no reading can have.
 
 use super::*;
+use crate::trial::TrialIndex;
 
 #[test]
 fn a_window_shorter_than_visiting_memory_is_refused() {
     // A control that proves nothing is no ceiling.
     let mut sampler = ScriptedSampler::default();
-    sampler.walls.extend([(0, 1_000), (1, 100)]);
+    sampler.walls.extend([(TrialIndex::new(0), 1_000), (TrialIndex::new(1), 100)]);
     let recorded = play(&plan(runs(3), &[("null", WARM), ("a", WARM)]), sampler);
     assert_eq!(recorded.outcomes(), ["measured null", "measured a"]);
     // One that does is, whichever comes first in the round.
     for seed in 0..8 {
         let mut sampler = ScriptedSampler::default();
-        sampler.walls.extend([(0, 1_000), (1, 333), (2, 334)]);
+        sampler.walls.extend([
+            (TrialIndex::new(0), 1_000),
+            (TrialIndex::new(1), 333),
+            (TrialIndex::new(2), 334),
+        ]);
         let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
         let recorded = play(&plan(Rules { seed, ..runs(1) }, &trials), sampler);
         let refusal =
@@ -26,7 +31,11 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
 #[test]
 fn the_ceiling_of_one_state_is_not_that_of_the_next() {
     let mut sampler = ScriptedSampler::default();
-    sampler.walls.extend([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
+    sampler.walls.extend([
+        (TrialIndex::new(0), 1_000_000),
+        (TrialIndex::new(1), 1_000_000),
+        (TrialIndex::new(2), 100),
+    ]);
     let recorded = play(&plan(runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)]), sampler);
     assert_eq!(recorded.outcomes(), ["measured resident", "measured a", "measured a"]);
 }
@@ -35,9 +44,16 @@ fn the_ceiling_of_one_state_is_not_that_of_the_next() {
 /// nanosecond.
 fn beyond_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
     let turns = (0..rounds).map(|_| Ok(vec![1_000])).chain((0..5).map(|_| Ok(vec![then_ns])));
-    let mut sampler = ScriptedSampler { turns: [(0, turns.collect())].into(), ..ScriptedSampler::default() };
-    sampler.device.extend([(0, 1_000), (1, 1_000), (2, 1_000)]);
-    sampler.walls.extend([(1, 100), (2, 1_050)]);
+    let mut sampler = ScriptedSampler {
+        turns: [(TrialIndex::new(0), turns.collect())].into(),
+        ..ScriptedSampler::default()
+    };
+    sampler.device.extend([
+        (TrialIndex::new(0), 1_000),
+        (TrialIndex::new(1), 1_000),
+        (TrialIndex::new(2), 1_000),
+    ]);
+    sampler.walls.extend([(TrialIndex::new(1), 100), (TrialIndex::new(2), 1_050)]);
     play(&plan(runs(rounds), &[("device", COLD), ("read", COLD), ("slow", COLD)]), sampler)
 }
 
@@ -56,14 +72,14 @@ fn a_beaten_limit_is_measured_again_after_the_rounds() {
         ]
     );
     assert_eq!(
-        (recorded.count_of(0), recorded.only(&["turn device"]).len()),
+        (recorded.count_of(TrialIndex::new(0)), recorded.only(&["turn device"]).len()),
         (6, 11),
         "its samples stand as they were"
     );
     let Some(Line::Limit(limit)) = recorded.lines.iter().find(|line| matches!(line, Line::Limit(_))) else {
         panic!("{:?}", recorded.log)
     };
-    assert_eq!((limit.trial, limit.samples.len(), limit.ci95.is_some()), (Some(0), 5, true));
+    assert_eq!((limit.trial, limit.samples.len(), limit.ci95.is_some()), (Some(TrialIndex::new(0)), 5, true));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
@@ -73,8 +89,8 @@ fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
     assert_eq!(beyond_the_device(4, 80).only(&["limit", "warning"]), Vec::<&str>::new());
     let memory = |wall_ns, busy: &[usize]| {
         let mut sampler = ScriptedSampler::default();
-        sampler.walls.extend([(0, 100), (1, wall_ns)]);
-        sampler.busy.extend(busy);
+        sampler.walls.extend([(TrialIndex::new(0), 100), (TrialIndex::new(1), wall_ns)]);
+        sampler.busy.extend(busy.iter().copied().map(TrialIndex::new));
         play(&plan(runs(6), &[("resident", WARM), ("read", WARM)]), sampler).only(&["limit"]).len()
     };
     assert_eq!((memory(95, &[]), memory(80, &[])), (0, 1));
@@ -84,12 +100,12 @@ fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
 #[test]
 fn a_firm_budget_leaves_no_time_for_measuring_again() {
     let mut sampler = ScriptedSampler::default();
-    sampler.device.extend([(0, 1_000), (1, 1_000)]);
-    sampler.walls.extend([(0, 1_000), (1, 100)]);
+    sampler.device.extend([(TrialIndex::new(0), 1_000), (TrialIndex::new(1), 1_000)]);
+    sampler.walls.extend([(TrialIndex::new(0), 1_000), (TrialIndex::new(1), 100)]);
     // Two starts of 2000 each, then seven rounds of 1100.
     let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..runs(100) };
     let recorded = play(&plan(rules, &[("device", COLD), ("read", COLD)]), sampler);
-    assert!(recorded.count_of(0) >= 6, "{:?}", recorded.log);
+    assert!(recorded.count_of(TrialIndex::new(0)) >= 6, "{:?}", recorded.log);
     assert_eq!(recorded.only(&["limit"]), Vec::<&str>::new());
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
@@ -98,9 +114,11 @@ fn a_firm_budget_leaves_no_time_for_measuring_again() {
 fn what_happens_while_a_limit_is_measured_again_spoils_nothing() {
     let fails = |end: TrialEnd| {
         let turns = (0..6).map(|_| Ok(vec![1_000])).chain([Err(SampleError::TrialEnd(end))]);
-        let mut sampler =
-            ScriptedSampler { turns: [(0, turns.collect())].into(), ..ScriptedSampler::default() };
-        sampler.device.extend([(0, 1_000), (1, 1_000)]);
+        let mut sampler = ScriptedSampler {
+            turns: [(TrialIndex::new(0), turns.collect())].into(),
+            ..ScriptedSampler::default()
+        };
+        sampler.device.extend([(TrialIndex::new(0), 1_000), (TrialIndex::new(1), 1_000)]);
         play(&plan(runs(6), &[("device", COLD), ("read", COLD)]), sampler)
     };
     let recorded = fails(TrialEnd::Trial(failed("it crashed")));

@@ -1,6 +1,7 @@
 //! The order of a run: states, fills, rounds, starts, and what comes before and after them.
 
 use super::*;
+use crate::trial::TrialIndex;
 use std::rc::Rc;
 
 #[test]
@@ -20,11 +21,11 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
     };
     assert_eq!(orders(1), orders(1));
     assert_ne!(orders(1), orders(2));
-    let rounds: Vec<Vec<usize>> = orders(1).chunks(5).map(<[_]>::to_vec).collect();
+    let rounds: Vec<Vec<TrialIndex>> = orders(1).chunks(5).map(<[_]>::to_vec).collect();
     assert!(rounds.iter().any(|round| *round != rounds[0]), "every round has the same order: {rounds:?}");
     for mut round in rounds {
         round.sort_unstable();
-        assert_eq!(round, [0, 1, 2, 3, 4], "every trial once");
+        assert_eq!(round, [0, 1, 2, 3, 4].map(TrialIndex::new), "every trial once");
     }
 }
 
@@ -45,8 +46,8 @@ fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
         let samples = recorded.samples().into_iter().filter(move |s| s.trial == trial);
         samples.map(|s| (s.fill, s.round)).collect::<Vec<_>>()
     };
-    assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
-    assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
+    assert_eq!(of(TrialIndex::new(0)), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
+    assert_eq!(of(TrialIndex::new(1)), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
     assert_eq!(recorded.only(&["open"]).len(), 2, "contenders are started once in each state");
 }
 
@@ -55,7 +56,7 @@ fn fills_come_until_the_rule_has_enough() {
     let rules = Rules { fills: 3, ..runs(10) };
     let recorded = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
     assert_eq!(recorded.only(&["filled"]), ["filled 0", "filled 1", "filled 2"]);
-    assert_eq!(recorded.count_of(0), 10);
+    assert_eq!(recorded.count_of(TrialIndex::new(0)), 10);
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn a_contender_keeps_running_for_five_fills() {
     let before: Vec<&str> =
         starts.windows(2).filter(|pair| pair[1] == "start a").map(|pair| pair[0]).collect();
     assert_eq!(before, ["filled 0", "filled 5"]);
-    assert_eq!(recorded.count_of(0), 7);
+    assert_eq!(recorded.count_of(TrialIndex::new(0)), 7);
 }
 
 #[test]
@@ -84,7 +85,8 @@ fn the_next_contenders_are_started_ahead_and_none_is_starting_when_a_round_begin
     let launches = Rc::clone(&sampler.launches);
     play(&plan(runs(1), &[("a", COLD), ("b", COLD), ("c", COLD), ("d", COLD)]), sampler);
     let launches = launches.borrow();
-    assert_eq!(*launches, [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3], vec![3], vec![]]);
+    let numbers = [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3], vec![3], vec![]];
+    assert_eq!(*launches, numbers.map(|some| some.into_iter().map(TrialIndex::new).collect::<Vec<_>>()));
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn a_state_without_trials_is_not_prepared() {
 #[test]
 fn several_readings_of_a_turn_are_all_kept() {
     let mut sampler = ScriptedSampler::default();
-    sampler.turns.insert(0, [Ok(vec![3, 1, 2])].into());
+    sampler.turns.insert(TrialIndex::new(0), [Ok(vec![3, 1, 2])].into());
     let recorded = play(&plan(runs(3), &[("a", WARM)]), sampler);
     let readings: Vec<(u32, u64)> = recorded.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
     assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
@@ -127,8 +129,8 @@ fn turns_of_several_readings_end_at_the_most_exactly_and_are_spread_over_the_fil
 fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
     let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
     let trace = |trial| Ok(vec![Line::Trace { trial, trace: Box::default() }]);
-    let opens = BTreeMap::from([(2, VecDeque::from([Err(TrialEnd::Trial(failed("no")))]))]);
-    let inspections = VecDeque::from([trace(1), trace(0)]);
+    let opens = BTreeMap::from([(TrialIndex::new(2), VecDeque::from([Err(TrialEnd::Trial(failed("no")))]))]);
+    let inspections = VecDeque::from([trace(TrialIndex::new(1)), trace(TrialIndex::new(0))]);
     let recorded = play(&plan, ScriptedSampler { opens, inspections, ..ScriptedSampler::default() });
     let after = recorded.log.iter().position(|line| line.starts_with("inspect")).unwrap();
     assert!(!recorded.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
@@ -142,7 +144,7 @@ fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
         Line::Trace { trial, .. } => Some(*trial),
         _ => None,
     });
-    assert_eq!(traced.collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(traced.collect::<Vec<_>>(), [1, 0].map(TrialIndex::new));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
     let inspections = VecDeque::from([Err(EndReason::Interrupted)]);
     let stopped = play(&plan, ScriptedSampler { inspections, ..ScriptedSampler::default() });

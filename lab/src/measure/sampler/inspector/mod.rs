@@ -288,6 +288,7 @@ mod tests {
     use super::super::testing::Fixture;
     use super::*;
     use crate::measure::round::testing::WARM;
+    use crate::trial::TrialIndex;
 
     #[test]
     fn every_planned_inspection_that_is_left_out_has_its_reason() {
@@ -295,9 +296,12 @@ mod tests {
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
         let inspector = Inspector::new(InspectPlan { trace: true, ..InspectPlan::default() });
         assert!(inspector.is_on() && !Inspector::default().is_on());
-        let lines = inspector.not_inspected(trials.trial(0), "no time");
-        assert!(matches!(lines.as_slice(), [Line::Trace { trial: 0, .. }]), "{lines:?}");
-        assert!(inspector.not_inspected(trials.trial(1), "no time").is_empty(), "a control");
+        let lines = inspector.not_inspected(trials.trial(TrialIndex::new(0)), "no time");
+        assert!(
+            matches!(lines.as_slice(), [Line::Trace { trial, .. }] if *trial == TrialIndex::new(0)),
+            "{lines:?}"
+        );
+        assert!(inspector.not_inspected(trials.trial(TrialIndex::new(1)), "no time").is_empty(), "a control");
     }
 
     #[test]
