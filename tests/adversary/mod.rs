@@ -12,6 +12,7 @@ mod first_reading;
 mod holders;
 mod layers;
 mod left_behind;
+mod mounts;
 mod records;
 mod servers;
 mod slow_servers;

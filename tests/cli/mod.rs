@@ -15,6 +15,7 @@ mod documents;
 mod encrypted;
 mod exits;
 mod fleet;
+mod found;
 mod harness;
 mod hostile;
 mod http;

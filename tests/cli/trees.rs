@@ -10,13 +10,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-const FILES: usize = 40;
+pub(super) const FILES: usize = 40;
 /// One method of each kind: of single files, of lists, and one that walks.
 const THREE: [&str; 6] =
     ["--method", "rust/read/scalar", "--method", "rust/files-threads/scalar", "--method", "rust/walk/scalar"];
 
 /// Text in files of two folders, with everything in them that is no file.
-fn tree(home: &Home) -> PathBuf {
+pub(super) fn tree(home: &Home) -> PathBuf {
     let folder = home.at("tree");
     fs::create_dir_all(folder.join("deep")).unwrap();
     for index in 0..FILES {
@@ -38,7 +38,7 @@ fn quick<'w>(words: &[&'w str]) -> Vec<&'w str> {
 }
 
 /// The trials of a document that are neither controls nor unavailable.
-fn measured(json: &Value) -> Vec<&Value> {
+pub(super) fn measured(json: &Value) -> Vec<&Value> {
     let trials = json["trials"].as_array().unwrap().iter();
     trials.filter(|it| it["outcome"] == "measured" && it["cache"] != "none").collect()
 }
@@ -77,43 +77,6 @@ fn all_files_of_a_folder_are_read_as_one_target_and_what_is_no_file_is_counted()
     let said = home.race(&folder, &[&THREE[..], &["--state", "warm"]].concat());
     assert!(said.out.contains("files/s") && said.out.contains("40 files of "), "{said}");
     assert!(said.out.contains("1 link, 1 pipe and 1 socket"), "{said}");
-}
-
-#[test]
-fn links_are_followed_on_request_and_walks_that_follow_none_do_not_take_part() {
-    let home = Home::new();
-    for name in ["blobs", "snapshot"] {
-        fs::create_dir(home.at(name)).unwrap();
-    }
-    home.file("blobs/1", "a line\n".repeat(1000));
-    symlink("../blobs/1", home.at("snapshot/model")).unwrap();
-    let said = home.race(&home.at("snapshot"), &[]);
-    assert!(said.refusal().contains("only 1 link (--follow reads what links lead to)"), "{said}");
-    let words = ["--follow", "--method", "rust/read/scalar", "--method", "rust/walk/scalar"];
-    let command = ["-c", "cat $(find -L {} -type f) | wc -l"];
-    let (json, said) =
-        home.race_json(&home.at("snapshot"), &[&words[..], &command, &["--state", "warm"]].concat());
-    assert_eq!(said.code, Some(1), "the walk was named, and does not take part: {said}");
-    assert!(said.err.contains("it walks the folder and follows no links"), "{said}");
-    let names: Vec<&str> = measured(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
-    assert!(names.contains(&"read") && names.len() > 1, "the command follows links, too: {names:?}");
-    assert_eq!(json["targets"][0]["tree"]["follows_links"], true);
-}
-
-#[test]
-fn what_readlab_writes_below_a_folder_is_no_part_of_it() {
-    let home = Home::new();
-    let folder = tree(&home);
-    let output = folder.join("run");
-    let words = ["--method", "rust/read/scalar", "--state", "warm", "--output", output.to_str().unwrap()];
-    let (json, said) = home.race_json(&folder, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!(json["targets"][0]["tree"]["files"], FILES);
-    // The whole home: its data folder, and the folder for temporary files.
-    let (json, said) = home.race_json(&home.at(""), &words[..4]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let cautions = json["targets"][0]["cautions"].to_string();
-    assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
-/// How a command is raced whose exit code 1 is an answer, such as that of `grep` which finds nothing.
+/// How a command is raced whose exit code 1 is an answer, such as that of `grep` without a match.
 fn way_out(name: &str, status: ExitStatus) -> String {
     let program = name.rsplit('/').next().unwrap_or(name);
     match status.code() {

@@ -108,8 +108,8 @@ pub struct TreeOptions {
     /// as `find -print0` writes them; `-` is standard input
     #[arg(long, value_name = "LIST")]
     pub files_from: Option<PathBuf>,
-    /// Read what links below a folder lead to, as `find -L` and `rg --follow` do; without it they are
-    /// left out, and counted
+    /// Read what links below a folder lead to, as `find -L` and `rg --follow` do; without it they
+    /// are left out, and counted
     #[arg(long, visible_alias = "dereference")]
     pub follow: bool,
     /// The order in which files are read by methods that do not walk the folder themselves

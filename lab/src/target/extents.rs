@@ -46,8 +46,8 @@ impl Extents {
         let mut at = range.start;
         extents::for_each(file, range.clone(), |extent| at = found.add(extent, at, range.end))?;
         found.hole_bytes += range.end.saturating_sub(at);
-        // EROFS lists the extents of a compressed file as plain ones. On btrfs compression is a wish
-        // for the file, and its extents say which are compressed.
+        // EROFS lists the extents of a compressed file as plain ones. On btrfs compression is a
+        // wish for the file, and its extents say which are compressed.
         let lists_encoded = found.encoded_bytes > 0 || Filesystem::of(file)?.to_string() == "btrfs";
         if !lists_encoded && file_status::is_compressed(file) {
             found.encoded_bytes = found.least_device_bytes(range.end.saturating_sub(range.start));

@@ -3,18 +3,17 @@
 //! What cannot take part is not dropped: a contender without a receipt is a warning in the record,
 //! a trial without a method, scan or parameter is an outcome.
 
+mod named;
 mod pattern;
 mod reference;
 mod resolve;
 mod selection;
 
 use crate::contender::discovery::Contenders;
-use crate::contender::language::Languages;
 use crate::contender::methods::{ResolveError, ResolvedMethod};
-use crate::contender::roster::Roster;
 use crate::corpus::Form;
 use crate::measure::plan::{Plan, Planned, Rules};
-use crate::record::{LimitKind, Outcome, Requested, Trial};
+use crate::record::{LimitKind, Outcome, Trial};
 use crate::suite::NamedBy;
 use crate::target::tree::OtherWalk;
 use crate::trial::{
@@ -200,35 +199,6 @@ fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> Trial
         }
     }
     merged
-}
-
-impl Plan {
-    /// Marks the first trial in each state of each thing that the user named.
-    pub(super) fn name_first(&mut self, named: &[Requested]) {
-        for state in self.states.clone() {
-            for name in named {
-                let mut of_state = self.trials.iter_mut().filter(|it| it.trial.state == state);
-                let first = of_state.find(|it| !it.trial.is_control() && is_named(&it.trial.id, name));
-                first.into_iter().for_each(|it| it.is_first_named = true);
-            }
-        }
-    }
-}
-
-/// Whether a name of the user's means a trial, among others perhaps.
-fn is_named(id: &TrialId, name: &Requested) -> bool {
-    let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| reference::is_meant(&name, id));
-    match name {
-        Requested::Command(words) => is_it(&format!("{COMMAND}/{words}")),
-        Requested::Method(glob) if id.method.contender != COMMAND => {
-            MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(id))
-        }
-        Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => is_it(name),
-        Requested::Contender(name) => id.method.contender == *name,
-        Requested::Language(name) => {
-            Languages::of_roster(&Roster::built_in()).of(&id.method.contender) == name
-        }
-    }
 }
 
 /// A plan in the making.

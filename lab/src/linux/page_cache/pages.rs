@@ -103,9 +103,9 @@ pub fn mincore_is_true_below(file: &File) -> bool {
 }
 
 /// Whether a program behind a FUSE file system passes the kernel another file, whose pages serve
-/// every reading: cachestat(2) asks about the file of FUSE, which then has none, and mincore(2) about
-/// the one that is mapped. The first page is read. Only root can tell: to others mincore(2) may
-/// report "all".
+/// every reading: cachestat(2) asks about the file of FUSE, which then has none, and mincore(2)
+/// about the one that is mapped. The first page is read. Only root can tell: to others mincore(2)
+/// may report "all".
 ///
 /// # Errors
 /// If the file cannot be read.

@@ -170,8 +170,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Starts what the user named and what had to wait until others were read, while there is a firm
-    /// time for it.
+    /// Starts what the user named and what had to wait until others were read, while there is a
+    /// firm time for it.
     fn start_named(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
         if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
             return Ok(());
@@ -181,7 +181,8 @@ impl Run<'_> {
         self.start_all(&waiting, state_run)
     }
 
-    /// The same trials; in a firm time those first that the user named and that have no reading yet.
+    /// The same trials; in a firm time those first that the user named and that have no reading
+    /// yet.
     fn named_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
         let mut sorted = trials.to_vec();
         if matches!(self.plan.rules.budget, Budget::Firm(_)) {
@@ -210,8 +211,8 @@ impl Run<'_> {
         }
     }
 
-    /// Every live trial once, in the shuffled order of the round that begins with this slot. A state
-    /// whose firm time ends in its first round has read what the user named.
+    /// Every live trial once, in the shuffled order of the round that begins with this slot. A
+    /// state whose firm time ends in its first round has read what the user named.
     fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let order = self.named_first(&self.plan.order(begin.state, begin.round, live), state_run);
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);

@@ -6,6 +6,7 @@
 //! is in `facts`. The cache of all files is in [`crate::measure::tree_cache`].
 
 mod facts;
+mod first_file;
 mod list;
 mod order;
 mod size_groups;
@@ -20,11 +21,12 @@ use super::source::ReadRequest;
 use super::{Place, Target, TargetError, TargetFacts, device, mount_and_device, refusal, shown};
 use crate::folder::own_places::OwnPlaces;
 use crate::folder::scratch::Scratch;
-use crate::linux::file_status::{self, DeviceNumber, FileKind, FileStatus};
+use crate::linux::file_status::{FileKind, FileStatus};
 use crate::linux::open_file;
 use crate::linux::process::FileId;
 use crate::linux::system_root::SystemRoot;
 pub use facts::{Skipped, TreeFacts};
+use first_file::FirstFile;
 pub use list::{ListSource, Paths};
 pub use order::TreeOrder;
 use readlab_protocol::{LIST_VARIABLE, Reads};
@@ -88,25 +90,6 @@ pub enum OtherWalk {
     FollowedLinks,
     /// What readlab writes there is left out.
     LeftOut,
-}
-
-/// The first file of a tree, whose file system is that of all others.
-struct FirstFile {
-    path: PathBuf,
-    device: DeviceNumber,
-    mount: Option<u64>,
-}
-
-impl FirstFile {
-    fn of(path: &Path, file: &File, status: &FileStatus) -> FirstFile {
-        FirstFile { path: path.to_owned(), device: status.device, mount: file_status::mount(file) }
-    }
-
-    /// Whether another file is on the same file system. Layers of an overlay and subvolumes of a
-    /// btrfs have device numbers of their own within one mount.
-    fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
-        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount(file)
-    }
 }
 
 /// A file of a tree that is not what it was.
