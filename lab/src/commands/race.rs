@@ -127,7 +127,8 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         check_places(args, over)?;
     }
     let order = args.tree.order.unwrap_or_default();
-    let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(args.output.output.as_deref()));
+    let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
+    let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(outputs.map(PathBuf::as_path)));
     let tree = |source| {
         let own = own.clone();
         vec![TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own })]

@@ -28,40 +28,58 @@ const COUNTING_PART: u64 = 8;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Predicted {
     /// The time of one reading.
-    pub(super) reading: Duration,
+    pub(super) wall: Duration,
+    /// The CPU time of it: a reading from memory waits for no device.
+    pub(super) cpu: Duration,
     /// The time of the run until now.
     pub(super) elapsed: Duration,
+}
+
+impl Predicted {
+    /// The time of one reading in a state.
+    fn reading(&self, state: CacheState) -> Nanos {
+        let reading = if state == CacheState::Warm { self.wall.min(self.cpu) } else { self.wall };
+        Nanos(Nanos::from(reading).0.max(1))
+    }
 }
 
 /// Leaves out the trials of a plan for which there is no time, and states if there is none for two;
 /// what the user should know of it.
 pub(super) fn fit(plan: &mut Plan, config: &RunConfig, predicted: Predicted) -> Option<String> {
-    let reading_ns = Nanos::from(predicted.reading).0.max(1);
     let mut time_ns = state_ns(plan, config, predicted)?;
-    let all = plan.trials.len();
-    let mut left_out = Vec::new();
-    if plan.states.len() > 1 && time_ns < reading_ns.saturating_mul(2) {
-        time_ns = time_ns.saturating_mul(plan.states.len() as u64);
+    let (all, states) = (plan.trials.len(), plan.states.len() as u64);
+    let mut reasons = BTreeMap::new();
+    let needed_ns = |states: &[CacheState]| states.iter().map(|&state| 2 * predicted.reading(state).0).sum();
+    if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns(&plan.states) {
+        time_ns = time_ns.saturating_mul(states);
         for state in plan.states.split_off(1) {
-            left_out.extend(plan.trials_of(state));
+            leave_out(&mut reasons, plan.trials_of(state), predicted.reading(plan.states[0]));
         }
     }
-    let most = usize::try_from(time_ns / reading_ns.saturating_mul(READINGS_MIN)).unwrap_or(usize::MAX);
-    left_out.extend(plan.states.iter().flat_map(|&state| beyond(plan, state, most.max(1))));
-    if left_out.is_empty() {
+    for &state in &plan.states {
+        let reading = predicted.reading(state);
+        let most = usize::try_from(time_ns / reading.0.saturating_mul(READINGS_MIN)).unwrap_or(usize::MAX);
+        leave_out(&mut reasons, beyond(plan, state, most.max(1)), reading);
+    }
+    if reasons.is_empty() {
         return None;
     }
-    let took = Nanos(reading_ns);
-    let reason = format!("a reading takes about {took}, and the time is only enough for others");
-    let outcome = Outcome::Unavailable { reason };
-    for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.index)) {
-        plan.absent.push((planned.trial, outcome.clone()));
+    for planned in plan.trials.extract_if(.., |it| reasons.contains_key(&it.trial.index)) {
+        let reason = reasons[&planned.trial.index].clone();
+        plan.absent.push((planned.trial, Outcome::Unavailable { reason }));
     }
     Some(format!(
-        "a reading takes about {took}, and all {all} trials would take longer than there is time: {} are left out. \
+        "a reading takes about {}, and all {all} trials would take longer than there is time: {} are left out. \
          More time: --budget; fewer trials: --method, --language or --state; all of them: --all",
-        left_out.len()
+        predicted.reading(plan.states[0]),
+        reasons.len()
     ))
+}
+
+/// Adds trials with the reason why there is no time for them.
+fn leave_out(reasons: &mut BTreeMap<usize, String>, trials: Vec<usize>, reading: Nanos) {
+    let reason = format!("a reading takes about {reading}, and the time is only enough for others");
+    reasons.extend(trials.into_iter().map(|trial| (trial, reason.clone())));
 }
 
 /// The time that the readings of a state may take; `None` where nothing is left out for it.
@@ -126,7 +144,7 @@ enum Rank {
 /// Whether a trial takes no time, as it does not read the target.
 fn reads_nothing(planned: &Planned) -> bool {
     let trial = &planned.trial;
-    trial.method() == "null" || trial.contender() == COMMAND && trial.method() == "true"
+    trial.is_control() && (trial.method() == "null" || trial.contender() == COMMAND)
 }
 
 #[cfg(test)]
@@ -163,8 +181,8 @@ mod tests {
     }
 
     fn predicted(seconds: u64) -> Predicted {
-        let reading = Duration::from_secs(seconds);
-        Predicted { reading, elapsed: reading }
+        let wall = Duration::from_secs(seconds);
+        Predicted { wall, cpu: wall, elapsed: wall }
     }
 
     fn names(plan: &Plan, state: CacheState) -> Vec<&str> {
@@ -192,6 +210,15 @@ mod tests {
         fit(&mut plan, &config(&[], false), predicted(9)).unwrap();
         assert_eq!((names(&plan, COLD), plan.states.as_slice()), (vec!["null", "a"], &[COLD][..]));
         assert_eq!(names(&plan, WARM), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_reading_from_memory_takes_the_cpu_time_of_the_plain_one() {
+        let mut plan = planned(Budget::Firm(Nanos(63 * SECOND)));
+        let predicted = Predicted { cpu: Duration::from_secs(1), ..predicted(9) };
+        fit(&mut plan, &config(&[], false), predicted).unwrap();
+        assert_eq!(names(&plan, COLD), ["null", "a"], "one of 23 s");
+        assert_eq!(names(&plan, WARM).len(), 8, "all, of three seconds each");
     }
 
     #[test]

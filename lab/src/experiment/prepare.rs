@@ -14,6 +14,7 @@ use super::{Experiment, Procedure, Rounds, participants, preface, references, re
 use crate::contender::discovery::Contenders;
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use crate::folder::FLAME_GRAPHS;
+use crate::linux::clock;
 use crate::measure::cache::Eviction;
 use crate::measure::inspect::profile;
 use crate::measure::plan::Plan;
@@ -50,14 +51,16 @@ impl Experiment {
         // Before the first whole reading, which would fill a cache below the file system.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
-        let reads = Instant::now();
+        let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
         let mut expected = reading.all(&mut targets)?;
-        let took = reads.elapsed() / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+        let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+        let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
+        let wall = reads.elapsed() / count;
         let planning = Planning::new(config, contenders, &targets, &expected)?;
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, references } = plan;
         plan.name_first(&participants::requested(config));
-        let predicted = Predicted { reading: took, elapsed: begun.elapsed() };
+        let predicted = Predicted { wall, cpu, elapsed: begun.elapsed() };
         let left_out = match (&rounds, line_up) {
             (Rounds::All, LineUp::InTime) => affordable::fit(&mut plan, config, predicted),
             (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,

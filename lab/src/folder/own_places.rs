@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 pub struct OwnPlaces(Vec<PathBuf>);
 
 impl OwnPlaces {
-    /// Those of a run whose record goes to this folder, or to the user's data folder.
+    /// Those of a run that writes into these folders, and into the user's own for data and caches.
     #[must_use]
-    pub fn of_run(output: Option<&Path>) -> OwnPlaces {
+    pub fn of_run<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> OwnPlaces {
         use etcetera::BaseStrategy;
         let data = runs().ok().and_then(|runs| runs.parent().map(Path::to_owned));
         let cache = etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("readlab"));
-        OwnPlaces::at(data.into_iter().chain(cache).chain(output.into_iter().flat_map(in_output)))
+        OwnPlaces::at(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(in_output)))
     }
 
     /// These.
@@ -34,6 +34,12 @@ impl OwnPlaces {
     #[must_use]
     pub fn paths(&self) -> &[PathBuf] {
         &self.0
+    }
+
+    /// Whether there are any below a folder, scratch folders included.
+    #[must_use]
+    pub fn reach(&self, folder: &Path) -> bool {
+        !self.below(folder).0.is_empty() || scratch::is_below(folder)
     }
 
     /// Whether a file or a folder is one of them, or a scratch folder of this process.
@@ -77,9 +83,9 @@ mod tests {
         let (new, used) = (root.join("new/run"), root.join("used"));
         fs::create_dir(&used).unwrap();
         fs::write(used.join("data"), "x").unwrap();
-        let places = OwnPlaces::of_run(Some(&new)).below(&root);
+        let places = OwnPlaces::of_run([new.as_path()]).below(&root);
         assert!(places.has(&new) && places.are_in(&root.join("new")) && !places.are_in(&root));
-        let places = OwnPlaces::of_run(Some(&used)).below(&root);
+        let places = OwnPlaces::of_run([used.as_path()]).below(&root);
         assert!(!places.has(&used) && !places.has(&used.join("data")));
         assert!(places.has(&used.join(RECORD)) && places.has(&used.join(REPORT)));
     }
@@ -101,6 +107,8 @@ mod tests {
         let places = OwnPlaces::default();
         assert!(places.has(scratch.path()));
         assert!(!places.has(&folder.path().join("readlab-files-1-2")), "of another process");
-        assert!(places.are_in(&std::env::temp_dir()));
+        let temporary = fs::canonicalize(std::env::temp_dir()).unwrap();
+        assert!(places.are_in(&temporary) && places.reach(&temporary));
+        assert!(!places.reach(folder.path()));
     }
 }

@@ -82,6 +82,13 @@ pub fn is_parent(folder: &Path) -> bool {
     folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
+/// Whether they may be made below this folder.
+#[must_use]
+pub fn is_below(folder: &Path) -> bool {
+    let temporary = fs::canonicalize(std::env::temp_dir());
+    temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(MAPS_FOLDER).starts_with(folder)
+}
+
 impl Scratch {
     /// A new folder below `parent`, with its purpose in its name. The note is written first.
     ///

@@ -12,6 +12,12 @@ pub fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
+/// CPU time of this process, of all its threads.
+#[must_use]
+pub fn process_cpu_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::ProcessCPUTime))
+}
+
 /// The resolution of the monotonic clock.
 #[must_use]
 pub fn resolution_ns() -> u64 {

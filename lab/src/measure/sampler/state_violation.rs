@@ -56,12 +56,12 @@ impl ObservedTurn<'_> {
     }
 
     /// The bytes of the part that was read, where a part may do: what a command as it is reads is
-    /// its own affair. It is what the turn has brought into the cache; `None` where that is not
-    /// known, and for trials that read all.
+    /// its own affair. It is what the turn has brought into the cache, of which an estimate shows
+    /// nothing for certain; `None` where that is not known, and for trials that read all.
     fn part_bytes(&self) -> Option<u64> {
         let after = self.after.filter(|_| self.reads_part() && !self.trial.bypasses_cache())?;
-        let part = after.resident.saturating_mul(page_bytes());
-        Some(part.min(self.facts.size_bytes))
+        let pages = if after.is_estimate() { 0 } else { after.resident };
+        Some(pages.saturating_mul(page_bytes()).min(self.facts.size_bytes))
     }
 
     fn reads_part(&self) -> bool {
@@ -231,6 +231,19 @@ mod tests {
         let facts = TargetFacts { extents: Some(extents), ..trials.facts(TrialIndex::new(0)).clone() };
         let sample = Sample { device_read_bytes: device_bytes, ..Sample::default() };
         observed(&trial, &facts, pages, None).state_violation(std::slice::from_ref(&sample))
+    }
+
+    #[test]
+    fn an_estimate_of_what_a_command_left_asks_for_no_bytes() {
+        let fixture = Fixture::of_size(40_960);
+        let trials = fixture.trials(&[("a", COLD)]);
+        let trial = Trial { work: Work::Output, ..trials.trial(0).clone() };
+        let facts = TargetFacts { extents: Some(Extents::default()), ..trials.facts(0).clone() };
+        let sample = Sample { device_read_bytes: Some(0), ..Sample::default() };
+        let mut turn = observed(&trial, &facts, [0, 5], None);
+        assert!(turn.state_violation(std::slice::from_ref(&sample)).is_some());
+        turn.after = turn.after.map(|proof| ResidencyProof { file_pages: 1000, ..proof });
+        assert_eq!(turn.state_violation(std::slice::from_ref(&sample)), None);
     }
 
     #[test]

@@ -168,10 +168,10 @@ impl Tree {
         };
         names.finish(request.order, request.seed)?;
         let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
-        let other_walk = match folder {
+        let other_walk = match &folder {
             None => Some(OtherWalk::Listed),
             Some(_) if request.follows_links => Some(OtherWalk::FollowedLinks),
-            Some(_) if !walked.own.paths().is_empty() => Some(OtherWalk::LeftOut),
+            Some(folder) if walked.own.reach(folder) => Some(OtherWalk::LeftOut),
             Some(_) => None,
         };
         let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());

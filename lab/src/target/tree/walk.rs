@@ -195,7 +195,7 @@ mod tests {
         let hub = hub();
         let run = hub.path().join("run");
         let request = TreeRequest::by_name(ListSource::Folder(hub.path().to_owned()));
-        let own = OwnPlaces::of_run(Some(&run));
+        let own = OwnPlaces::of_run([run.as_path()]);
         let target = Target::examine_tree(&TreeRequest { own, ..request }).unwrap();
         let tree = target.tree().unwrap();
         fs::create_dir(&run).unwrap();
