@@ -77,7 +77,7 @@ pub(super) fn fit(plan: &mut Plan, config: &RunConfig, predicted: Predicted) -> 
 }
 
 /// Adds trials with the reason why there is no time for them.
-fn leave_out(reasons: &mut BTreeMap<usize, String>, trials: Vec<usize>, reading: Nanos) {
+fn leave_out(reasons: &mut BTreeMap<TrialIndex, String>, trials: Vec<TrialIndex>, reading: Nanos) {
     let reason = format!("a reading takes about {reading}, and the time is only enough for others");
     reasons.extend(trials.into_iter().map(|trial| (trial, reason.clone())));
 }

@@ -237,8 +237,9 @@ mod tests {
     fn an_estimate_of_what_a_command_left_asks_for_no_bytes() {
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", COLD)]);
-        let trial = Trial { work: Work::Output, ..trials.trial(0).clone() };
-        let facts = TargetFacts { extents: Some(Extents::default()), ..trials.facts(0).clone() };
+        let trial = Trial { work: Work::Output, ..trials.trial(TrialIndex::new(0)).clone() };
+        let facts =
+            TargetFacts { extents: Some(Extents::default()), ..trials.facts(TrialIndex::new(0)).clone() };
         let sample = Sample { device_read_bytes: Some(0), ..Sample::default() };
         let mut turn = observed(&trial, &facts, [0, 5], None);
         assert!(turn.state_violation(std::slice::from_ref(&sample)).is_some());
