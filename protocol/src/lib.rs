@@ -36,6 +36,16 @@ pub const LINE_BYTES_MAX: usize = 64 * 1024;
 /// a line for a shell, for one session whose only reading is not timed.
 pub const CHECK_VARIABLE: &str = "READLAB_CHECK";
 
+/// The variable with the beginning of the name of a file that a command makes for itself before it
+/// runs, with its number and [`MAP_SUFFIX`] behind that: its runtime writes to it whatever it is.
+pub const MAP_VARIABLE: &str = "READLAB_MAP";
+
+/// How the names of variables begin that a command gets, without this, if it makes that file.
+pub const MAP_VARIABLE_PREFIX: &str = "READLAB_MAP_";
+
+/// How the name of such a file ends.
+pub const MAP_SUFFIX: &str = ".map";
+
 /// The variable of the environment in which a command that reads many files finds the list of them.
 pub const LIST_VARIABLE: &str = "READLAB_LIST";
 

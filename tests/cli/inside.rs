@@ -6,6 +6,7 @@ use readlab::measure::inspect::profile;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The arguments of a race with inspection.
 const LOOK: [&str; 4] = ["--state", "warm", "--flamegraph", "--trace"];
@@ -87,11 +88,18 @@ fn maps_of_ended_processes() -> BTreeSet<String> {
     names.map(|name| name.to_string_lossy().into_owned()).filter(of_nobody).collect()
 }
 
+/// Counts newlines in Node.js.
+const COUNT: &str = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
+
+/// Held by tests of commands in whose names for maps one of them plants links.
+static MAPS: Mutex<()> = Mutex::new(());
+
 mod ring2 {
     use super::*;
 
     #[test]
     fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
+        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Home::new();
         let words = ["--method", "rust/buffered/iterator", "-c", "wc -l {}"];
         let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
@@ -217,10 +225,10 @@ mod ring2 {
 
     #[test]
     fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
+        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Home::new();
         let before = maps_of_ended_processes();
-        let script = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
-        home.file("count.js", script);
+        home.file("count.js", COUNT);
         let words = ["--method", "java/FileChannel*", "--method", "node/readFile*", "-c", "node count.js {}"];
         let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
         assert_eq!(said.code, Some(0), "{said}");
@@ -252,5 +260,43 @@ mod ring2 {
         }
         let left: Vec<_> = maps_of_ended_processes().difference(&before).cloned().collect();
         assert!(left.is_empty(), "maps were left: {left:?}");
+    }
+
+    /// Links at the names of the maps of the next processes, removed when dropped.
+    struct Planted(Vec<std::path::PathBuf>);
+
+    impl Planted {
+        /// The kernel gives numbers one after the other.
+        fn at(victim: &std::path::Path) -> Planted {
+            let mut process = std::process::Command::new("true").spawn().unwrap();
+            process.wait().unwrap();
+            let name = |pid| std::path::PathBuf::from(format!("/tmp/perf-{pid}.map"));
+            let planted = |path: &std::path::PathBuf| std::os::unix::fs::symlink(victim, path).is_ok();
+            Planted((process.id()..process.id() + 10_000).map(name).filter(planted).collect())
+        }
+    }
+
+    impl Drop for Planted {
+        fn drop(&mut self) {
+            self.0.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_link_that_has_the_name_of_a_map_is_not_written_through() {
+        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let home = Home::new();
+        let victim = home.file("victim", "precious");
+        home.file("count.js", COUNT);
+        let planted = Planted::at(&victim);
+        let words = ["--method", "node/readFile*", "-c", "node count.js {}"];
+        let (json, said) = race_json(&home, &home.file("f.txt", text()), &[&words[..], &LOOK].concat());
+        drop(planted);
+        assert_eq!(std::fs::read(&victim).unwrap(), b"precious", "{said}");
+        if profile::can_sample().is_err() {
+            return eprintln!("SKIPPED: no samples can be taken here");
+        }
+        let mut trials = json["trials"].as_array().unwrap().iter();
+        assert!(trials.any(|trial| trial["flame_graph"]["file"].is_string()), "without names: {said}");
     }
 }

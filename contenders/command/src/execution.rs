@@ -11,14 +11,19 @@ use crate::relay::Relay;
 use crate::scheduling;
 use crate::secrets::Secrets;
 use readlab_protocol::serve::Refusal;
-use readlab_protocol::{CHECK_VARIABLE, SampleLine};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
-use std::ffi::OsString;
-use std::io;
+use readlab_protocol::{CHECK_VARIABLE, MAP_SUFFIX, MAP_VARIABLE, MAP_VARIABLE_PREFIX, SampleLine};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
+use std::ffi::{CStr, OsString};
+use std::io::{self, Write};
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
+
+/// Bytes of the longest name of a file that a command makes first.
+const NAME_BYTES: usize = 256;
 
 /// Executes the words once, with all that they print in `output`: time and what the kernel
 /// accounted, without an answer.
@@ -34,6 +39,7 @@ pub(crate) fn execute(
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let (relay, stderr) = Relay::start(secrets.hiding()).map_err(|error| not_started(&name, &error))?;
     let mut command = command(words, secrets);
+    with_map(&mut command, words);
     command.stderr(stderr);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| not_started(&name, &error))?;
@@ -45,6 +51,9 @@ pub(crate) fn execute(
     let wall_ns = u64::try_from(end.duration_since(start).as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
     let (status, usage) = reap(&child).map_err(not_waited)?;
+    if let Some(before) = std::env::var_os(MAP_VARIABLE) {
+        remove_empty_map(before, child.id());
+    }
     // The relay ends when nobody can write to it any more.
     drop(command);
     relay.end();
@@ -102,6 +111,56 @@ fn command(words: &[OsString], secrets: &Secrets) -> Command {
     // SAFETY: between fork and exec one system call is made and nothing is allocated.
     unsafe { command.pre_exec(die_with_us) };
     command
+}
+
+/// Where functions are to be named: has the child make the file to which its runtime writes their
+/// names, and gives it the variables that make it do so. What a shell starts makes no file of its
+/// own, and gets neither.
+fn with_map(command: &mut Command, words: &[OsString]) {
+    let Some(before) = std::env::var_os(MAP_VARIABLE) else { return };
+    command.env_remove(MAP_VARIABLE);
+    let is_alone = words.first().is_none_or(|program| program != "sh");
+    for (name, value) in std::env::vars_os() {
+        let plain = name.to_str().and_then(|name| name.strip_prefix(MAP_VARIABLE_PREFIX));
+        if let Some(plain) = plain {
+            command.env_remove(&name);
+            if is_alone {
+                command.env(plain, value);
+            }
+        }
+    }
+    if is_alone {
+        create_map_first(command, before);
+    }
+}
+
+/// Has the child make a file with its number in the name: one that something else has, such as a
+/// link, is not written to, and the program does not run.
+fn create_map_first(command: &mut Command, before: OsString) {
+    let create = move || {
+        let mut name = [0; NAME_BYTES];
+        let mut rest = &mut name[..];
+        rest.write_all(before.as_bytes())?;
+        write!(rest, "{}{MAP_SUFFIX}\0", getpid().as_raw_nonzero())?;
+        let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::open(name, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made, and bytes are written to an array
+    // of the child's: no allocation unless the name is too long, and then no program.
+    unsafe { command.pre_exec(create) };
+}
+
+/// Removes the file that a command made and to which its runtime wrote nothing; the lab removes one
+/// that it reads.
+fn remove_empty_map(mut path: OsString, pid: u32) {
+    path.push(format!("{pid}{MAP_SUFFIX}"));
+    let is_empty = std::fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
+    if is_empty {
+        // One of another owner stays, as does what it holds.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// Reads what a child prints; when it was seen to have ended, unless it closed its output before. A
@@ -168,6 +227,30 @@ mod tests {
         for name in SECRET_VARIABLES {
             assert!(removed.contains(&(OsStr::new(name), None)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_command_makes_the_file_for_its_functions_itself() {
+        let folder = std::env::temp_dir().join(format!("readlab-map-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let mut command = command(&words("true"), &Secrets::with("/f", &[]));
+        create_map_first(&mut command, folder.join("map-").into());
+        let mut child = command.spawn().unwrap();
+        child.wait().unwrap();
+        let made = std::fs::metadata(folder.join(format!("map-{}.map", child.id()))).map(|it| it.len());
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(made.unwrap(), 0);
+        let map = |pid| std::env::temp_dir().join(format!("readlab-map-{}-{pid}.map", std::process::id()));
+        let before = std::env::temp_dir().join(format!("readlab-map-{}-", std::process::id()));
+        for (pid, text) in [(1, ""), (2, "10 10 f\n")] {
+            std::fs::write(map(pid), text).unwrap();
+            remove_empty_map(before.clone().into(), pid);
+        }
+        let left = [map(1), map(2)].map(|path| path.exists());
+        let _ = std::fs::remove_file(map(2));
+        assert_eq!(left, [false, true], "one with names is read by the lab");
+        create_map_first(&mut command, "/no/such/folder/".into());
+        assert!(command.spawn().is_err(), "without it the program does not run");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::linux::program::NumberedFile;
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
 use crate::units::Bytes;
+use readlab_protocol::MAP_SUFFIX;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -25,7 +26,6 @@ const PREFIX: &str = "readlab-";
 /// A runtime writes the names of the functions that it compiles to `/tmp/perf-PID.map`.
 const MAPS_FOLDER: &str = "/tmp";
 const MAP_PREFIX: &str = "perf-";
-const MAP_SUFFIX: &str = ".map";
 
 /// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may
 /// enter it, so that no other user changes what is measured in it.

@@ -35,8 +35,8 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 /// waits for it.
 const LAST_END_LIMIT: Duration = Duration::from_secs(8);
 
-/// Digits of the number of a process, at most.
-const DIGITS_MAX: usize = 10;
+/// Bytes of the longest name of a file that a program makes first.
+const NAME_BYTES: usize = 4096;
 
 /// A program to run, with its streams.
 #[derive(Debug)]
@@ -143,30 +143,21 @@ fn prepare(command: &mut Command) {
 /// Has the child make a file with its own number in the name before it becomes the program, whose
 /// runtime writes to a file of this name whatever it is.
 fn create_in_child(command: &mut Command, file: &NumberedFile) {
-    let (before, after) = (file.before.as_bytes().to_vec(), file.after.as_bytes().to_vec());
-    let mut path = before;
-    let (digits_at, room) = (path.len(), DIGITS_MAX + after.len() + 1);
-    path.reserve_exact(room);
+    let NumberedFile { before, after } = file.clone();
     let in_child = move || {
-        let mut number = getpid().as_raw_nonzero().get().cast_unsigned();
-        let mut digits = [0; DIGITS_MAX];
-        let mut first = DIGITS_MAX;
-        while number > 0 {
-            first -= 1;
-            digits[first] = b'0' + (number % 10) as u8;
-            number /= 10;
-        }
-        path.truncate(digits_at);
-        path.extend_from_slice(&digits[first..]);
-        path.extend_from_slice(&after);
-        path.push(0);
-        let name = CStr::from_bytes_with_nul(&path).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut name = [0; NAME_BYTES];
+        let mut rest = &mut name[..];
+        rest.write_all(before.as_bytes())?;
+        write!(rest, "{}", getpid().as_raw_nonzero())?;
+        rest.write_all(after.as_bytes())?;
+        rest.write_all(&[0])?;
+        let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::open(name, flags, Mode::RUSR | Mode::WUSR)?;
         Ok(())
     };
-    // SAFETY: between fork and exec only system calls are made, and bytes are written to memory
-    // that was reserved before: no allocation.
+    // SAFETY: between fork and exec only system calls are made, and bytes are written to an array
+    // of the child's: no allocation unless the name is too long, and then no program.
     unsafe { command.pre_exec(in_child) };
 }
 

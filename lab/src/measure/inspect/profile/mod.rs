@@ -18,8 +18,10 @@ pub use picture::svg;
 use crate::folder::scratch::{ScratchNote, own_map};
 use crate::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
 use crate::linux::program::Additions;
+use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
 use sampling::StackSampling;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use symbols::{Maps, UNMAPPED, UNNAMED};
 
 /// Variables with which the runtime of a process writes the names of the code that it makes, and
@@ -27,6 +29,20 @@ use symbols::{Maps, UNMAPPED, UNNAMED};
 #[must_use]
 pub fn additions() -> Additions {
     Additions { env: symbols::environment(), creates: Some(own_map()) }
+}
+
+/// The same for commands: their contender hands both on to each that it starts itself. What a shell
+/// starts gets neither.
+#[must_use]
+pub fn additions_of_commands() -> Additions {
+    let of_command = |(name, value): (OsString, OsString)| {
+        let mut prefixed = OsString::from(MAP_VARIABLE_PREFIX);
+        prefixed.push(name);
+        (prefixed, value)
+    };
+    let mut env: Vec<_> = symbols::environment().into_iter().map(of_command).collect();
+    env.push((MAP_VARIABLE.into(), own_map().before));
+    Additions { env, creates: None }
 }
 
 /// The file that was made for a process with [`additions`]; removed with this value.

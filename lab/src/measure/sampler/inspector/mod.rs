@@ -20,7 +20,7 @@ use crate::measure::inspect::profile::{self, Profiling, RuntimeMap};
 use crate::measure::inspect::trace::{MeteredReading, Tracing, untraced};
 use crate::measure::interface::{SampleError, TrialEnd};
 use crate::record::{EndReason, FlameGraph, Line, Trace, Trial};
-use crate::trial::CacheState;
+use crate::trial::{COMMAND, CacheState};
 use readlab_protocol::TurnRequest;
 use std::io;
 use std::path::PathBuf;
@@ -177,6 +177,9 @@ impl Inspection<'_, '_> {
     /// is its own; without the names where something else has that file's name.
     fn launch_profiled(&self) -> Result<LaunchedSession, SessionError> {
         let index = self.trial.index;
+        if self.trial.contender() == COMMAND {
+            return self.trials.launch(index, 0, profile::additions_of_commands());
+        }
         match self.trials.launch(index, 0, profile::additions()) {
             Err(SessionError::NotStarted { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
                 self.trials.launch(index, 0, Additions::default())
