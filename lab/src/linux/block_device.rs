@@ -64,6 +64,22 @@ pub struct LoopDevice {
     offset_bytes: u64,
 }
 
+/// Time in which a device or a partition of this name had work, so far: the kernel counts it in
+/// milliseconds.
+///
+/// # Errors
+/// Why it is not known, in one line.
+pub fn busy_ns(name: &str) -> Result<u64, String> {
+    let path = Path::new("/sys/class/block").join(name).join("stat");
+    let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    busy_of(&text).ok_or_else(|| format!("{} has another form", path.display()))
+}
+
+/// The tenth number, by the kernel's `Documentation/block/stat.rst`.
+fn busy_of(statistics: &str) -> Option<u64> {
+    statistics.split_ascii_whitespace().nth(9)?.parse::<u64>().ok()?.checked_mul(1_000_000)
+}
+
 impl BlockDevice {
     /// The device with this number; `None` where there is none.
     #[must_use]
@@ -240,6 +256,13 @@ mod tests {
             fs::write(&path, text).unwrap();
             assert_eq!(backing_file(&path), Some(expected));
         }
+    }
+
+    #[test]
+    fn the_time_in_which_a_device_had_work_is_the_tenth_number() {
+        let text = "   82 1 3840 35 10 2 96 8 0 44 43 0 0 0 0 0 0\n";
+        assert_eq!((busy_of(text), busy_of("82 1 3840")), (Some(44_000_000), None));
+        assert!(busy_ns("no-such-device").unwrap_err().contains("no-such-device"));
     }
 
     #[test]

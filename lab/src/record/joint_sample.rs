@@ -67,6 +67,7 @@ fn seen(samples: &[Sample]) -> TurnSeen {
         io_pressure_ns: sum(|it| it.io_pressure_ns),
         memory_pressure_ns: sum(|it| it.memory_pressure_ns),
         throttled_ns: turns().map(|it| it.throttled_ns).max().flatten(),
+        device_busy_ns: turns().map(|it| it.device_busy_ns).max().flatten(),
         delivered: delivered.and_then(|kinds| kinds.into_iter().max()),
     }
 }

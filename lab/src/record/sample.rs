@@ -137,6 +137,9 @@ pub struct TurnSeen {
     /// on which its threads could have run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
+    /// Time in which the device below the file had work, whoever gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_busy_ns: Option<u64>,
     /// How enough bytes for every reading were seen to reach the contender; `None` where neither
     /// meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,6 +174,7 @@ impl TurnSeen {
             self.io_pressure_ns,
             self.memory_pressure_ns,
             self.throttled_ns,
+            self.device_busy_ns,
         ];
         meters.iter().any(Option::is_some)
     }

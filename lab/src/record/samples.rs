@@ -18,7 +18,7 @@ use std::fmt::{self, Debug, Formatter};
 const OWN: usize = 26;
 
 /// How many fields a turn has.
-const OF_TURN: usize = 12;
+const OF_TURN: usize = 13;
 
 /// How many fields the requests of a reading have.
 const OF_REQUESTS: usize = 6;
@@ -221,6 +221,7 @@ fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
         io_pressure_ns,
         memory_pressure_ns,
         throttled_ns,
+        device_busy_ns,
         delivered,
     } = turn;
     [
@@ -236,6 +237,7 @@ fn turn_fields(turn: TurnSeen) -> [Option<u64>; OF_TURN] {
         io_pressure_ns,
         memory_pressure_ns,
         throttled_ns,
+        device_busy_ns,
     ]
 }
 
@@ -315,6 +317,7 @@ fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
         io_pressure_ns,
         memory_pressure_ns,
         throttled_ns,
+        device_busy_ns,
     ] = *fields;
     TurnSeen {
         wall_ns,
@@ -328,6 +331,7 @@ fn turn_seen(fields: &[Option<u64>; OF_TURN]) -> TurnSeen {
         io_pressure_ns,
         memory_pressure_ns,
         throttled_ns,
+        device_busy_ns,
         delivered: delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults }),
     }
 }

@@ -52,7 +52,7 @@ const COLUMNS: [&str; 37] = [
 
 /// What else is known of the turn of a sample; a record that does not know more than the waits has
 /// none of these columns.
-const TURN_COLUMNS: [&str; 9] = [
+const TURN_COLUMNS: [&str; 10] = [
     "turn_wall_ns",
     "delayed_ns",
     "lab_delayed_ns",
@@ -62,6 +62,7 @@ const TURN_COLUMNS: [&str; 9] = [
     "io_pressure_ns",
     "memory_pressure_ns",
     "throttled_ns",
+    "device_busy_ns",
 ];
 
 /// What contenders say of their requests; a record of files has none of these columns.
@@ -106,6 +107,7 @@ fn turn_fields(turn: &TurnSeen) -> [String; TURN_COLUMNS.len()] {
         turn.io_pressure_ns,
         turn.memory_pressure_ns,
         turn.throttled_ns,
+        turn.device_busy_ns,
     ]
     .map(whole)
 }
@@ -197,6 +199,6 @@ mod tests {
         let known = lines(TurnSeen { preemptions: Some(2), steal_ns: Some(0), ..waits });
         let expected = "turn_wall_ns,delayed_ns,lab_delayed_ns,preemptions,steal_ns";
         assert!(known[0].contains(expected), "{}", known[0]);
-        assert_eq!(known[1], format!("{},9,4,,2,0,,,,", before[1]));
+        assert_eq!(known[1], format!("{},9,4,,2,0,,,,,", before[1]));
     }
 }

@@ -241,21 +241,8 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
-    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
-    let at = |kind| facts.limit(kind).is_some_and(stops);
-    if at(LimitKind::Device) {
-        let saturated =
-            || quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: Pace::Saturated });
-        return read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated);
-    }
-    if at(LimitKind::Link) {
-        return Verdict::Server { wait: ServerWait::Link };
-    }
-    if at(LimitKind::Decoding) {
-        return Verdict::Decoding;
-    }
-    if at(LimitKind::Memory) {
-        return Verdict::Memory;
+    if let Some(verdict) = at_limit(record, trial, facts) {
+        return verdict;
     }
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
@@ -297,6 +284,24 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         Some((Part::Opens, _)) => Verdict::Metadata,
         _ => Verdict::Mixed { shares },
     }
+}
+
+/// The verdict on a reading that is near a limit that nothing else can explain.
+fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
+    let at = |kind| facts.limit(kind).is_some_and(stops);
+    if at(LimitKind::Device) {
+        let saturated =
+            || quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: Pace::Saturated });
+        return Some(read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated));
+    }
+    if at(LimitKind::Link) {
+        return Some(Verdict::Server { wait: ServerWait::Link });
+    }
+    if at(LimitKind::Decoding) {
+        return Some(Verdict::Decoding);
+    }
+    at(LimitKind::Memory).then_some(Verdict::Memory)
 }
 
 /// The verdict on a reading from a server that takes all that it gets of this machine's processors.

@@ -125,6 +125,8 @@ pub(super) struct TrialFacts<'a> {
     pub(super) encoded_share: f64,
     /// Whether its file system, which lists no extents, gave more bytes than it fetched.
     pub(super) is_inflated: bool,
+    /// Share of its time in which the device had work; `None` where that was not counted.
+    pub(super) device_busy: Option<f64>,
     /// Time in which their quota of processors was used up, over all processors, as a share of the
     /// trial's.
     pub(super) throttled: f64,
@@ -171,20 +173,11 @@ impl<'a> TrialFacts<'a> {
         let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
         let limit = |kind| for_trial(limits, &needs(kind));
         let readers = it.trial.readers() as f64;
-        let faults = of_mapping(it, size);
-        let copy_ns = copy_cpu_ns(record, it).map(|ns| ns * readers);
-        let fault_ns = faults.zip(limit(LimitKind::Faults)).map(|(count, each)| count * each.value as f64);
-        let opens_ns = opens_cpu_ns(record, it).map(|ns| ns * readers);
-        let new_memory = of_new_memory(it, size).is_some();
-        let explained = Explained { copy_ns, fault_ns, opens_ns, new_memory };
-        let queued_ns = |cpu: CpuTime| {
-            let by_others = match target.transport() {
-                Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
-                _ => delayed_ns(it),
-            };
-            by_others.max(throttled_ns(it))
-        };
-        let parts = cpu.map(|cpu| divide(cpu, wall_ns * at_once, explained, queued_ns(cpu)));
+        let explained = explained(record, it, size, limit(LimitKind::Faults));
+        let parts = cpu.map(|cpu| {
+            let queued_ns = queued_ns(record, it, target.transport(), cpu);
+            divide(cpu, wall_ns * at_once, explained, queued_ns)
+        });
         let device_bytes = median(it, Metric::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
@@ -212,9 +205,8 @@ impl<'a> TrialFacts<'a> {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: encoded as f64 / size.max(1.0),
-            is_inflated: cold
-                && is_compressing(target)
-                && device_bytes.is_some_and(|it| it > 0.0 && it < INFLATED * size),
+            is_inflated: cold && is_inflated(target, device_bytes),
+            device_busy: of_turn_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
             throttled: throttled_ns(it) / wall_ns,
             throttled_share: throttled_ns(it) / (wall_ns * at_once),
             cold_above,
@@ -287,10 +279,37 @@ impl<'a> TrialFacts<'a> {
     }
 }
 
-/// Whether a file system may store files compressed and lists no extents that say so.
-fn is_compressing(target: &TargetFacts) -> bool {
+/// Whether a file system that may store files compressed, and has no extents that say so, fetched
+/// fewer bytes than it gave.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn is_inflated(target: &TargetFacts, device_bytes: Option<f64>) -> bool {
     let kind = target.filesystem.as_deref().unwrap_or_default();
-    target.extents.is_none() && ["squashfs", "erofs", "cramfs"].contains(&kind)
+    let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
+    let stored_bytes = target.size_bytes.saturating_sub(zeros) as f64;
+    ["squashfs", "erofs", "cramfs"].contains(&kind)
+        && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < INFLATED * stored_bytes)
+}
+
+/// What controls explain of a trial's time in the kernel, of a target of this size.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn explained(record: &Record, it: &TrialRecord, size: f64, fault: Option<&Limit>) -> Explained {
+    let readers = it.trial.readers() as f64;
+    Explained {
+        copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
+        fault_ns: of_mapping(it, size).zip(fault).map(|(count, each)| count * each.value as f64),
+        opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
+        new_memory: of_new_memory(it, size).is_some(),
+    }
+}
+
+/// How long the threads of a trial waited for a processor that others used, or that a quota kept
+/// from them.
+fn queued_ns(record: &Record, it: &TrialRecord, transport: Transport, cpu: CpuTime) -> f64 {
+    let by_others = match transport {
+        Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
+        _ => delayed_ns(it),
+    };
+    by_others.max(throttled_ns(it))
 }
 
 /// The numbers of the targets on the mount of one.
@@ -345,18 +364,18 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
 
 /// How long its threads waited for a processor, median.
 fn delayed_ns(it: &TrialRecord) -> f64 {
-    of_turn_ns(it, |sample| sample.turn.delayed_ns)
+    of_turn_ns(it, |sample| sample.turn.delayed_ns).unwrap_or(0.0)
 }
 
 /// What the kernel counted in a turn, as a share of that turn and of the reading's time; the median
 /// over the samples that hold it.
 #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> f64 {
+pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> Option<f64> {
     let of = |sample: Sample| {
         let (counted_ns, turn_ns) = (counted(&sample)?, sample.turn.wall_ns?);
         Some(sample.wall_ns as f64 * counted_ns as f64 / turn_ns.max(1) as f64)
     };
-    stats::median(it.samples.iter().filter_map(of)).unwrap_or(0.0)
+    stats::median(it.samples.iter().filter_map(of))
 }
 
 /// Median wall time.

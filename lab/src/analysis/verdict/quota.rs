@@ -24,7 +24,7 @@ const STOPPED: f64 = 0.2;
 /// How long its threads could have run and had no processor, as the quota of their control groups
 /// was used up; median.
 pub(super) fn throttled_ns(it: &TrialRecord) -> f64 {
-    of_turn_ns(it, |sample| sample.turn.throttled_ns)
+    of_turn_ns(it, |sample| sample.turn.throttled_ns).unwrap_or(0.0)
 }
 
 /// The verdict on a reading that uses all of a quota of processors and is stopped by that again and

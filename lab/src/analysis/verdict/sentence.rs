@@ -53,24 +53,10 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             ),
             times(facts)
         ),
-        Verdict::ProcessorQuota { used, throttled } => format!(
-            "stopped by its quota of processors: {}the control groups were throttled for {} of its time, all processors \
-             together (cpu.stat){}",
-            used.map_or_else(String::new, |used| format!("it uses {} of that, and ", percent(used))),
-            percent(*throttled),
-            times(facts)
-        ),
+        Verdict::ProcessorQuota { used, throttled } => processor_quota(*used, *throttled, facts),
         Verdict::IoQuota { quota, share } => io_quota(quota, *share, facts),
-        Verdict::ReadAhead { times: factor, is_mapped, remedy } => {
-            let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
-            let faster = remedy.as_ref().map_or_else(String::new, |Remedy { name, times }| {
-                format!("; {name}, which fetches less, is {times:.1} times as fast")
-            });
-            format!(
-                "stopped by read-ahead that nobody asked for: {factor:.1} times the bytes of its reads come from the \
-                 device; {advice} turns it off{faster}{}",
-                times(facts)
-            )
+        Verdict::ReadAhead { times, is_mapped, remedy } => {
+            read_ahead(*times, *is_mapped, remedy.as_ref(), facts)
         }
         Verdict::Processors { share, quota } => format!(
             "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
@@ -79,26 +65,9 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
             times(facts)
         ),
         Verdict::Server { wait } => server(wait, facts),
-        Verdict::Decoding if facts.limit(LimitKind::Decoding).is_some() => {
-            format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts))
-        }
-        Verdict::Decoding => format!(
-            "stopped by decoding, by the file system: {}, and the device gives {}{}",
-            stored(facts),
-            of_limit(LimitKind::Device, facts),
-            times(facts)
-        ),
+        Verdict::Decoding => decoding(facts),
         Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
-        Verdict::NewMemory { reuse } => {
-            let faster = reuse.as_ref().map_or_else(String::new, |Remedy { name, times }| {
-                format!(": {name} does, and is {times:.1} times as fast")
-            });
-            format!(
-                "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and \
-                 maps; use one buffer again{faster}{}",
-                times(facts)
-            )
-        }
+        Verdict::NewMemory { reuse } => new_memory(reuse.as_ref(), facts),
         Verdict::Metadata => {
             format!("stopped by opening and closing files, not by their bytes{}", times(facts))
         }
@@ -106,6 +75,55 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
+}
+
+fn processor_quota(used: Option<f64>, throttled: f64, facts: &TrialFacts) -> String {
+    let used = used.map_or_else(String::new, |used| format!("it uses {} of that, and ", percent(used)));
+    format!(
+        "stopped by its quota of processors: {used}the control groups were throttled for {} of its time, all \
+         processors together (cpu.stat){}",
+        percent(throttled),
+        times(facts)
+    )
+}
+
+fn read_ahead(factor: f64, is_mapped: bool, remedy: Option<&Remedy>, facts: &TrialFacts) -> String {
+    let advice = if is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
+    let faster = remedy.map_or_else(String::new, |Remedy { name, times }| {
+        format!("; {name}, which fetches less, is {times:.1} times as fast")
+    });
+    format!(
+        "stopped by read-ahead that nobody asked for: {factor:.1} times the bytes of its reads come from the device; \
+         {advice} turns it off{faster}{}",
+        times(facts)
+    )
+}
+
+fn new_memory(reuse: Option<&Remedy>, facts: &TrialFacts) -> String {
+    let faster = reuse.map_or_else(String::new, |Remedy { name, times }| {
+        format!(": {name} does, and is {times:.1} times as fast")
+    });
+    format!(
+        "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and maps; use \
+         one buffer again{faster}{}",
+        times(facts)
+    )
+}
+
+/// Of a trial's own decoding beside the decoder alone; of a file system's beside the device.
+fn decoding(facts: &TrialFacts) -> String {
+    if facts.limit(LimitKind::Decoding).is_some() {
+        return format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts));
+    }
+    let busy = facts
+        .device_busy
+        .map_or_else(String::new, |busy| format!(", with work for {} of the time", percent(busy.min(1.0))));
+    format!(
+        "stopped by decoding, by the file system: {}, and the device gives {}{busy}{}",
+        stored(facts),
+        of_limit(LimitKind::Device, facts),
+        times(facts)
+    )
 }
 
 /// How the file is stored that its file system decodes.

@@ -2,7 +2,7 @@
 //! server; a quota.
 
 use super::parts::TrialFacts;
-use super::{Pace, Remedy, Verdict, best, quota, read_ahead, server};
+use super::{DOMINANT, Pace, Remedy, Verdict, best, quota, read_ahead, server};
 use crate::record::{LimitKind, Record, TrialRecord};
 use crate::trial::CacheState;
 
@@ -42,6 +42,8 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     match facts.limit(LimitKind::Device) {
         Some(_) if encoded => Verdict::Decoding,
         Some(_) => Verdict::Device { pace: pace(record, trial) },
+        // Somebody else works for it: the kernel's threads that decode.
+        None if encoded && facts.device_busy.is_some_and(|busy| busy < DOMINANT) => Verdict::Decoding,
         None if encoded => {
             let why = "it waits, and the file is stored encoded: whether for the decoder or for the device cannot be \
                        told, for such a file cannot be read past the page cache";

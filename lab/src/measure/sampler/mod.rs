@@ -156,12 +156,14 @@ impl<'a> ProcessSampler<'a> {
         self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
         let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
         let below_before = self.trials.next_layer_bytes(trial.index);
+        let busy_before = self.trials.device_busy(trial.index);
         let turns = self.metered_turns(trial, request);
+        let device_busy = self.trials.device_busy_since(trial.index, busy_before);
         let below = self.trials.below_since(trial.index, below_before);
         let after = self.look_after(trial, turns.is_ok())?;
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
-        self.proven_samples(trial, slot, turns, Around { before, after, below })
+        self.proven_samples(trial, slot, turns, Around { before, after, below, device_busy })
     }
 
     /// Brings the cache into the state that a turn of the trial starts from; what is resident then.

@@ -49,6 +49,8 @@ pub(super) struct ObservedTurn<'t> {
     pub(super) after: Option<ResidencyProof>,
     /// What the layer below the file system counted during the turn, where there is one.
     pub(super) below: Option<Below>,
+    /// How long the device had work during the turn; `None` where none is known.
+    pub(super) device_busy: Option<Result<u64, String>>,
 }
 
 /// What a layer below a file system counted during a turn.
@@ -133,8 +135,14 @@ impl ObservedTurn<'_> {
             io_pressure_ns: meter("turn.io_pressure_ns", &disturbance.io_pressure_ns),
             memory_pressure_ns: meter("turn.memory_pressure_ns", &disturbance.memory_pressure_ns),
             throttled_ns: meter("turn.throttled_ns", &disturbance.throttled_ns),
+            device_busy_ns: self.device_busy_ns(notes),
             delivered: self.delivered(),
         }
+    }
+
+    /// How long the device had work, or a note of why it is not known.
+    fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
+        notes.value("turn.device_busy_ns", self.device_busy.as_ref()?.as_ref().copied())
     }
 
     /// By which meter enough bytes for every reading were seen to reach the contender.
@@ -215,8 +223,15 @@ mod tests {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM)]);
         let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
-        let observed =
-            ObservedTurn { trial, facts, turn: turn(2), before: None, after: None, below: Some(below()) };
+        let observed = ObservedTurn {
+            trial,
+            facts,
+            turn: turn(2),
+            before: None,
+            after: None,
+            below: Some(below()),
+            device_busy: None,
+        };
         let mut notes = Notes::default();
         let samples = observed.samples(&SLOT, &mut notes);
         let shown: Vec<_> =
@@ -236,8 +251,15 @@ mod tests {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("null", WARM)]);
         let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
-        let observed =
-            ObservedTurn { trial, facts, turn: turn(1), before: None, after: None, below: Some(below()) };
+        let observed = ObservedTurn {
+            trial,
+            facts,
+            turn: turn(1),
+            before: None,
+            after: None,
+            below: Some(below()),
+            device_busy: None,
+        };
         let mut notes = Notes::default();
         let sample = observed.samples(&SLOT, &mut notes).remove(0);
         assert_eq!((sample.minor_faults, sample.below_read_bytes), (None, None));

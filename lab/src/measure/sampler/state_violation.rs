@@ -120,6 +120,7 @@ impl ObservedTurn<'_> {
         }
         if let Err(why) = &self.turn.metered.device_read_bytes
             && why.is_of_family()
+            && !self.facts.transport().has_server()
         {
             return Some(format!("how many bytes came from the device is not known: {why}"));
         }
@@ -151,7 +152,8 @@ mod tests {
     use super::super::testing::{Fixture, metered};
     use super::*;
     use crate::contender::session::Turn;
-    use crate::measure::meters::Metered;
+    use crate::linux::process::FamilyError;
+    use crate::measure::meters::{Metered, Missing};
     use crate::measure::residency::{Means, ResidencyProof};
     use crate::measure::round::testing::{COLD, WARM};
     use crate::record::Trial;
@@ -188,6 +190,25 @@ mod tests {
         sample: &Sample,
         arrived: Option<u64>,
     ) -> Option<String> {
+        let meters = Meters { metered: metered(), device, arrived };
+        violation_metered(meters, state, pages, sample)
+    }
+
+    /// What was counted besides the sample.
+    struct Meters {
+        metered: Metered,
+        device: Option<Device>,
+        arrived: Option<u64>,
+    }
+
+    /// The same of a turn around which this was metered.
+    fn violation_metered(
+        meters: Meters,
+        state: CacheState,
+        pages: [u64; 2],
+        sample: &Sample,
+    ) -> Option<String> {
+        let Meters { metered, device, arrived } = meters;
         let below = arrived.map(|bytes| Below {
             layer: NextLayer::Nfs { source: "nas:/x".to_owned() },
             bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
@@ -195,7 +216,8 @@ mod tests {
         let fixture = Fixture::of_size(40_960);
         let trials = fixture.trials(&[("a", state)]);
         let facts = TargetFacts { device, ..trials.facts(TrialIndex::new(0)).clone() };
-        let observed = observed(trials.trial(TrialIndex::new(0)), &facts, pages, below);
+        let mut observed = observed(trials.trial(TrialIndex::new(0)), &facts, pages, below);
+        observed.turn.metered = metered;
         observed.state_violation(std::slice::from_ref(sample))
     }
 
@@ -219,6 +241,7 @@ mod tests {
             before: resident(pages[0]),
             after: resident(pages[1]),
             below,
+            device_busy: None,
         }
     }
 
@@ -298,7 +321,7 @@ mod tests {
             let turn = MeteredTurn { request, began_ns: 0, answer: answer.clone(), metered };
             let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
             let (before, after) = (resident(10), resident(10));
-            let observed = ObservedTurn { trial, facts, turn, before, after, below: None };
+            let observed = ObservedTurn { trial, facts, turn, before, after, below: None, device_busy: None };
             // Of ten readings each has a tenth.
             let share = |of: u64| Some(of / 10);
             let (major_faults, device_read_bytes) = (share(major_faults), share(device_read_bytes));
@@ -307,6 +330,16 @@ mod tests {
         assert_eq!(violation(0, 0), None);
         assert_eq!(violation(1, 0).unwrap(), "1 page faults waited for the device");
         assert_eq!(violation(0, 9).unwrap(), "9 bytes came from the device");
+    }
+
+    #[test]
+    fn a_warm_sample_of_a_family_that_was_not_seen_is_not_proven() {
+        let sample = Sample::default();
+        let hidden = Missing::from(FamilyError::NotListed("proc is mounted with hidepid".to_owned()));
+        let metered = Metered { device_read_bytes: Err(hidden), ..metered() };
+        let why = violation_metered(Meters { metered, device: None, arrived: None }, WARM, [10, 10], &sample);
+        let why = why.unwrap();
+        assert!(why.contains("the processes that it started are not visible: proc is mounted"), "{why}");
     }
 
     #[test]

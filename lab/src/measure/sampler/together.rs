@@ -17,6 +17,7 @@ pub(super) struct Around {
     pub(super) before: Option<ResidencyProof>,
     pub(super) after: Option<ResidencyProof>,
     pub(super) below: Option<Below>,
+    pub(super) device_busy: Option<Result<u64, String>>,
 }
 
 impl ProcessSampler<'_> {
@@ -62,9 +63,12 @@ impl ProcessSampler<'_> {
     ) -> Result<Vec<Sample>, SampleError> {
         let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
         let latencies = latencies::lines(trial, slot, &turns);
-        let Around { before, after, below } = around;
+        let Around { before, after, below, device_busy } = around;
         let facts = self.trials.facts(trial.index);
-        let observe = |turn: MeteredTurn| ObservedTurn { trial, facts, turn, before, after, below: None };
+        let observe = |turn: MeteredTurn| {
+            let device_busy = device_busy.clone();
+            ObservedTurn { trial, facts, turn, before, after, below: None, device_busy }
+        };
         let mut turns = turns.into_iter().map(observe);
         let first = turns.next().map(|first| ObservedTurn { below, ..first });
         let first = first.expect("a contender has one reader at least");

@@ -9,6 +9,7 @@ use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
 use crate::corpus::line_ends::lone_returns;
 use crate::corpus::oracle::Truth;
+use crate::linux::block_device::busy_ns;
 use crate::linux::program::Additions;
 use crate::measure::cache::TargetCache;
 use crate::measure::interface::{SampleError, TrialEnd};
@@ -204,6 +205,23 @@ impl<'a> Trials<'a> {
     pub(super) fn below_since(&self, trial: TrialIndex, before: Option<LayerBytes>) -> Option<Below> {
         let layer = self.target_of(trial).next_layer()?;
         Some(Below { bytes: before?.until(layer.count()), layer: layer.clone() })
+    }
+
+    /// How long the device below has had work so far; `None` where none is known.
+    pub(super) fn device_busy(&self, trial: TrialIndex) -> Option<Result<u64, String>> {
+        self.facts(trial).device.as_ref().map(|device| busy_ns(&device.name))
+    }
+
+    /// How long it has had work since then.
+    pub(super) fn device_busy_since(
+        &self,
+        trial: TrialIndex,
+        before: Option<Result<u64, String>>,
+    ) -> Option<Result<u64, String>> {
+        let since = |before: Result<u64, String>, after: Result<u64, String>| {
+            before.and_then(|before| Ok(after?.saturating_sub(before)))
+        };
+        Some(since(before?, self.device_busy(trial)?))
     }
 
     /// The readings of one turn: one, unless a reading is so short that most of it would be waking

@@ -171,6 +171,7 @@ impl RecordCheck {
             ("turn.io_pressure_ns", NS_MAX, &mut sample.turn.io_pressure_ns),
             ("turn.memory_pressure_ns", NS_MAX, &mut sample.turn.memory_pressure_ns),
             ("turn.throttled_ns", NS_MAX, &mut sample.turn.throttled_ns),
+            ("turn.device_busy_ns", NS_MAX, &mut sample.turn.device_busy_ns),
             ("dns_ns", NS_MAX, &mut sample.request.dns_ns),
             ("connect_ns", NS_MAX, &mut sample.request.connect_ns),
             ("tls_ns", NS_MAX, &mut sample.request.tls_ns),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 fn any_sample() -> impl Strategy<Value = Sample> {
     let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
     let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
-    let meters = prop::array::uniform23(prop::option::of(end.clone()));
+    let meters = prop::array::uniform24(prop::option::of(end.clone()));
     let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
     (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end, meters, shares).prop_map(
         |([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns, m, shares)| {
@@ -43,6 +43,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
                     io_pressure_ns: m[20],
                     memory_pressure_ns: m[21],
                     throttled_ns: m[22],
+                    device_busy_ns: m[23],
                     delivered: m[14].map(|by| if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }),
                 },
                 request: RequestMeters {

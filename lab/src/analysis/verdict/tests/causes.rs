@@ -180,3 +180,25 @@ fn what_the_kernel_does_beyond_the_copy_of_an_encoded_file_is_decoding() {
     let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, meters);
     assert_eq!(verdict_on(&record, read).verdict, Verdict::Decoding);
 }
+
+#[test]
+fn who_waits_for_an_encoded_file_while_its_device_is_idle_waits_for_the_decoder() {
+    let verdict = |percent: Option<u64>| {
+        let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
+        let meters = MeterValues { device_bytes: Some(SIZE / 4), ..cpu(1000, 60, 200) };
+        let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, meters);
+        change(&mut record, read, |sample| {
+            sample.turn.wall_ns = Some(sample.wall_ns);
+            sample.turn.device_busy_ns = percent.map(|percent| sample.wall_ns * percent / 100);
+        });
+        verdict_on(&record, read)
+    };
+    let judged = verdict(Some(12));
+    assert_eq!(judged.verdict, Verdict::Decoding);
+    let said =
+        "100 % of the file is stored encoded, and the device gives 250 MB/s, with work for 12 % of the time;";
+    assert!(judged.sentence.contains(said), "{}", judged.sentence);
+    for percent in [Some(80), None] {
+        assert!(matches!(verdict(percent).verdict, Verdict::Unknown { .. }), "{percent:?}");
+    }
+}
