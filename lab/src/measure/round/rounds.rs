@@ -14,6 +14,10 @@ use std::ops::Range;
 /// So many contenders are started while another one reads untimed.
 const STARTED_AHEAD: usize = 2;
 
+/// A turn may take so many times as long as a start with its untimed reading, which may come from
+/// memory.
+const STARTS_PER_TURN: u64 = 4;
+
 /// Rounds for which contenders are started together.
 struct Block {
     fill: u32,
@@ -211,10 +215,14 @@ impl Run<'_> {
         }
     }
 
-    /// Every live trial once, in the shuffled order of the round that begins with this slot. A
-    /// state whose firm time ends in its first round has read what the user named.
+    /// Every live trial once, in the shuffled order of the round that begins with this slot. Where
+    /// a firm time may end in it, what the user named and was not read yet comes first.
     fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        let order = self.named_first(&self.plan.order(begin.state, begin.round, live), state_run);
+        let mut order = self.plan.order(begin.state, begin.round, live);
+        let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
+        if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
+            order = self.named_first(&order, state_run);
+        }
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(order) {
             if self.is_firmly_up(&state_run.clock)? {
