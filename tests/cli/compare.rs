@@ -1,7 +1,7 @@
 //! Tests of `readlab compare`: records and published results, the gate, and the exports.
 
 use super::{Home, Said};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,19 @@ fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
         assert_eq!(row["cells"][1]["ratio"]["clear"], "tie", "{row}");
     }
     assert_eq!(json["differs"], Value::Array(vec![]));
+}
+
+#[test]
+fn the_cautions_of_both_records_are_repeated() {
+    let home = Home::new();
+    let warning = |text: &str| format!("{}{}\n", golden(), json!({ "line": "warning", "text": text }));
+    record(&home, "a", &warning("the clock was set"));
+    record(&home, "b", &warning("memory was short"));
+    let said = compare(&home, &["a", "b"]);
+    assert!(said.out.contains("note on A: the clock was set"), "{said}");
+    assert!(said.out.contains("note on B: memory was short"), "{said}");
+    let json: Value = serde_json::from_str(&compare(&home, &["a", "b", "--export-json", "-"]).out).unwrap();
+    assert!(json["sides"][1]["notes"].as_array().unwrap().contains(&"memory was short".into()), "{json}");
 }
 
 #[test]
