@@ -103,24 +103,26 @@ pub fn expanded(commands: Vec<OwnCommand>, parameters: &[Parameter]) -> anyhow::
         let is_used = commands.iter().any(|own| parameter.is_used(own));
         ensure!(is_used, "no command uses the parameter '{name}': write {} in it", parameter.place());
     }
+    for (at, own) in commands.iter().enumerate() {
+        let is_repeated = commands[..at].contains(own);
+        ensure!(!is_repeated, "the command '{}' is given twice: a row is named after its command", own.line);
+    }
     let mut all: Vec<OwnCommand> = Vec::new();
     for command in commands {
         for own in combinations(command, parameters)? {
-            if let Some(same) = all.iter().find(|it| it.line == own.line) {
-                return Err(same_name(same, &own, parameters));
+            match all.iter().find(|it| it.line == own.line) {
+                None => all.push(own),
+                // A value that is given twice is one.
+                Some(same) if *same == own => {}
+                Some(_) => return Err(same_name(&own.line, parameters)),
             }
-            all.push(own);
         }
     }
     Ok(all)
 }
 
 /// Why two commands of one line are not raced: a row has the name of its command.
-fn same_name(one: &OwnCommand, other: &OwnCommand, parameters: &[Parameter]) -> anyhow::Error {
-    let line = &other.line;
-    if one.rules == other.rules {
-        return anyhow!("the command '{line}' is given twice: a row is named after its command");
-    }
+fn same_name(line: &str, parameters: &[Parameter]) -> anyhow::Error {
     match parameters.first() {
         None => anyhow!(
             "the command '{line}' is given twice with other commands around it: name each, for example by a \
@@ -239,7 +241,7 @@ mod tests {
             ]
         );
         let rules = CommandRules { prepare: Some("touch {threads}".to_owned()), ..CommandRules::default() };
-        let both = expanded(vec![OwnCommand { rules, ..own("x") }], &[threads]).unwrap();
+        let both = expanded(vec![OwnCommand { rules, ..own("x {threads}") }], &[threads]).unwrap();
         let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
     }
