@@ -66,7 +66,7 @@ pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
 impl Home {
     pub(crate) fn new() -> Home {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // Every user that a test switches to needs access here, and none may change what another made.
+        // Every user that a test switches to needs access, and none may change what another made.
         let shared = || fs::Permissions::from_mode(0o1777);
         fs::set_permissions(folder.path(), shared()).unwrap();
         let home = Home { folder };

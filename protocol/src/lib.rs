@@ -6,6 +6,7 @@
 //! session, for contenders in Rust.
 
 mod archive;
+pub mod command_line;
 pub mod files;
 mod message;
 mod part;

@@ -79,7 +79,7 @@ fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
     for state in ["cold", "warm"] {
         let Some(json) = race(&home, &file, state, &[&["honest"][..], &liars].concat()) else { return };
         for liar in liars {
-            // On a busy machine the hidden time is so long that it is missed among the CPU time first.
+            // On a busy machine so much time is hidden that it is missed among the CPU time first.
             let reasons =
                 ["its windows leave out", "ns of CPU time in readings for which the kernel counted"];
             assert_refused(&json, state, liar, &reasons);

@@ -2,11 +2,11 @@
 //! input and ends with 0 if it is right.
 
 use crate::execution::how_it_ended;
-use crate::placing::PlacingError;
 use crate::relay::Relay;
 use crate::secrets::Secrets;
 use crate::template::Template;
 use readlab_protocol::CHECK_VARIABLE;
+use readlab_protocol::command_line::PlacingError;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};

@@ -5,7 +5,7 @@
 //! Only programs whose first number is plainly one of the two are known, at the end of pipelines
 //! that pass bytes on as they are.
 
-use crate::programs::commands;
+use readlab_protocol::command_line::commands;
 
 /// What a number is the number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

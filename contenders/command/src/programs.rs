@@ -6,6 +6,7 @@
 //! commands; words that only the shell can resolve (a variable, a function, a keyword) are not
 //! checked.
 
+use readlab_protocol::command_line::commands;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -81,28 +82,6 @@ fn started(command: &str) -> Option<&str> {
     let (_, words) = command.split_once("xargs")?;
     let at = words.split_whitespace().find(|word| !word.starts_with('-'))?;
     program(at)
-}
-
-/// The commands of a line, split at the operators outside of quotes.
-pub(crate) fn commands(script: &str) -> Vec<&str> {
-    let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
-    for (at, c) in script.char_indices() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            // `>&` and `<&` join streams, and `>|` writes over a file: nothing ends there.
-            (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
-            (None, '|' | '&' | ';' | '(' | ')' | '\n') => {
-                found.push(&script[from..at]);
-                from = at + c.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    found.push(&script[from..]);
-    found
 }
 
 /// The name of the program that a command starts; `None` if only the shell can resolve it.

@@ -6,16 +6,10 @@
 //! file's name is ever read as syntax.
 
 use crate::counted::{self, Counted};
-use crate::placing::{self, PlacingError};
 use crate::programs;
 use readlab_protocol::LIST_VARIABLE;
+use readlab_protocol::command_line::{self, LIST_PLACE, PLACE, PlacingError};
 use std::ffi::{OsStr, OsString};
-
-/// The place of the path in a command line.
-pub(crate) const PLACE: &str = "{}";
-
-/// The place of the list, where many files are read.
-pub(crate) const LIST_PLACE: &str = "{list}";
 
 /// Characters that mean something to a shell outside of quotes, beyond splitting words.
 const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
@@ -52,8 +46,8 @@ impl Template {
     /// # Errors
     /// If the path would be run.
     pub(crate) fn for_shell(text: &str) -> Result<Template, PlacingError> {
-        placing::check(text)?;
-        Ok(Template { words: Words::Shell(placing::script(text)) })
+        command_line::check(text)?;
+        Ok(Template { words: Words::Shell(command_line::script(text)) })
     }
 
     /// Reads a command line; `{}` is the place of the path.
@@ -64,7 +58,7 @@ impl Template {
         if needs_shell(text) {
             return Ok(Template::for_shell(text)?);
         }
-        placing::check(text)?;
+        command_line::check(text)?;
         let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }

@@ -58,16 +58,12 @@ fn with_permission_commands_and_checks_see_the_secrets_and_no_report_shows_them(
     let sample = said(&line, "newlines", "-", &[SHARED]);
     assert!(sample.contains("\"newlines\":7"), "{sample}");
     let check = ("READLAB_CHECK", "echo check {} $AWS_SECRET_ACCESS_KEY >&2");
-    for (line, work) in [
-        ("env >&2; echo {} >&2; false", "newlines"),
-        ("env; echo {}", "newlines"),
-        ("{}", "discard"),
-        ("echo {}", "output"),
-    ] {
+    for (line, work) in
+        [("env >&2; echo {} >&2; false", "newlines"), ("env; echo {}", "newlines"), ("echo {}", "output")]
+    {
         let said = said(line, work, "-", &[SHARED, check]);
         assert!(!said.contains("0123456789") && !said.contains(KEY) && !said.contains("a-session"), "{said}");
         assert!(work != "output" || said.contains("check https://host/object?… …\n"), "{said}");
-        assert!(line != "{}" || said.contains("https://host/object?…"), "{said}");
         assert!(!line.starts_with("env >&2") || said.contains("AWS_SECRET_ACCESS_KEY=…\n"), "{said}");
     }
 }

@@ -123,9 +123,10 @@ fn check_before_runs(
         RunFolder::make(Some(folder))?.abandon();
     }
     let runs = examined.len();
-    let saved = options.save.is_some().then_some("--save");
-    if let (Some(option), true) = (saved.or(options.files().first().map(|file| file.option)), runs > 1) {
-        bail!("{option} is for one run, and each of the {runs} targets gets one; race them one by one");
+    let saved = options.save.is_some().then_some(("--save", "record"));
+    let exported = options.files().first().map(|file| (file.option, "file"));
+    if let (Some((option, what)), true) = (saved.or(exported), runs > 1) {
+        bail!("{option} names one {what}, and each of the {runs} targets gets one");
     }
     Ok(())
 }

@@ -22,7 +22,8 @@ pub struct ReportArgs {
     /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// File for the page, in place of it if it is there; `-` is standard output [default: report.html beside the record]
+    /// File for the page, in place of FILE; `-` is standard output [default: report.html beside the
+    /// record]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// List every row of a ranking, those that tie with others too

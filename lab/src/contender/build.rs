@@ -291,8 +291,8 @@ impl RosterEntry {
         })
     }
 
-    /// The folder of the sources, the program if it is named by a path, and the words that name a file
-    /// of the contender. Programs on the PATH are where the user looks for them.
+    /// The folder of the sources, the program if it is named by a path, and the words that name a
+    /// file of the contender. Programs on the PATH are where the user looks for them.
     fn check_trust(&self, words: &[String], place: Option<&Workplace>) -> Result<(), Distrust> {
         // The user named the roster, and so trusts its owner.
         let also = self.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());

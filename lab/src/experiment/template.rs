@@ -10,14 +10,9 @@ use crate::target::{secret, shown};
 use crate::terminal::notice;
 use crate::trial::COMMAND;
 use anyhow::{bail, ensure};
+use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// The place of the path in a command line.
-const PLACE: &str = "{}";
-
-/// The place of the list of files in it.
-const LIST_PLACE: &str = "{list}";
 
 /// Characters that end a word outside of quotes.
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
@@ -71,7 +66,7 @@ pub fn check_line(line: &str) -> anyhow::Result<()> {
         shown == line,
         "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
     );
-    Ok(readlab_command::check(line)?)
+    Ok(command_line::check(line)?)
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names

@@ -7,7 +7,6 @@ pub mod output_file;
 pub mod own_places;
 pub mod scratch;
 
-use crate::target::shown;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -44,7 +43,7 @@ pub enum FolderError {
         cause: io::Error,
     },
     /// It has a file already that the run would write.
-    #[error("{}: has a {what} already, which is not overwritten", shown(path))]
+    #[error("{path}: has a {what} already, which is not overwritten")]
     Taken {
         /// The folder.
         path: PathBuf,

@@ -1,11 +1,11 @@
 //! Files that readlab writes where the user says: exports and pages.
 //!
-//! A file is written under a temporary name and renamed when it is whole. It never replaces what the
-//! run reads, nor what a symbolic link leads to; and two outputs never have one place.
+//! A file is written under a temporary name and renamed when it is whole. It never replaces what
+//! the run reads, nor what a symbolic link leads to; and two outputs never have one place.
 
 use crate::linux::process::FileId;
 use crate::linux::user;
-use crate::target::shown;
+use crate::terminal::printable::printable;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -211,7 +211,7 @@ impl OutputFile<'_> {
     fn shown(&self) -> String {
         match self.is_standard_output() {
             true => "standard output".to_owned(),
-            false => shown(self.file),
+            false => printable(&self.file.to_string_lossy()),
         }
     }
 }

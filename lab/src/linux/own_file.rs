@@ -1,9 +1,9 @@
-//! Files in folders that all users may write to: read only if they are this user's.
+//! Files in folders that all users may write to: read and written only if they are this user's.
 
 use super::user;
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The first bytes of a file as text, at most so many; `None` unless it is a plain file of this
@@ -17,4 +17,22 @@ pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
     let mut bytes = Vec::new();
     (own && file.take(bytes_max).read_to_end(&mut bytes).is_ok())
         .then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Opens a file for appending, or makes it.
+///
+/// # Errors
+/// If it is a link, has another name, or belongs to somebody else; or if it cannot be opened.
+pub fn append(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file = options.open(path).map_err(|cause| match cause.raw_os_error() {
+        Some(libc::ELOOP) => io::Error::other(format!("{}: is a symbolic link", path.display())),
+        _ => cause,
+    })?;
+    let facts = file.metadata()?;
+    if facts.is_file() && user::owns(&facts) && facts.nlink() == 1 {
+        return Ok(file);
+    }
+    Err(io::Error::other(format!("{}: is not a file of yours alone; remove it", path.display())))
 }

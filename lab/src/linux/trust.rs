@@ -16,7 +16,7 @@ const OTHERS_WRITE: u32 = 0o002;
 
 /// Why a path is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {why}, so nothing is run from there", crate::target::shown(.path))]
+#[error("{}: {why}, so nothing is run from there", .path.display())]
 pub struct Distrust {
     /// The file or folder, which may be above what was asked about.
     path: PathBuf,
@@ -37,8 +37,8 @@ enum Why {
 }
 
 /// Refuses a path if it, a folder above it or a link on the way belongs to another user, or can be
-/// changed by one. In a folder such as /tmp, where a user changes only what is their own, the owner of
-/// the entry decides. What is not there is not refused.
+/// changed by one. In a folder such as /tmp, where a user changes only what is their own, the owner
+/// of the entry decides. What is not there is not refused.
 ///
 /// `also` is a user whom the caller trusts beside root and itself.
 ///
@@ -86,7 +86,7 @@ fn objection(facts: &Metadata, place: &Path, is_last: bool, trusted: &[u32]) -> 
     may_write.then_some(Why::Group(facts.gid()))
 }
 
-/// Whether a list gives rights to further users; the rights of the group are then those of the list.
+/// Whether a list gives rights to further users; the group then has the rights of the list.
 fn has_list(place: &Path) -> bool {
     rustix::fs::lgetxattr(place, "system.posix_acl_access", &mut [0_u8; 0][..]).is_ok_and(|bytes| bytes > 0)
 }

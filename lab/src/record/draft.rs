@@ -7,11 +7,9 @@
 //! What is written lives in [`super::file`].
 
 use crate::folder::RECORD_DRAFT;
-use crate::linux::{unnamed_file, user};
-use crate::target::shown;
+use crate::linux::{own_file, unnamed_file};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// How a file that has no name yet can be named.
@@ -38,17 +36,7 @@ impl Draft {
 
     fn hidden(path: &Path) -> io::Result<(File, Draft)> {
         let hidden = path.with_file_name(RECORD_DRAFT);
-        let mut options = File::options();
-        let file = options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        let file = file.open(&hidden).map_err(|cause| match cause.raw_os_error() {
-            Some(libc::ELOOP) => io::Error::other(format!("{}: is a symbolic link", shown(&hidden))),
-            _ => cause,
-        })?;
-        let facts = file.metadata()?;
-        // What is no file of a run of this user is not emptied.
-        if !facts.is_file() || !user::owns(&facts) || facts.nlink() > 1 {
-            return Err(io::Error::other(format!("{}: belongs to somebody else; remove it", shown(&hidden))));
-        }
+        let file = own_file::append(&hidden)?;
         Ok((file, Draft::Hidden(hidden)))
     }
 

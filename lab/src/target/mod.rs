@@ -232,7 +232,7 @@ impl Target {
         }
     }
 
-    /// The files of this machine that reading it opens; of a tree those that have one of these names.
+    /// The files of this machine that reading it opens; of a tree those with one of these names.
     ///
     /// # Errors
     /// If the list of a tree cannot be read.

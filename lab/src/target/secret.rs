@@ -1,7 +1,8 @@
 //! Secrets in URLs: queries that let everybody who has them read, and texts without them.
 //!
 //! Nobody knows all names of secrets. So a query is hidden as a whole unless each of its names is
-//! known to be harmless: a hidden query must be named again, one that is shown stays in every record.
+//! known to be harmless: a hidden query must be named again, one that is shown stays in every
+//! record.
 
 /// In place of a query that is a secret.
 pub(super) const HIDDEN: &str = "…";

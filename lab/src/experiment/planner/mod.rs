@@ -211,8 +211,8 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Whether a setting for every method is one of a planned trial. Those of reads at places are set
-    /// together, and a method has one of them.
+    /// Whether a setting for every method is one of a planned trial. Those of reads at places are
+    /// set together, and a method has one of them.
     fn has_effect(&self, name: &str) -> bool {
         let is_of_places = self.plan.trials.iter().any(|it| it.choice.method.reads == Reads::Places);
         let is_it = |own: &String| Params::short(own) == Params::short(name);

@@ -140,7 +140,7 @@ fn ended(option: &str, line: &str, target: OsString, runner: Runner) -> Result<(
     let failed = |what: String| HookError::Failed(format!("{option} '{line}' {what}"));
     // Without a name, so that nothing is left however the lab ends.
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
-    let args = vec!["-c".into(), readlab_command::script(line).into(), "sh".into(), target];
+    let args = vec!["-c".into(), readlab_protocol::command_line::script(line).into(), "sh".into(), target];
     let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
     let status = runner(&shell, Path::new("."), &said, TIME_LIMIT).map_err(|error| match error {
         ReadError::Interrupted => HookError::Interrupted,

@@ -1,10 +1,15 @@
-//! Where the path may stand in a command line. It reaches programs as an argument, or as a part of
+//! Command lines with a place for the path, as the `command` contender and the lab read them, and
+//! where the path may stand in one. It reaches programs as an argument, or as a part of
 //! one that is plainly a file's name; nowhere may its bytes be read as the text of a program, since
 //! anybody can name a file `$(rm x)`.
 
-use crate::programs::commands;
-use crate::template::{LIST_PLACE, PLACE};
-use readlab_protocol::LIST_VARIABLE;
+use crate::LIST_VARIABLE;
+
+/// The place of the path in a command line.
+pub const PLACE: &str = "{}";
+
+/// The place of the list, where many files are read.
+pub const LIST_PLACE: &str = "{list}";
 
 /// Programs that take the text of a program after a flag, without their version.
 const INTERPRETERS: [&str; 20] = [
@@ -82,6 +87,29 @@ pub fn script(line: &str) -> String {
         rest = &rest[length..];
     }
     script
+}
+
+/// The commands of a line, split at the operators outside of quotes.
+#[must_use]
+pub fn commands(script: &str) -> Vec<&str> {
+    let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
+    for (at, c) in script.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            // `>&` and `<&` join streams, and `>|` writes over a file: nothing ends there.
+            (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
+            (None, '|' | '&' | ';' | '(' | ')' | '\n') => {
+                found.push(&script[from..at]);
+                from = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    found.push(&script[from..]);
+    found
 }
 
 fn has_place(word: &str) -> bool {
