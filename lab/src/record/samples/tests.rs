@@ -4,6 +4,25 @@ use super::*;
 use crate::trial::TrialIndex;
 use proptest::prelude::*;
 
+/// What was seen of a turn, of these meters.
+fn turn(m: &[Option<u64>; 24]) -> TurnSeen {
+    TurnSeen {
+        wall_ns: m[10],
+        cpu_ns: m[11],
+        cpu_error_ns: m[12],
+        delayed_ns: m[13],
+        lab_delayed_ns: m[15],
+        preemptions: m[17],
+        steal_ns: m[18],
+        cpu_pressure_ns: m[19],
+        io_pressure_ns: m[20],
+        memory_pressure_ns: m[21],
+        throttled_ns: m[22],
+        device_busy_ns: m[23],
+        delivered: m[14].map(|by| if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }),
+    }
+}
+
 /// Whatever may be, with the ends of every range often.
 fn any_sample() -> impl Strategy<Value = Sample> {
     let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
@@ -31,21 +50,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
                 resident_before: shares[0],
                 resident_after: shares[1],
                 resident_is_estimate: searched,
-                turn: TurnSeen {
-                    wall_ns: m[10],
-                    cpu_ns: m[11],
-                    cpu_error_ns: m[12],
-                    delayed_ns: m[13],
-                    lab_delayed_ns: m[15],
-                    preemptions: m[17],
-                    steal_ns: m[18],
-                    cpu_pressure_ns: m[19],
-                    io_pressure_ns: m[20],
-                    memory_pressure_ns: m[21],
-                    throttled_ns: m[22],
-                    device_busy_ns: m[23],
-                    delivered: m[14].map(|by| if by & 1 == 0 { Delivered::Calls } else { Delivered::Faults }),
-                },
+                turn: turn(&m),
                 request: RequestMeters {
                     dns_ns: m[3],
                     connect_ns: m[5],
