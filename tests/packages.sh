@@ -34,6 +34,7 @@ if [ "$ring" = all ]; then
     want fio fio
     want mkfs.btrfs btrfs-progs
     want mkfs.xfs xfsprogs
+    want mkfs.erofs erofs-utils
     want pigz pigz
     [ -x /usr/sbin/nginx ] || want nginx nginx-light
     want jq jq

@@ -110,7 +110,7 @@ mod ring2 {
     fn an_equal_change_passes_and_leaves_a_comment() {
         let home = Home::new();
         repository(&home, SAME, SAME);
-        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "500%"), ("build", "test -x reader")]);
+        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "99%"), ("build", "test -x reader")]);
         assert_eq!(said.code, Some(0), "{said}");
         assert!(said.out.starts_with("- warm: the change is "), "{said}");
         let outputs = fs::read_to_string(home.at("outputs")).unwrap();
@@ -126,7 +126,7 @@ mod ring2 {
     fn a_slower_change_fails_by_its_whole_interval() {
         let home = Home::new();
         repository(&home, SAME, SLOWER);
-        let said = act(&home, &[READ, FILE, BASE, SHORT]);
+        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "0.05")]);
         assert_eq!(said.code, Some(3), "{said}");
         assert!(said.out.contains("**slower by more than 5 %**"), "{said}");
         assert!(fs::read_to_string(home.at("summary.md")).unwrap().contains("slower by more than"));

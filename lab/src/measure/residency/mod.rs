@@ -329,8 +329,12 @@ impl Residency {
                 Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
             }
             Means::Mincore => {
-                let resident =
-                    page_cache::count_by_mincore(&self.file, range).map_err(|cause| io("mincore", cause))?;
+                let whole = page_cache::count_by_mincore(&self.file, range.clone())
+                    .map_err(|cause| io("mincore", cause))?;
+                // Pages on their way into memory are counted by cachestat(2) alone, and those of a
+                // file that FUSE passes on by mincore(2) alone.
+                let counted = page_cache::count(&self.file, &range).ok().flatten();
+                let resident = counted.map_or(whole, |counted| counted.resident.max(whole)).min(file_pages);
                 Ok(ResidencyProof { resident, ..empty })
             }
             Means::Probe => self.probe(range.start, file_pages),
