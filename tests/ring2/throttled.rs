@@ -67,6 +67,14 @@ impl Slow {
     }
 }
 
+/// What stops a reading is the quota by which the device is slow; or the device, as busy as it can
+/// be, where the kernel granted more than the quota for a moment.
+fn is_limited(verdict: &serde_json::Value) {
+    let is = &verdict["is"];
+    let is_saturated = is["kind"] == "device" && is["pace"]["pace"] == "saturated";
+    assert!(is["kind"] == "io_quota" || is_saturated, "{verdict}");
+}
+
 #[test]
 fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
     let slow = match Slow::new(SIZE_BYTES) {
@@ -78,9 +86,7 @@ fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
     for trial in export["trials"].as_array().unwrap() {
         if trial["contender"] == "rust" && ["read", "mmap", "direct"].iter().any(|it| trial["method"] == *it)
         {
-            let verdict = &trial["verdict"];
-            assert_eq!(verdict["is"]["kind"], "device", "{}: {verdict}", trial["id"]);
-            assert_eq!(verdict["is"]["pace"]["pace"], "saturated", "{}: {verdict}", trial["id"]);
+            is_limited(&trial["verdict"]);
         }
     }
 }
@@ -104,5 +110,6 @@ fn a_suite_has_the_device_for_a_limit_and_no_trial_is_its_own() {
         assert!(trial["share_of_limit"].as_f64().unwrap_or_default() <= 1.1, "{}", trial["share_of_limit"]);
     }
     let wc = trials.iter().find(|trial| trial["id"] == "command/wc -l").unwrap();
-    assert_eq!(wc["verdict"]["is"]["kind"], "device", "{}", wc["verdict"]);
+    let kind = &wc["verdict"]["is"]["kind"];
+    assert!(kind == "device" || kind == "io_quota", "{}", wc["verdict"]);
 }
