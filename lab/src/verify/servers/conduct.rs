@@ -5,9 +5,9 @@ use readlab_protocol::SampleLine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Turns in which a client may make connections that it will keep: it may need a moment to see that
+/// Connections that a client of one request at a time may make: it may need a moment to see that
 /// one is free, and open another.
-const FIRST_TURNS: usize = 2;
+const KEPT_MAX: usize = 2;
 
 /// How long it may take until a server sees that a connection was closed. Within the window it is
 /// closed, but on a busy machine the thread of the server must get its turn first.
@@ -122,11 +122,12 @@ impl Connections {
         let used_before = own.iter().filter(|it| self.0.iter().any(|turn| turn.contains(it))).count();
         let count = own.len();
         self.0.push(own);
+        let all: BTreeSet<u64> = self.0.iter().flatten().copied().collect();
         match are_kept {
             false if used_before > 0 || count < readings as usize => {
                 Some("readings share a connection, which each must make for itself".to_owned())
             }
-            true if self.0.len() > FIRST_TURNS && used_before * 2 < count => Some(format!(
+            true if all.len() > KEPT_MAX && used_before * 2 < count => Some(format!(
                 "it keeps no connection: of {count} in turn {}, {} are new",
                 self.0.len(),
                 count - used_before
@@ -236,6 +237,7 @@ mod tests {
         assert_eq!(of_connections(&[&[0], &[1, 2], &[3]], Some(false)), None);
         assert!(of_connections(&[&[0], &[1], &[0]], Some(false)).unwrap().contains("share"));
         assert_eq!(of_connections(&[&[0], &[0, 1], &[1]], Some(true)), None);
+        assert_eq!(of_connections(&[&[0], &[0], &[0], &[1]], Some(true)), None);
         assert_eq!(of_connections(&[&[0, 1, 2], &[0, 1, 2, 3], &[1, 3, 4]], Some(true)), None);
         assert!(of_connections(&[&[0], &[0, 1], &[1, 2, 3]], Some(true)).unwrap().contains("2 are new"));
         assert!(of_connections(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
