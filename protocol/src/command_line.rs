@@ -112,11 +112,15 @@ pub fn commands(script: &str) -> Vec<&str> {
     found
 }
 
-fn has_place(word: &str) -> bool {
+/// Whether a text has a place for the path or for the list.
+#[must_use]
+pub fn has_place(word: &str) -> bool {
     word.contains(PLACE) || word.contains(LIST_PLACE)
 }
 
-fn is_assignment(word: &str) -> bool {
+/// Whether a word of a line sets a variable of the shell.
+#[must_use]
+pub fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })

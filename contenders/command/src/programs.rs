@@ -6,7 +6,7 @@
 //! commands; words that only the shell can resolve (a variable, a function, a keyword) are not
 //! checked.
 
-use readlab_protocol::command_line::commands;
+use readlab_protocol::command_line::{commands, is_assignment};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -88,7 +88,7 @@ fn started(command: &str) -> Option<&str> {
 fn program(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
     while let Some(word) = words.next() {
-        let assigns = word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let assigns = is_assignment(word);
         let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>']);
         if redirects && word.ends_with(['<', '>', '&', '|']) {
             // Its file is the next word.
@@ -102,11 +102,6 @@ fn program(command: &str) -> Option<&str> {
         return (is_plain && !OF_THE_SHELL.contains(&word)).then_some(word);
     }
     None
-}
-
-/// Whether a shell could have a variable of this name.
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

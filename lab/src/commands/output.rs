@@ -74,12 +74,14 @@ pub(super) fn run_each(
 pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let path = path_of(History::of_user().as_ref(), name)?;
-        check_options(options, &inputs_of(&Record::read(&path)?, &path))?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.of_no_fleet().with_context(|| shown(&path))?;
         let live = Live::begin(shown_progress(options));
         let mut recorder = Recorder::of(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
+        let mut inputs = files_of(experiment.targets(), options)?;
+        inputs.join(Inputs::of([path.as_path()]));
+        check_options(options, &inputs)?;
         save(options, &path)?;
         experiment.introduce(&mut recorder)?;
         execute_and_show(experiment, recorder, options)

@@ -10,7 +10,7 @@ use crate::target::{secret, shown};
 use crate::terminal::notice;
 use crate::trial::COMMAND;
 use anyhow::{bail, ensure};
-use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
+use readlab_protocol::command_line::{self, PLACE};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
         check(command)?;
         match template {
             Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
-            None if ![PLACE, LIST_PLACE].iter().any(|place| given.contains(place)) => {
+            None if !command_line::has_place(&given) => {
                 notice::show(format!("the command '{given}' names no file: raced as '{given} {PLACE}'"));
             }
             None => {}
@@ -49,7 +49,7 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
 /// Refuses a command, and what is run around it, that must not be in a record or be run.
 fn check(command: &OwnCommand) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
-    let has_place = [PLACE, LIST_PLACE].iter().any(|place| command.line.contains(place));
+    let has_place = command_line::has_place(&command.line);
     let line = if has_place { command.line.clone() } else { format!("{} {PLACE}", command.line) };
     let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
     [setup, prepare, cleanup].into_iter().flatten().chain([&line]).try_for_each(|line| check_line(line))

@@ -96,6 +96,15 @@ impl RunFolder {
     }
 }
 
+/// The folder in which a file is, by a path that can be opened.
+#[must_use]
+pub fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// An existing folder by its real name if its own has a `..`: browsers remove a `..` from the links
 /// of a page, also after a symbolic link.
 fn without_parents(path: PathBuf) -> PathBuf {

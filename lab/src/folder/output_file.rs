@@ -3,6 +3,7 @@
 //! A file is written under a temporary name and renamed when it is whole. It never replaces what
 //! the run reads, nor what a symbolic link leads to; and two outputs never have one place.
 
+use super::folder_of;
 use crate::linux::process::FileId;
 use crate::linux::user;
 use crate::terminal::printable::printable;
@@ -226,13 +227,6 @@ fn is_stream(file: &Path) -> bool {
 fn id_of(stream: impl AsFd) -> Option<FileId> {
     let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
     Some(FileId::of_metadata(&file.metadata().ok()?))
-}
-
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// Links that are followed from one to the next, as the kernel does.
 const LINKS_MAX: u32 = 40;
 
-const ROOT: u32 = 0;
 const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
@@ -45,7 +44,7 @@ enum Why {
 /// # Errors
 /// The first file or folder from above that is not trusted.
 pub fn check(path: &Path, also: Option<u32>) -> Result<(), Distrust> {
-    let trusted: Vec<u32> = user::persons().into_iter().chain([ROOT]).chain(also).collect();
+    let trusted: Vec<u32> = user::trusted().into_iter().chain(also).collect();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     check_within(&path, &trusted, LINKS_MAX)
 }

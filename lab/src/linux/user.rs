@@ -20,8 +20,7 @@ pub fn owns(file: &Metadata) -> bool {
 }
 
 /// The numbers of the user: of this process, and of who became root by sudo.
-#[must_use]
-pub fn persons() -> Vec<u32> {
+fn persons() -> Vec<u32> {
     let by_sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
     let invoker: Option<u32> = if is_root() { by_sudo() } else { None };
     std::iter::once(geteuid().as_raw()).chain(invoker).collect()
@@ -58,10 +57,11 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     known && (group == ROOTS_OWN || !has_others)
 }
 
-/// Whether a user is root or this one.
+/// The users whose deeds are the user's own: root, the user, and who became root by sudo.
 #[must_use]
-pub fn is_trusted(user: u32) -> bool {
-    user == 0 || persons().contains(&user)
+pub fn trusted() -> Vec<u32> {
+    const ROOT: u32 = 0;
+    persons().into_iter().chain([ROOT]).collect()
 }
 
 /// Whether the user may write to a file, or create files in a folder.

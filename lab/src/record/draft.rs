@@ -6,7 +6,7 @@
 //! leftover that the next run in the same folder takes over and `readlab history` does not list.
 //! What is written lives in [`super::file`].
 
-use crate::folder::RECORD_DRAFT;
+use crate::folder::{RECORD_DRAFT, folder_of};
 use crate::linux::{own_file, unnamed_file};
 use std::fs::{self, File};
 use std::io;
@@ -24,11 +24,7 @@ pub(super) enum Draft {
 impl Draft {
     /// Makes a file in the folder in which it will be named.
     pub(super) fn make(path: &Path) -> io::Result<(File, Draft)> {
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        match unnamed_file::create(folder)? {
+        match unnamed_file::create(folder_of(path))? {
             Some(file) => Ok((file, Draft::Nameless)),
             None => Draft::hidden(path),
         }

@@ -237,7 +237,7 @@ impl Target {
     /// # Errors
     /// If the list of a tree cannot be read.
     pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
-        let tree = self.tree().map(|tree| tree.named(names)).transpose()?;
+        let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
         let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
         let files = self.file().into_iter().chain(dictionary).filter_map(FileId::of);
         Ok(tree.into_iter().flatten().chain(files).collect())

@@ -4,6 +4,7 @@
 
 use super::direct::DirectFile;
 use super::io_uring::{available, refusal};
+use super::limits::device_plan;
 use super::of_list::{ListReader, OfList};
 use super::{Fault, Feeding, Method};
 use crate::consumer::Consumer;
@@ -12,7 +13,7 @@ use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
 use crate::work::{Answer, Work};
-use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan};
 use readlab_protocol::{Cache, FileList, Reads};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -37,15 +38,7 @@ pub(super) const FILES_DEVICE: Method = Method {
     tls: false,
     params: &[BUFFER, DEPTH],
     build: |settings| {
-        let depth = settings.size(&DEPTH);
-        let plan = Plan {
-            buffer_bytes: settings.size(&BUFFER),
-            buffers: 1,
-            depth,
-            entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
-            vectored: false,
-            registered: Registered::No,
-        };
+        let plan = device_plan(settings.size(&BUFFER), settings.size(&DEPTH));
         Ok(Box::new(OfList::new(FilesDevice { plan, open: Vec::new() })))
     },
     available,

@@ -103,15 +103,7 @@ pub(super) const DEVICE: Method = Method {
     tls: false,
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
-        let depth = settings.size(&DEPTH);
-        let plan = Plan {
-            buffer_bytes: settings.size(&DEVICE_BUFFER),
-            buffers: 1,
-            depth,
-            entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
-            vectored: false,
-            registered: Registered::No,
-        };
+        let plan = device_plan(settings.size(&DEVICE_BUFFER), settings.size(&DEPTH));
         let span_bytes = Some(settings.get(&SPAN)).filter(|&span| span > 0);
         let ring = Ring { plan, direct: true, threads: settings.get(&THREADS), span_bytes };
         Ok(Box::new(Device(ring)))
@@ -133,6 +125,18 @@ pub(super) const SYSCALL: Method = Method {
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
     available: || Ok(()),
 };
+
+/// How many reads of which size are in flight at a device that shows its best rate.
+pub(super) fn device_plan(buffer_bytes: usize, depth: usize) -> Plan {
+    Plan {
+        buffer_bytes,
+        buffers: 1,
+        depth,
+        entries: u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096"),
+        vectored: false,
+        registered: Registered::No,
+    }
+}
 
 /// A reader that finds its file in the page cache.
 struct Cached<R> {
