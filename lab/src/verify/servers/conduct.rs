@@ -5,9 +5,9 @@ use readlab_protocol::SampleLine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Connections that a client of one request at a time may make: it may need a moment to see that
-/// one is free, and open another.
-const KEPT_MAX: usize = 2;
+/// Turns after the first in which most connections of a client that keeps them may be new: it may
+/// need a moment to see that one is free, and open another.
+const NEW_TURNS_MAX: usize = 1;
 
 /// How long it may take until a server sees that a connection was closed. Within the window it is
 /// closed, but on a busy machine the thread of the server must get its turn first.
@@ -28,7 +28,12 @@ pub(super) struct Expected<'a> {
 
 /// The connections of a session, turn by turn.
 #[derive(Default)]
-pub(super) struct Connections(Vec<BTreeSet<u64>>);
+pub(super) struct Connections {
+    turns: usize,
+    used: BTreeSet<u64>,
+    /// Turns after the first in which most connections were new.
+    new_turns: usize,
+}
 
 /// What is wrong with the requests of a turn.
 pub(super) fn conduct(requests: &[Logged], samples: &[SampleLine], expected: &Expected) -> Option<String> {
@@ -119,17 +124,18 @@ impl Connections {
     ) -> Option<String> {
         let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
         let are_kept = are_kept?;
-        let used_before = own.iter().filter(|it| self.0.iter().any(|turn| turn.contains(it))).count();
         let count = own.len();
-        self.0.push(own);
-        let all: BTreeSet<u64> = self.0.iter().flatten().copied().collect();
+        let used_before = own.intersection(&self.used).count();
+        self.turns += 1;
+        self.new_turns += usize::from(self.turns > 1 && used_before * 2 < count);
+        self.used.extend(own);
         match are_kept {
             false if used_before > 0 || count < readings as usize => {
                 Some("readings share a connection, which each must make for itself".to_owned())
             }
-            true if all.len() > KEPT_MAX && used_before * 2 < count => Some(format!(
+            true if self.new_turns > NEW_TURNS_MAX => Some(format!(
                 "it keeps no connection: of {count} in turn {}, {} are new",
-                self.0.len(),
+                self.turns,
                 count - used_before
             )),
             _ => None,
@@ -239,7 +245,9 @@ mod tests {
         assert_eq!(of_connections(&[&[0], &[0, 1], &[1]], Some(true)), None);
         assert_eq!(of_connections(&[&[0], &[0], &[0], &[1]], Some(true)), None);
         assert_eq!(of_connections(&[&[0, 1, 2], &[0, 1, 2, 3], &[1, 3, 4]], Some(true)), None);
-        assert!(of_connections(&[&[0], &[0, 1], &[1, 2, 3]], Some(true)).unwrap().contains("2 are new"));
+        assert_eq!(of_connections(&[&[0, 1, 2, 3, 4, 5, 6, 7]], Some(true)), None);
+        let growing: &[&[u64]] = &[&[0], &[0, 1, 2], &[1, 3, 4]];
+        assert!(of_connections(growing, Some(true)).unwrap().contains("2 are new"));
         assert!(of_connections(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
         assert_eq!(of_connections(&[&[0], &[1], &[2], &[0]], None), None);
     }
