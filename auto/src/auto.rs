@@ -179,7 +179,7 @@ impl Auto {
         take: impl FnMut(T) -> ControlFlow<B> + Send,
     ) -> Result<Option<B>, ReadError> {
         let source = self.source()?;
-        let queue = Mutex::new(ordered::Queue::new(source.range.start, take));
+        let queue = Mutex::new(ordered::Queue::new(source.extent.start(), take));
         let (map, waiting) = (&map, &queue);
         let visitor = || {
             move |offset: u64, bytes: &[u8]| {
@@ -197,8 +197,8 @@ impl Auto {
     /// If a call fails, or memory has no room; what was read until then is in the buffer.
     pub fn read_to_end(&self, buffer: &mut Vec<u8>) -> Result<usize, ReadError> {
         let source = self.source()?;
-        let expected = usize::try_from(source.len()).unwrap_or(usize::MAX);
-        let expected = if source.has_size() { expected } else { 0 };
+        let expected = source.extent.known().map_or(0, |range| range.end - range.start);
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX);
         buffer.try_reserve(expected).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let before = buffer.len();
         // Into the buffer itself, which mapping would only be copied into.

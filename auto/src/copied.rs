@@ -21,19 +21,19 @@ struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
 /// known, no second read is needed to find the end.
 pub(crate) fn read(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
-    let mut at = source.range.start;
-    while at < source.range.end {
-        let room = usize::try_from(source.range.end - at).unwrap_or(usize::MAX).min(COPY_BYTES);
-        let bytes = filled_at(source, at, &mut buffer.0[..room])?;
+    let mut at = source.extent.start();
+    loop {
+        let room = source.extent.room_at(at, COPY_BYTES);
+        // No call where nothing is left.
+        let bytes = if room == 0 { &[] } else { filled_at(source, at, &mut buffer.0[..room])? };
         if bytes.is_empty() {
-            break;
+            return Ok(ControlFlow::Continue(()));
         }
         if visitor.visit(at, bytes).is_break() {
             return Ok(ControlFlow::Break(()));
         }
         at += bytes.len() as u64;
     }
-    Ok(ControlFlow::Continue(()))
 }
 
 /// Passes one range of a file that has one to the visitor, through this buffer.

@@ -4,7 +4,7 @@ use crate::copied;
 #[cfg(target_os = "linux")]
 use crate::direct::DirectFile;
 #[cfg(target_os = "linux")]
-use crate::in_flight::{InFlight, IoUring, Job, Order};
+use crate::in_flight::{InFlight, Job, Order, Ring};
 #[cfg(target_os = "linux")]
 use crate::in_pieces::{PIECE_BYTES, plan};
 use crate::map::Map;
@@ -30,7 +30,7 @@ pub(crate) fn read(
 
 fn mapped(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     match Map::of(source) {
-        Some(map) => Ok(visitor.visit(source.range.start, map.bytes())),
+        Some(map) => Ok(visitor.visit(source.extent.start(), map.bytes())),
         // A file system that maps nothing.
         None => copied::read(source, visitor),
     }
@@ -46,12 +46,13 @@ fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<
 fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     use crate::strategy::Cached;
     use std::os::fd::AsFd;
+    let Some(whole) = source.extent.known() else { return copied::read(source, visitor) };
     let Ok(direct) = DirectFile::of(source.file) else { return copied::read(source, visitor) };
     let plan = plan(1);
-    let Ok(ring) = IoUring::new(plan.entries) else { return copied::read(source, visitor) };
+    let Ok(ring) = Ring::new(plan.entries) else { return copied::read(source, visitor) };
     let is_mixed = source.cached() == Cached::Some;
-    let mut ranges = Pieces::aligned(source.range.clone(), PIECE_BYTES);
-    let count = Pieces::aligned(source.range.clone(), PIECE_BYTES).count();
+    let mut ranges = Pieces::aligned(whole.clone(), PIECE_BYTES);
+    let count = Pieces::aligned(whole.clone(), PIECE_BYTES).count();
     let mut jobs = || {
         let range = ranges.next()?;
         let (plain, past) = (source.file.as_fd(), direct.file.as_fd());

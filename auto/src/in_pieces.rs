@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 #[cfg(target_os = "linux")]
 use crate::direct::DirectFile;
 #[cfg(target_os = "linux")]
-use crate::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use crate::in_flight::{InFlight, Job, Order, Plan, Registered, Ring};
 use crate::map::Map;
 use crate::pieces::Pieces;
 use crate::source::Source;
@@ -55,14 +55,15 @@ pub(crate) fn read<V: Visitor + Send>(
     visitor: &(impl Fn() -> V + Sync),
 ) -> Result<Vec<V>, ReadError> {
     let strategy = source.strategy(maps);
-    if strategy == Strategy::Once {
+    let Some(whole) = source.extent.known().filter(|_| strategy != Strategy::Once) else {
         return alone(source, visitor());
-    }
+    };
     let threads = workers.count();
-    if strategy == Strategy::Copied && (threads.get() == 1 || source.len() <= CACHED_PIECE_BYTES) {
+    let is_short = whole.end - whole.start <= CACHED_PIECE_BYTES;
+    if strategy == Strategy::Copied && (threads.get() == 1 || is_short) {
         return alone(source, visitor());
     }
-    let work = PiecewiseRead::cut(source, strategy, maps && may_map(source, strategy, threads));
+    let work = PiecewiseRead::cut(source, whole, strategy, maps && may_map(source, strategy, threads));
     let threads = threads.get().min(work.cached.count() + work.missing.count());
     workers.run(threads, || work.take_part(threads, visitor()), || work.stop())
 }
@@ -100,7 +101,7 @@ struct PiecewiseRead<'a> {
 impl<'a> PiecewiseRead<'a> {
     /// Plans a reading. Parts that are not cached are read past the cache if that is possible, else
     /// through it.
-    fn cut(source: &'a Source<'a>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
+    fn cut(source: &'a Source<'a>, whole: &Range<u64>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
         #[cfg(target_os = "linux")]
         let direct = Some(source.file)
             .filter(|_| strategy == Strategy::InFlight)
@@ -109,7 +110,7 @@ impl<'a> PiecewiseRead<'a> {
         let (is_past, maps) = (direct.is_some(), maps && (direct.is_some() || strategy == Strategy::Mapped));
         #[cfg(not(target_os = "linux"))]
         let (is_past, maps) = (false, maps && strategy == Strategy::Mapped);
-        let whole = source.range.clone();
+        let whole = whole.clone();
         let (cached, missing) = if is_past { by_residency(source, whole) } else { (vec![whole], Vec::new()) };
         let map = if maps && !cached.is_empty() { Map::of(source) } else { None };
         let pieces = |parts: Vec<Range<u64>>, step: u64| {
@@ -171,7 +172,7 @@ impl<'a> PiecewiseRead<'a> {
             return Ok(ControlFlow::Continue(()));
         };
         let plan = plan(threads);
-        let reads = InFlight::prepare(IoUring::new(plan.entries)?, &plan, self.missing.count())?;
+        let reads = InFlight::prepare(Ring::new(plan.entries)?, &plan, self.missing.count())?;
         reads.run(Order::Any, &mut || self.job(direct), visitor, Some(visit))
     }
 
@@ -196,7 +197,7 @@ impl<'a> PiecewiseRead<'a> {
         visitor: &mut impl Visitor,
     ) -> Result<ControlFlow<()>, ReadError> {
         let Some(map) = &self.map else { return copied::read_range(self.source, range, buffer, visitor) };
-        let place = |at: u64| usize::try_from(at - self.source.range.start).expect("it is mapped");
+        let place = |at: u64| usize::try_from(at - self.source.extent.start()).expect("it is mapped");
         Ok(visitor.visit(range.start, &map.bytes()[place(range.start)..place(range.end)]))
     }
 

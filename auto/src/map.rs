@@ -31,9 +31,10 @@ mod mapped {
         /// guarantees that the file does not change during the reading.
         pub(crate) fn of(source: &Source) -> Option<Map> {
             let page_bytes = rustix::param::page_size() as u64;
-            let offset = source.range.start / page_bytes * page_bytes;
-            let before = usize::try_from(source.range.start - offset).ok()?;
-            let len = usize::try_from(source.range.end - offset).ok().filter(|&len| len > before)?;
+            let range = source.extent.known()?;
+            let offset = range.start / page_bytes * page_bytes;
+            let before = usize::try_from(range.start - offset).ok()?;
+            let len = usize::try_from(range.end - offset).ok().filter(|&len| len > before)?;
             // SAFETY: a new mapping at a place that the kernel chooses overlaps nothing.
             let start =
                 unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, source.file, offset) };

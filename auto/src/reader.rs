@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         let is_mapped = source.strategy(maps) == Strategy::Mapped;
         let map = if is_mapped { Map::of(&source) } else { None };
         let buffer = if map.is_some() { Buffer::default() } else { Buffer::new(BUFFER_BYTES)? };
-        let (at, end) = (source.range.start, map.as_ref().map_or(0, |map| map.bytes().len()));
+        let (at, end) = (source.extent.start(), map.as_ref().map_or(0, |map| map.bytes().len()));
         Ok(Reader { source, map, buffer, at, begin: 0, end })
     }
 
@@ -54,9 +54,8 @@ impl<'a> Reader<'a> {
 
 impl BufRead for Reader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let left = self.source.range.end.saturating_sub(self.offset());
-        if self.begin == self.end && self.map.is_none() && left > 0 {
-            let room = usize::try_from(left).unwrap_or(usize::MAX).min(self.buffer.len());
+        let room = self.source.extent.room_at(self.offset(), self.buffer.len());
+        if self.begin == self.end && self.map.is_none() && room > 0 {
             self.at = self.offset();
             (self.begin, self.end) = (0, 0);
             self.end = copied::read_at(&self.source, self.at, &mut self.buffer[..room])?;

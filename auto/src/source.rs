@@ -7,68 +7,105 @@ use crate::portable::{SystemFacts, rings};
 use crate::strategy::{Backing, Cached, Facts, ONCE_BYTES, Strategy};
 use std::fs::File;
 use std::io;
+use std::num::NonZero;
 use std::ops::Range;
-
-/// The end of a file whose size is not known: behind every offset.
-const END_UNKNOWN: u64 = u64::MAX;
 
 /// A file, what of it is read, and what is known of it. All facts but the size are found out on
 /// first use.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a File,
-    /// What is read of it. Its end is [`END_UNKNOWN`] for a file without a true size, such as a
-    /// pipe, whose end is found by reading.
-    pub(crate) range: Range<u64>,
+    pub(crate) extent: Extent,
     /// Whether its bytes can be read at any offset.
     pub(crate) seeks: bool,
     facts: SystemFacts,
-    size_bytes: u64,
+}
+
+/// The end of the longest file that there can be: offsets are signed for the system.
+const END_MAX: u64 = i64::MAX.cast_unsigned();
+
+/// What is read of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// These bytes, perhaps none, of a file of this size.
+    Known { range: Range<u64>, size_bytes: NonZero<u64> },
+    /// From an offset to the end, which is found by reading, or to a limit before it: of a pipe, or
+    /// of a file of the kernel, whose size is 0 whatever it holds.
+    Unknown { start: u64, limit: u64 },
+}
+
+impl Extent {
+    /// This range, or all, of a file of this size, if it is known.
+    pub(crate) fn of(size_bytes: Option<NonZero<u64>>, range: Option<Range<u64>>) -> Extent {
+        let Some(size_bytes) = size_bytes else {
+            let Range { start, end } = range.unwrap_or(0..END_MAX);
+            return Extent::Unknown { start, limit: end.min(END_MAX) };
+        };
+        let range = range.unwrap_or(0..size_bytes.get());
+        let start = range.start.min(size_bytes.get());
+        let end = range.end.clamp(start, size_bytes.get());
+        Extent::Known { range: start..end, size_bytes }
+    }
+
+    pub(crate) fn start(&self) -> u64 {
+        match self {
+            Extent::Known { range, .. } => range.start,
+            Extent::Unknown { start, .. } => *start,
+        }
+    }
+
+    /// The range, if its end is known before it is read.
+    pub(crate) fn known(&self) -> Option<&Range<u64>> {
+        match self {
+            Extent::Known { range, .. } => Some(range),
+            Extent::Unknown { .. } => None,
+        }
+    }
+
+    /// How many bytes of it, at most so many, may begin at an offset.
+    pub(crate) fn room_at(&self, at: u64, most: usize) -> usize {
+        let end = match self {
+            Extent::Known { range, .. } => range.end,
+            Extent::Unknown { limit, .. } => *limit,
+        };
+        usize::try_from(end.saturating_sub(at)).unwrap_or(most).min(most)
+    }
 }
 
 impl<'a> Source<'a> {
     /// A file, of which this range is read if there is one, as far as the file goes. The position
     /// of a file that is `is_own` may change.
     pub(crate) fn of(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
-        let (size_bytes, seeks) = extent(file, is_own)?;
-        // A file of the kernel has a size of 0 whatever it holds.
-        let end = if size_bytes > 0 { size_bytes } else { END_UNKNOWN };
-        let range = match range {
-            None => 0..end,
-            Some(_) if !seeks => return Err(not_seekable()),
-            Some(range) => range.start.min(end)..range.end.clamp(range.start.min(end), end),
-        };
-        Ok(Source { file, range, seeks, facts: SystemFacts::default(), size_bytes })
-    }
-
-    /// Whether where it ends is known before it is read.
-    pub(crate) fn has_size(&self) -> bool {
-        self.size_bytes > 0
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.range.end - self.range.start
+        let (size_bytes, seeks) = size(file, is_own)?;
+        if range.is_some() && !seeks {
+            return Err(not_seekable());
+        }
+        let extent = Extent::of(NonZero::new(size_bytes), range);
+        Ok(Source { file, extent, seeks, facts: SystemFacts::default() })
     }
 
     /// The best strategy for the current state; makes only the system calls that the choice needs.
     pub(crate) fn strategy(&self, maps: bool) -> Strategy {
-        if !self.has_size() {
+        let Some(range) = self.extent.known().filter(|range| range.end - range.start > ONCE_BYTES) else {
             return Strategy::Once;
-        }
-        let small = self.len() <= ONCE_BYTES;
-        let cached = if small { Cached::Some } else { self.cached() };
-        let backing = if small || cached == Cached::All { Backing::Other } else { self.backing() };
+        };
+        let cached = self.cached();
+        let backing = if cached == Cached::All { Backing::Other } else { self.backing() };
         let rings = backing.reads_past() && rings();
         let maps = maps && cfg!(unix);
-        Strategy::choose(&Facts { size_bytes: self.len(), backing, cached, maps, rings })
+        Strategy::choose(&Facts { size_bytes: range.end - range.start, backing, cached, maps, rings })
     }
 
     pub(crate) fn backing(&self) -> Backing {
         self.facts.backing(self.file)
     }
 
-    /// How much of the file is in the page cache.
+    /// How much of the file is in the page cache; all of one whose size is not known, which no
+    /// device has.
     pub(crate) fn cached(&self) -> Cached {
-        self.facts.cached(self.file, self.size_bytes)
+        match self.extent {
+            Extent::Known { size_bytes, .. } => self.facts.cached(self.file, size_bytes.get()),
+            Extent::Unknown { .. } => Cached::All,
+        }
     }
 
     /// How much of a range is in the page cache now.
@@ -84,7 +121,7 @@ fn not_seekable() -> io::Error {
 /// The size of a file, and whether its bytes can be read at any offset. Pipes and the like have no
 /// size: 0.
 #[cfg(unix)]
-fn extent(file: &File, is_own: bool) -> io::Result<(u64, bool)> {
+fn size(file: &File, is_own: bool) -> io::Result<(u64, bool)> {
     use rustix::fs::{FileType, SeekFrom, seek};
     // Faster than fstat(2), which matters for files of a few kilobytes. What is no file and can
     // seek all the same, such as a folder, fails when it is read.
@@ -113,7 +150,52 @@ fn block_device_bytes(mut file: &File) -> io::Result<u64> {
 }
 
 #[cfg(not(unix))]
-fn extent(file: &File, _is_own: bool) -> io::Result<(u64, bool)> {
+fn size(file: &File, _is_own: bool) -> io::Result<(u64, bool)> {
     let meta = file.metadata()?;
     Ok(if meta.is_file() { (meta.len(), true) } else { (0, false) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn offset() -> impl proptest::strategy::Strategy<Value = u64> {
+        prop_oneof![0_u64..20, (u64::MAX - 20)..=u64::MAX, any::<u64>()]
+    }
+
+    proptest! {
+        #[test]
+        fn a_range_is_that_of_the_file_and_no_byte_more(size in offset(), start in offset(), end in offset()) {
+            let extent = Extent::of(NonZero::new(size), Some(start..end));
+            for at in [start, end, size, start.saturating_add(1), end.saturating_sub(1), size.saturating_sub(1)] {
+                let before_end = if size == 0 { end.min(END_MAX) } else { end.min(size) };
+                let room = usize::try_from(before_end.saturating_sub(at)).unwrap().min(7);
+                // Where nothing is left, the extent begins at or behind its end.
+                if at >= extent.start() {
+                    prop_assert_eq!(extent.room_at(at, 7), room, "{:?} at {}", extent, at);
+                }
+            }
+            match NonZero::new(size) {
+                None => prop_assert_eq!(extent.known(), None),
+                Some(_) => {
+                    let range = extent.known().unwrap();
+                    prop_assert!(range.start <= range.end && range.end <= size);
+                    prop_assert_eq!(range.is_empty(), start >= end || start >= size);
+                    if !range.is_empty() {
+                        prop_assert_eq!(range, &(start..end.min(size)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_file_ends_with_its_size_or_where_reading_ends() {
+        let known = Extent::of(NonZero::new(5), None);
+        assert_eq!((known.known(), known.room_at(3, 9)), (Some(&(0..5)), 2));
+        let unknown = Extent::of(None, None);
+        assert_eq!((unknown.known(), unknown.start(), unknown.room_at(1 << 62, 9)), (None, 0, 9));
+        assert_eq!(unknown.room_at(u64::MAX, 9), 0);
+    }
 }

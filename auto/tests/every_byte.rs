@@ -157,6 +157,65 @@ proptest! {
     }
 }
 
+/// Every way of opening a path.
+const OPENERS: [fn(&Path) -> Auto; 4] = [
+    |path| Auto::open(path).unwrap(),
+    |path| Auto::from_file(File::open(path).unwrap()),
+    |path| Auto::from_fd(File::open(path).unwrap()).unwrap(),
+    // SAFETY: the files of these tests do not change during a reading.
+    |path| unsafe { Auto::open(path).unwrap().mapping() },
+];
+
+/// Its lines, each with the end that it had but the last.
+fn by_lines(auto: &Auto) -> Vec<Vec<u8>> {
+    let mut lines = auto.lines().unwrap();
+    std::iter::from_fn(|| lines.next_line().unwrap().map(<[u8]>::to_vec)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn a_range_is_read_alike_whether_the_size_is_known_or_not(
+        start in prop_oneof![0_u64..3000, Just(u64::MAX), Just(u64::MAX - 1)],
+        end in prop_oneof![0_u64..3000, Just(u64::MAX), Just(u64::MAX - 1)],
+    ) {
+        // A file of the kernel, whose size is 0 and which never changes, and a copy with a size.
+        let unknown = Path::new("/proc/self/limits");
+        let bytes = std::fs::read(unknown).unwrap();
+        let mut known = NamedTempFile::new().unwrap();
+        known.write_all(&bytes).unwrap();
+        let place = |at: u64| usize::try_from(at).unwrap().min(bytes.len());
+        let right = &bytes[place(start).min(place(end))..place(end)];
+        let mut lines: Vec<&[u8]> = right.split(|byte| *byte == b'\n').collect();
+        // What follows the last end is no line, if it is empty.
+        lines.pop_if(|last| last.is_empty());
+        for (open, path) in OPENERS.iter().flat_map(|open| [(open, unknown), (open, known.path())]) {
+            for taker in TAKERS {
+                prop_assert!(taker(&open(path).range(start..end)) == right, "{}", path.display());
+            }
+            prop_assert_eq!(by_lines(&open(path).range(start..end)), &lines[..], "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_read_whole_however_it_was_written(
+        pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..3000), 0..12),
+    ) {
+        for taker in TAKERS {
+            let (from, mut to) = std::io::pipe().unwrap();
+            let auto = Auto::from_fd(&from).unwrap();
+            let seen = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    pieces.iter().for_each(|piece| to.write_all(piece).unwrap());
+                    drop(to);
+                });
+                taker(&auto)
+            });
+            prop_assert!(seen == pieces.concat());
+        }
+    }
+}
+
 #[test]
 fn the_strategy_is_reported_and_follows_the_cache() {
     let (file, bytes) = file(9 * MIB);

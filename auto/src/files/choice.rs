@@ -5,7 +5,7 @@ use super::FilePaths;
 use crate::linux::{is_name_cached, rings_of_files};
 #[cfg(not(target_os = "linux"))]
 use crate::portable::{is_name_cached, rings_of_files};
-use crate::source::Source;
+use crate::source::{Extent, Source};
 use crate::strategy::Cached;
 use std::fs::File;
 use std::num::NonZero;
@@ -90,12 +90,13 @@ impl Look {
         let name_cached = is_name_cached(path);
         let unread = Look { size_bytes: 0, name_cached, cached: true };
         let Ok(file) = File::open(path) else { return unread };
-        match Source::of(&file, true, None) {
-            Ok(source) if source.has_size() => {
+        let Ok(source) = Source::of(&file, true, None) else { return unread };
+        match &source.extent {
+            Extent::Known { size_bytes, .. } => {
                 let cached = source.cached_of(0..1) != Cached::None;
-                Look { size_bytes: source.len(), name_cached, cached }
+                Look { size_bytes: size_bytes.get(), name_cached, cached }
             }
-            _ => unread,
+            Extent::Unknown { .. } => unread,
         }
     }
 }

@@ -119,7 +119,7 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
     ) -> Result<(), FileError> {
         if let Way::Rings(_) = way {
             #[cfg(target_os = "linux")]
-            if let Ok(ring) = in_flight::ring(in_flight::SMALL_FILES.depth) {
+            if let Ok(ring) = in_flight::Ring::new(in_flight::SMALL_FILES.depth) {
                 let files = FilesInFlight::prepare(ring, &in_flight::SMALL_FILES, turn.count)?;
                 return files.run(self.paths, &mut iter::from_fn(|| turn.take()), visit);
             }

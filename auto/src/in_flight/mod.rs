@@ -12,12 +12,11 @@ mod tests;
 
 use crate::buffer::Buffer;
 use crate::{ReadError, Visitor};
-pub use io_uring::IoUring;
+use io_uring::IoUring;
 use slot::Slot;
-use std::io;
-use std::mem;
 use std::ops::{ControlFlow, Range};
 use std::os::fd::BorrowedFd;
+use std::{fmt, io, mem};
 
 /// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +44,28 @@ pub enum Registered {
     IfAllowed,
     /// Always.
     Yes,
+}
+
+/// A ring in which nothing is in flight.
+///
+/// Only this module has its queues: a completion of another's read would be taken for one of a
+/// slot, whose memory is then visited while the kernel writes into it.
+pub struct Ring(IoUring);
+
+impl Ring {
+    /// Makes a ring with so many entries.
+    ///
+    /// # Errors
+    /// If the kernel allows no ring.
+    pub fn new(entries: u32) -> io::Result<Ring> {
+        IoUring::new(entries).map(Ring)
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").finish_non_exhaustive()
+    }
 }
 
 /// A part of a file to be read by one slot.
@@ -87,12 +108,12 @@ impl<'a> InFlight<'a> {
     ///
     /// # Errors
     /// If there is no memory, or the buffers cannot be registered and must be.
-    pub fn prepare(ring: IoUring, plan: &Plan, jobs: usize) -> Result<InFlight<'a>, ReadError> {
+    pub fn prepare(ring: Ring, plan: &Plan, jobs: usize) -> Result<InFlight<'a>, ReadError> {
         let used = plan.depth.min(jobs);
         let part_bytes = plan.buffer_bytes * plan.buffers;
         let slots = (0..used).map(|index| Slot::new(index, part_bytes)).collect();
         let memory = Buffer::huge(part_bytes * used.max(1))?;
-        let mut reads = InFlight { ring, slots, memory, in_flight: 0, plan: *plan };
+        let mut reads = InFlight { ring: ring.0, slots, memory, in_flight: 0, plan: *plan };
         if plan.registered != Registered::No && used > 0 {
             match reads.register() {
                 Err(_) if plan.registered == Registered::IfAllowed => reads.plan.registered = Registered::No,
@@ -161,12 +182,11 @@ impl<'a> InFlight<'a> {
         index: usize,
         jobs: &mut dyn FnMut() -> Option<Job<'a>>,
     ) -> Result<(), ReadError> {
-        let slot = &mut self.slots[index];
-        (slot.job, slot.filled, slot.full) = (jobs(), 0, false);
-        if slot.job.is_some() { self.queue(index) } else { Ok(()) }
+        self.slots[index].begin(jobs());
+        self.queue(index)
     }
 
-    /// Puts a read of the bytes that the slot still lacks into the ring.
+    /// Puts a read of the bytes that the slot still lacks into the ring, if it has a job.
     fn queue(&mut self, index: usize) -> Result<(), ReadError> {
         let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
         // SAFETY: the slot's part of the memory and its vector stay untouched until the read has

@@ -18,18 +18,29 @@ pub(super) struct Slot<'a> {
     pub(super) job: Option<Job<'a>>,
     pub(super) filled: usize,
     pub(super) full: bool,
+    /// How much was filled when a read past the cache ended within a block.
+    pub(super) ended_at: usize,
 }
 
 impl<'a> Slot<'a> {
     pub(super) fn new(index: usize, part_bytes: usize) -> Slot<'a> {
         let part = index * part_bytes..(index + 1) * part_bytes;
-        Slot { part, vector: Vec::new(), job: None, filled: 0, full: false }
+        Slot { part, vector: Vec::new(), job: None, filled: 0, full: false, ended_at: 0 }
+    }
+
+    /// Takes a job, of which nothing has been read.
+    pub(super) fn begin(&mut self, job: Option<Job<'a>>) {
+        (self.job, self.filled, self.full, self.ended_at) = (job, 0, false, 0);
+    }
+
+    /// The part of its memory that the next read is to fill.
+    pub(super) fn lacking(&self) -> Option<Range<usize>> {
+        self.job.as_ref().map(|job| self.filled..job.requested_bytes())
     }
 
     pub(super) fn entry(&mut self, memory: &mut Buffer, index: usize, plan: &Plan) -> Option<squeue::Entry> {
-        let job = self.job.as_ref()?;
+        let (job, lacking) = (self.job.as_ref()?, self.lacking()?);
         let buffer = &mut memory[self.part.clone()];
-        let lacking = self.filled..job.requested_bytes();
         let offset = job.range.start + lacking.start as u64;
         let fd = types::Fd(job.file.as_raw_fd());
         if plan.vectored {
@@ -47,15 +58,21 @@ impl<'a> Slot<'a> {
     }
 
     /// Records the result of a read. Returns whether the slot is complete. A short read is
-    /// continued. A read of no bytes, or past the cache a read that ends within a block, is at the
-    /// end of the file.
+    /// continued, past the cache from the beginning of the block in which it ended: where a second
+    /// one comes no further, or one has no bytes, the file ends.
     pub(super) fn complete(&mut self, result: i32) -> Result<bool, ReadError> {
         let job = self.job.as_mut().expect("a completed read has a job");
         if let Ok(count) = usize::try_from(result) {
             self.filled += count;
-            let filled = self.filled as u64;
-            let complete = filled >= job.range.end - job.range.start;
-            self.full = complete || count == 0 || !filled.is_multiple_of(job.block_bytes);
+            let is_complete = self.filled as u64 >= job.range.end - job.range.start;
+            self.full = is_complete || count == 0 || self.filled <= self.ended_at;
+            let of_last_block = (self.filled as u64 % job.block_bytes) as usize;
+            if self.full {
+                self.filled = self.filled.max(self.ended_at);
+            } else if of_last_block > 0 {
+                self.ended_at = self.filled;
+                self.filled -= of_last_block;
+            }
             return Ok(self.full);
         }
         if is_passing(Some(-result)) {

@@ -2,6 +2,7 @@
 
 use super::slot::vectors;
 use super::*;
+use proptest::prelude::*;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -63,7 +64,7 @@ fn the_rest_of_a_short_read_lands_behind_it() {
         (true, Registered::No),
     ] {
         let plan = Plan { vectored, registered, ..PLAN };
-        let ring = match IoUring::new(1) {
+        let ring = match Ring::new(1) {
             Ok(ring) => ring,
             Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
         };
@@ -83,7 +84,7 @@ fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
     let mut file = tempfile::tempfile().unwrap();
     io::Write::write_all(&mut file, &bytes).unwrap();
     let plan = Plan { buffers: 1, depth: 5, entries: 8, vectored: false, ..PLAN };
-    let ring = match IoUring::new(8) {
+    let ring = match Ring::new(8) {
         Ok(ring) => ring,
         Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
     };
@@ -113,4 +114,60 @@ fn a_refused_read_uses_the_fallback() {
     let job = slot.job.clone().unwrap();
     assert_eq!((job.file.as_raw_fd(), job.block_bytes), (plain.as_raw_fd(), 1));
     assert!(slot.complete(-libc::EINVAL).is_err());
+}
+
+/// A file whose reads may be short: the model of a kernel.
+struct Short<'a> {
+    bytes: &'a [u8],
+    /// How many bytes the next reads bring at most; those after them bring all.
+    most: std::slice::Iter<'a, usize>,
+    /// Whether the last read ended within a block before the end of the file: the next one does not.
+    is_within: bool,
+}
+
+impl Short<'_> {
+    fn read(&mut self, at: u64, into: &mut [u8], block_bytes: u64) -> i32 {
+        assert!(at.is_multiple_of(block_bytes) && (into.len() as u64).is_multiple_of(block_bytes));
+        let rest = self.bytes.get(at as usize..).unwrap_or_default();
+        let whole = rest.len().min(into.len());
+        let most = if self.is_within { None } else { self.most.next() };
+        let count = most.map_or(whole, |&most| most.max(1).min(whole));
+        self.is_within = count < whole && !(count as u64).is_multiple_of(block_bytes);
+        into[..count].copy_from_slice(&rest[..count]);
+        i32::try_from(count).unwrap()
+    }
+}
+
+proptest! {
+    #[test]
+    fn short_reads_lose_no_byte_and_none_comes_from_behind_the_range(
+        size in 0_usize..9000,
+        start in 0_u64..20,
+        wanted in 1_u64..4096,
+        block_bytes in prop_oneof![Just(1_u64), Just(512)],
+        most in proptest::collection::vec(prop_oneof![0_usize..4096, (0_usize..8).prop_map(|it| it * 512)], 0..12),
+    ) {
+        let bytes: Vec<u8> = (0..size).map(|at| (at / 3) as u8).collect();
+        let (from, mut memory) = (nothing(), Buffer::new(4096).unwrap());
+        let start = start * block_bytes;
+        let mut slot = slot(&from, start..start + wanted, block_bytes);
+        let mut file = Short { bytes: &bytes, most: most.iter(), is_within: false };
+        loop {
+            let lacking = slot.lacking().unwrap();
+            let at = start + lacking.start as u64;
+            let result = file.read(at, &mut memory[lacking], block_bytes);
+            if slot.complete(result).unwrap() {
+                break;
+            }
+        }
+        let mut seen = Vec::new();
+        let mut sink = |at: u64, piece: &[u8]| {
+            assert_eq!(at, start + seen.len() as u64);
+            seen.extend_from_slice(piece);
+            ControlFlow::Continue(())
+        };
+        prop_assert!(slot.deliver(&memory, 1024, &mut sink).is_continue());
+        let end = size.min((start + wanted) as usize);
+        prop_assert!(seen == bytes[end.min(start as usize)..end], "{} of {size}", seen.len());
+    }
 }

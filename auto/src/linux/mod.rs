@@ -3,7 +3,7 @@
 
 mod residency;
 
-use crate::in_flight::IoUring;
+use crate::in_flight;
 use crate::strategy::{Backing, Cached};
 use residency::Residency;
 use std::fs::File;
@@ -62,13 +62,13 @@ pub(crate) fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<Fil
 /// Whether the kernel allows an io_uring; determined once.
 pub(crate) fn rings() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
-    *RINGS.get_or_init(|| IoUring::new(1).is_ok())
+    *RINGS.get_or_init(|| in_flight::Ring::new(1).is_ok())
 }
 
 /// Whether the kernel allows an io_uring that has a table of files (Linux 5.19); determined once.
 pub(crate) fn rings_of_files() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
-    *RINGS.get_or_init(|| crate::files::in_flight::ring(1).is_ok())
+    *RINGS.get_or_init(|| crate::files::in_flight::Ring::new(1).is_ok())
 }
 
 /// Whether a file can be opened without waiting: the kernel has all names of its path at hand. It

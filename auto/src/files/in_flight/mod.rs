@@ -35,6 +35,9 @@ pub(super) const SMALL_BYTES: usize = 16 << 10;
 /// How files of a few pages are read.
 pub(super) const SMALL_FILES: Plan = Plan { buffer_bytes: SMALL_BYTES, depth: 64, direct: false };
 
+/// Where reads past the cache begin: a multiple of the blocks of common devices.
+const BLOCK_BYTES: usize = 4096;
+
 /// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
@@ -44,6 +47,33 @@ pub struct Plan {
     pub depth: u16,
     /// Whether files are read past the page cache.
     pub direct: bool,
+}
+
+/// A ring with a table of open files, in which nothing is in flight.
+///
+/// Only this module has its queues: a completion of another's operation would be taken for one of a
+/// slot, whose memory is then visited while the kernel writes into it.
+pub struct Ring(IoUring);
+
+impl Ring {
+    /// Makes a ring with a table for so many open files.
+    ///
+    /// # Errors
+    /// If the kernel allows no ring, or none with such a table (before Linux 5.19).
+    pub fn new(depth: u16) -> io::Result<Ring> {
+        let ring = IoUring::new((u32::from(depth.max(1)) * OPERATIONS).next_power_of_two())?;
+        let no_table = |cause: io::Error| {
+            io::Error::new(cause.kind(), format!("io_uring: no table of files (Linux 5.19): {cause}"))
+        };
+        ring.submitter().register_files_sparse(depth.max(1).into()).map_err(no_table)?;
+        Ok(Ring(ring))
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring").finish_non_exhaustive()
+    }
 }
 
 /// All files in flight, and their memory.
@@ -74,7 +104,10 @@ struct Slot {
     filled: usize,
     /// Whether the file ends behind them.
     is_at_end: bool,
-    /// Operations that have not completed.
+    /// How much of the file was in its part when a read could not go on within a block.
+    ended_at: usize,
+    /// Operations that have not completed: as long as there are some, the kernel may access the
+    /// part and the path.
     pending: u32,
 }
 
@@ -94,16 +127,15 @@ pub(super) struct Begun<'f> {
 }
 
 impl FilesInFlight {
-    /// Allocates the buffers, no more than there are files, for a ring that [`ring`] made for the
-    /// plan's depth.
+    /// Allocates the buffers, no more than there are files, for a ring of the plan's depth.
     ///
     /// # Errors
     /// If there is no memory.
-    pub fn prepare(ring: IoUring, plan: &Plan, files: usize) -> io::Result<FilesInFlight> {
+    pub fn prepare(ring: Ring, plan: &Plan, files: usize) -> io::Result<FilesInFlight> {
         let depth = usize::from(plan.depth).min(files).max(1);
         let slots = (0..depth).map(|number| Slot::new(number, plan)).collect();
         let memory = Buffer::new(plan.buffer_bytes * depth)?;
-        Ok(FilesInFlight { ring, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
+        Ok(FilesInFlight { ring: ring.0, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
     }
 
     /// Opens each file of these numbers, and has it visited. After an error no further file is
@@ -137,6 +169,16 @@ impl FilesInFlight {
         Ok(())
     }
 
+    /// A slot of which the kernel has nothing. It may still have something after a failed wait,
+    /// whose error a visit has not passed on.
+    fn own_slot(&mut self, slot: u16) -> io::Result<&mut Slot> {
+        let slot = &mut self.slots[usize::from(slot)];
+        match slot.pending {
+            0 => Ok(slot),
+            _ => Err(io::Error::other("io_uring: an earlier read of the file has not completed")),
+        }
+    }
+
     /// Starts the next file in a slot, if one is left.
     fn start_next<P: FilePaths + ?Sized>(
         &mut self,
@@ -150,10 +192,11 @@ impl FilesInFlight {
     }
 
     fn start(&mut self, slot: u16, index: usize, path: &Path) -> io::Result<()> {
-        let file = &mut self.slots[usize::from(slot)];
+        let file = self.own_slot(slot)?;
         file.path = CString::new(path.as_os_str().as_bytes())?;
         file.index = index;
         file.begin(0);
+        let file = &self.slots[usize::from(slot)];
         let entries = [file.open_entry(slot, &self.plan), file.read_entry(slot, &mut self.memory)];
         self.push(slot, &entries)
     }
@@ -192,9 +235,10 @@ impl FilesInFlight {
         for completion in self.ring.completion() {
             let number = (completion.user_data() >> 1) as u16;
             let slot = &mut self.slots[usize::from(number)];
+            slot.pending -= 1;
             match completion.user_data() & 1 == Operation::Open as u64 {
-                true => slot.take_opening(completion.result()),
-                false => slot.take_read(completion.result(), self.plan.direct),
+                true => slot.open_error = -completion.result().min(0),
+                false => slot.take_read(completion.result()),
             }
             if slot.pending > 0 {
                 continue;
@@ -214,7 +258,7 @@ impl FilesInFlight {
 
     /// Fills a slot with the next piece of its file, for which it waits while others complete.
     fn fill(&mut self, slot: u16) -> io::Result<()> {
-        let file = &mut self.slots[usize::from(slot)];
+        let file = self.own_slot(slot)?;
         file.begin(file.at + file.filled as u64);
         self.read(slot)?;
         while !self.complete.contains(&slot) {
@@ -229,13 +273,14 @@ impl Slot {
     fn new(number: usize, plan: &Plan) -> Slot {
         let part = number * plan.buffer_bytes..(number + 1) * plan.buffer_bytes;
         let path = CString::default();
-        let (index, at, filled, pending) = (0, 0, 0, 0);
-        Slot { part, path, index, open_error: 0, read_error: 0, at, filled, is_at_end: false, pending }
+        let (index, open_error, read_error, at, filled, is_at_end, ended_at, pending) =
+            (0, 0, 0, 0, 0, false, 0, 0);
+        Slot { part, path, index, open_error, read_error, at, filled, is_at_end, ended_at, pending }
     }
 
     /// Its part begins with what the file has at this offset, and has nothing of it yet.
     fn begin(&mut self, at: u64) {
-        (self.read_error, self.at, self.filled, self.is_at_end) = (0, at, 0, false);
+        (self.read_error, self.at, self.filled, self.is_at_end, self.ended_at) = (0, at, 0, false, 0);
     }
 
     fn open_entry(&self, number: u16, plan: &Plan) -> Entry {
@@ -255,21 +300,21 @@ impl Slot {
         read.offset(at).build().user_data(user_data(number, Operation::Read))
     }
 
-    fn take_opening(&mut self, result: i32) {
-        self.pending -= 1;
-        self.open_error = -result.min(0);
-    }
-
-    /// Takes the result of a read. One of no bytes is at the end of the file; past the
-    /// cache so is a short one. Elsewhere more may follow a short one, as in files of the kernel.
-    fn take_read(&mut self, result: i32, direct: bool) {
-        self.pending -= 1;
+    /// Takes the result of a read. One of no bytes is at the end of the file. More may follow a
+    /// short one: in files of the kernel, or past the cache. There a file system may refuse to go on
+    /// within a block, which is then read again: if that comes no further, the file ends.
+    fn take_read(&mut self, result: i32) {
         match usize::try_from(result) {
             Ok(count) => {
                 self.filled += count;
-                self.is_at_end = count == 0 || direct && self.filled < self.part.len();
+                self.is_at_end = count == 0 || self.filled <= self.ended_at;
+                self.filled = self.filled.max(if self.is_at_end { self.ended_at } else { 0 });
             }
             Err(_) if is_passing(Some(-result)) => {}
+            Err(_) if result == -libc::EINVAL && !self.filled.is_multiple_of(BLOCK_BYTES) => {
+                self.ended_at = self.filled;
+                self.filled -= self.filled % BLOCK_BYTES;
+            }
             // The read of a file that could not be opened is cancelled.
             Err(_) => self.read_error = -result,
         }
@@ -289,26 +334,14 @@ impl Begun<'_> {
             self.files.fill(self.slot)?;
             self.is_filled = true;
         }
-        let slot = &self.files.slots[number];
+        let slot = self.files.own_slot(self.slot)?;
         if slot.read_error != 0 {
             return Err(io::Error::from_raw_os_error(slot.read_error));
         }
         let count = if mem::take(&mut self.is_filled) { slot.filled } else { 0 };
-        Ok(&self.files.memory[slot.part.clone()][..count])
+        let part = slot.part.clone();
+        Ok(&self.files.memory[part][..count])
     }
-}
-
-/// Makes a ring with a table for so many open files.
-///
-/// # Errors
-/// If the kernel allows no ring, or none with such a table (before Linux 5.19).
-pub fn ring(depth: u16) -> io::Result<IoUring> {
-    let ring = IoUring::new((u32::from(depth.max(1)) * OPERATIONS).next_power_of_two())?;
-    let no_table = |cause: io::Error| {
-        io::Error::new(cause.kind(), format!("io_uring: no table of files (Linux 5.19): {cause}"))
-    };
-    ring.submitter().register_files_sparse(depth.max(1).into()).map_err(no_table)?;
-    Ok(ring)
 }
 
 /// A word that says which operation of which slot has completed.

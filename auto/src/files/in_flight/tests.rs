@@ -1,6 +1,7 @@
 //! Tests of files in flight: sizes around a buffer, short reads, errors and panics of visits.
 
 use super::*;
+use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,7 +12,7 @@ const BUFFER_BYTES: usize = 1000;
 /// A ring, unless the kernel allows none.
 fn in_ring(depth: u16, files: usize) -> Option<FilesInFlight> {
     let plan = Plan { buffer_bytes: BUFFER_BYTES, depth, direct: false };
-    let prepared = ring(depth).and_then(|ring| FilesInFlight::prepare(ring, &plan, files));
+    let prepared = Ring::new(depth).and_then(|ring| FilesInFlight::prepare(ring, &plan, files));
     prepared.inspect_err(|cause| eprintln!("SKIPPED: files in flight: {cause}")).ok()
 }
 
@@ -138,6 +139,69 @@ fn after_an_error_or_a_panic_of_a_visit_no_file_is_left_open() {
         }
         assert!(started <= 6 + 4, "{started} files were started");
         assert!(paths.iter().all(|path| has_no_reader(path)), "a file is still open");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
+fn after_a_failed_wait_the_kernel_has_the_slot_and_nobody_else_whatever_the_visit_makes_of_it() {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, content(5 * BUFFER_BYTES)).unwrap();
+    let Some(files) = in_ring(1, 1) else { return };
+    let (ring, none) = (files.ring.as_raw_fd(), File::open("/dev/null").unwrap());
+    let mut errors = Vec::new();
+    let mut visit = |file: &mut OneOfFiles<'_>| {
+        // SAFETY: nobody else has the new number.
+        let kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
+        // SAFETY: the ring's number stays open, so that nobody else gets it; what waits at it fails.
+        let replaced = unsafe { libc::dup2(none.as_raw_fd(), ring) };
+        assert_eq!(replaced, ring);
+        errors.extend(bytes_of(file).map_err(|error| error.to_string()).err());
+        errors.extend(bytes_of(file).map_err(|error| error.to_string()).err());
+        drop(kept);
+        Ok(())
+    };
+    let run = files.run(&[&path, &path][..], &mut (0..2), &mut visit);
+    let [wait, again] = &errors[..] else { panic!("{errors:?}") };
+    assert!(!wait.contains("has not completed") && again.contains("has not completed"), "{errors:?}");
+    let error = run.unwrap_err().to_string();
+    assert!(error.contains("an earlier read of the file has not completed"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn short_reads_past_the_cache_lose_no_byte_whether_or_not_reads_may_begin_within_a_block(
+        size in 0_usize..30_000,
+        begins_within in any::<bool>(),
+        most in proptest::collection::vec(prop_oneof![1_usize..9000, (1_usize..16).prop_map(|it| it * 512)], 0..12),
+    ) {
+        const PART_BYTES: usize = 2 * BLOCK_BYTES;
+        let bytes = content(size);
+        let plan = Plan { buffer_bytes: PART_BYTES, depth: 1, direct: true };
+        let (mut slot, mut memory, mut seen) = (Slot::new(0, &plan), vec![0; PART_BYTES], Vec::new());
+        let (mut most, mut is_within) = (most.iter(), false);
+        while !slot.is_at_end {
+            slot.begin(seen.len() as u64);
+            while !slot.is_complete() {
+                let at = slot.at as usize + slot.filled;
+                let rest = bytes.get(at..).unwrap_or_default();
+                if !begins_within && !rest.is_empty() && !at.is_multiple_of(512) {
+                    slot.take_read(-libc::EINVAL);
+                    continue;
+                }
+                let whole = rest.len().min(PART_BYTES - slot.filled);
+                let shorter = if is_within { None } else { most.next() };
+                let count = shorter.map_or(whole, |&most| most.min(whole));
+                is_within = count < whole && !(at + count).is_multiple_of(512);
+                memory[slot.filled..][..count].copy_from_slice(&rest[..count]);
+                slot.take_read(i32::try_from(count).unwrap());
+            }
+            prop_assert_eq!(slot.read_error, 0);
+            seen.extend_from_slice(&memory[..slot.filled]);
+        }
+        prop_assert!(seen == bytes, "{} of {size}", seen.len());
     }
 }
 

@@ -13,7 +13,7 @@ use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
 use crate::work::{Answer, Work};
-use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan};
+use readlab_auto::in_flight::{InFlight, Job, Order, Plan, Ring};
 use readlab_protocol::{Cache, FileList, Reads};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl ListReader for FilesDevice {
     fn read(&mut self, _list: &FileList, _visit: Visit) -> Result<Answer, Fault> {
         let segments = |file: &DirectFile| Segments::new(file.range.clone(), self.plan.buffer_bytes as u64);
         let count = self.open.iter().map(|file| segments(file).count()).sum::<u64>();
-        let ring = IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+        let ring = Ring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
         let mut jobs = self.open.iter().flat_map(|file| {
             let of_file = segments(file);
             std::iter::from_fn(move || of_file.take()).map(move |range| Job {

@@ -31,7 +31,7 @@ pub(super) const FILES_IO_URING: Method = Method {
         let plan = Plan { buffer_bytes: settings.size(&BUFFER), depth, direct: settings.is_on(&DIRECT) };
         Ok(Box::new(OfList::new(InRing { plan })))
     },
-    available: || in_flight::ring(1).map(drop).map_err(|cause| refusal(&cause)),
+    available: || in_flight::Ring::new(1).map(drop).map_err(|cause| refusal(&cause)),
 };
 
 struct InRing {
@@ -40,7 +40,8 @@ struct InRing {
 
 impl ListReader for InRing {
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
-        let ring = in_flight::ring(self.plan.depth).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+        let ring =
+            in_flight::Ring::new(self.plan.depth).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
         let files = FilesInFlight::prepare(ring, &self.plan, list.len())?;
         let mut all = FilesAnswer::default();
         files.run(&Listed(list), &mut (0..list.len()), &mut |file| add_file(&mut all, file, visit))?;

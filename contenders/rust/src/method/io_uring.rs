@@ -14,7 +14,7 @@ use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
 use crate::work::Answer;
 use readlab_auto::ReadError;
-use readlab_auto::in_flight::{InFlight, IoUring, Job, Order, Plan, Registered};
+use readlab_auto::in_flight::{self, InFlight, Job, Order, Plan, Registered};
 use readlab_protocol::{Cache, Reads};
 use std::fs::File;
 use std::io;
@@ -100,7 +100,7 @@ fn settle(settings: &mut Settings, depth: &Param) -> Result<(usize, u32), Settin
 
 /// Makes the smallest possible ring, to see whether the kernel allows it.
 pub(super) fn available() -> Result<(), String> {
-    IoUring::new(1).map(drop).map_err(|cause| refusal(&cause))
+    in_flight::Ring::new(1).map(drop).map_err(|cause| refusal(&cause))
 }
 
 pub(super) fn refusal(cause: &io::Error) -> String {
@@ -132,8 +132,8 @@ impl Reader for Ring {
         let end = self.span_bytes.map_or(range.end, |span| range.end.min(range.start.saturating_add(span)));
         let segments = Segments::new(range.start..end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
         let parts = segments.share(self.threads, |segments| {
-            let ring =
-                IoUring::new(self.plan.entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+            let ring = in_flight::Ring::new(self.plan.entries)
+                .map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);
             let mut jobs = || {
                 let (file, fallback) = (file.as_fd(), None);
