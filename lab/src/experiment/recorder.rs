@@ -3,7 +3,7 @@
 //! record and to the terminal.
 
 use crate::folder::RunFolder;
-use crate::linux::instance_lock::{self, InstanceLock};
+use crate::linux::instance::{self, Instance};
 use crate::live::Live;
 use crate::measure::interface::{Sink, Step};
 use crate::measure::plan::Plan;
@@ -18,7 +18,7 @@ const ENDED_BY_USER: &str = "the user ended the run, as if the time for it had b
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
-    instance: InstanceLock,
+    instance: Instance,
     live: Live,
     /// Whether the user has ended the run.
     is_ended: bool,
@@ -37,7 +37,7 @@ impl Recorder {
     #[must_use]
     pub fn of(writer: RecordWriter, live: Live) -> Recorder {
         live.begin_run();
-        Recorder { writer, instance: InstanceLock::begin(), live, is_ended: false }
+        Recorder { writer, instance: Instance::begin(), live, is_ended: false }
     }
 
     /// Gives the record its name, once its first lines are written.
@@ -109,7 +109,7 @@ impl Sink for Recorder {
         let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
         let others = if is_first { Vec::new() } else { self.instance.newcomers() };
         for other in others {
-            let text = instance_lock::warning(other);
+            let text = instance::warning(other);
             notice::show(&text);
             self.write(Line::Warning { text })?;
         }

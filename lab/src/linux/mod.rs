@@ -16,7 +16,7 @@ pub mod file_status;
 pub mod filesystem;
 pub mod fuse;
 pub mod hypervisor;
-pub mod instance_lock;
+pub mod instance;
 pub mod interface;
 pub mod interrupt;
 pub mod io_quota;
