@@ -1,9 +1,12 @@
 //! Tests of file systems that are mounted in unusual ways: from a file without a loop device, and
 //! of layers that are elsewhere. Root only.
 
-use super::home::{Home, trials};
+use super::home::{Home, READLAB, Said, trials};
 use super::layers::{Undo, lines, run, text};
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 mod ring2 {
     use super::*;
@@ -67,5 +70,54 @@ mod ring2 {
         assert_eq!(said.code, Some(0), "{said}");
         assert_eq!(trials(&json, "rust/files-auto/memchr", "warm")["outcome"], "measured");
         assert_eq!(json["targets"][0]["tree"]["files"], 2);
+    }
+
+    /// Mounts a file system whose program answers nothing, as long as it runs.
+    const SILENT: &str = "import ctypes, os, sys; fd = os.open('/dev/fuse', os.O_RDWR); \
+                          words = f'fd={fd},rootmode=40000,user_id=0,group_id=0'.encode(); \
+                          sys.argv[1:] and ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words) \
+                          and sys.exit(1); print('mounted', flush=True); sys.stdin.read()";
+
+    /// The time that a run may take of which one program does not start.
+    const LONGEST: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
+        let home = Home::new();
+        let point = home.at("mounted");
+        fs::create_dir(&point).unwrap();
+        let file = home.file("f", "line\n".repeat(1000));
+        let mut mount = Command::new("python3");
+        mount.args(["-c", SILENT, &text(&point)]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut mount = Killed(mount.spawn().unwrap());
+        let mut said = String::new();
+        BufReader::new(mount.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        if said.trim() != "mounted" {
+            return eprintln!("SKIPPED: no FUSE");
+        }
+        let _undo = Undo(vec![vec!["umount".to_owned(), "--lazy".to_owned(), text(&point)]]);
+        let command = format!("{}/program {{}}", text(&point));
+        let began = Instant::now();
+        let said = home.readlab(["race", &text(&file), "-c", &command, "--state", "warm", "--budget", "5s"]);
+        assert!(began.elapsed() < LONGEST && said.code == Some(1), "{said}");
+        assert!(said.out.contains("no answer within 10s"), "{said}");
+        // It is looked for there first.
+        let path = format!("{}:{}", text(&point), std::env::var("PATH").unwrap());
+        let began = Instant::now();
+        let only = ["--method", "python/read", "--budget", "5s"];
+        let mut race = home.command(READLAB);
+        let said = Said::of(race.args(["race", &text(&file)]).args(only).env("PATH", path));
+        assert!(began.elapsed() < LONGEST && said.code != Some(0), "{said}");
+        assert!(said.err.contains("did not start within 10 s: the file system that has it"), "{said}");
+    }
+
+    /// A process that is killed when it is dropped.
+    struct Killed(Child);
+
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
     }
 }

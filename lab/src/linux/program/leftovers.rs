@@ -107,6 +107,14 @@ pub(super) fn end_children(
     }
 }
 
+/// Kills the children of this process, which does not reap them meanwhile.
+pub(super) fn kill_children() {
+    for pid in children_of(std::process::id()).into_iter().filter_map(|it| Pid::from_raw(it.cast_signed())) {
+        // One of another user's may not be killed.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
 /// Kills a child unless it has ended; adds it to `killed` if it ran.
 fn kill_and_reap(child: u32, killed: &mut BTreeSet<u32>) -> Reaped {
     let first = reaped(child);

@@ -20,6 +20,10 @@ use std::time::{Duration, Instant};
 /// How often a program is checked for its end where the kernel sends no notice.
 const WAIT_STEP: Duration = Duration::from_millis(20);
 
+/// How long a program may take to start: the kernel reads the beginning of its file, and a network
+/// or a program in user space that keeps the file may not answer.
+const START_LIMIT: Duration = Duration::from_secs(10);
+
 /// A program that was started.
 #[derive(Debug)]
 pub(super) struct Running {
@@ -51,7 +55,8 @@ impl Running {
     /// Starts a task.
     ///
     /// # Errors
-    /// If it cannot be started: not found, no permission, no processes left.
+    /// If it cannot be started: not found, no permission, no processes left, no answer of the file
+    /// system that has it.
     pub(super) fn start(task: Task) -> io::Result<Running> {
         let Some(socket) = launcher::launch(&task) else {
             let child = task.command().spawn()?;
@@ -59,7 +64,13 @@ impl Running {
         };
         let socket = socket?;
         drop(task);
-        match Report::read(&socket)? {
+        socket.set_read_timeout(Some(START_LIMIT))?;
+        let report = Report::read(&socket).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, no_answer()),
+            _ => error,
+        })?;
+        socket.set_read_timeout(None)?;
+        match report {
             Report::Started { program, supervisor } => Ok(Running {
                 id: program.cast_unsigned(),
                 parent: Parent::Supervisor(supervisor.cast_unsigned(), socket),
@@ -184,4 +195,11 @@ impl Running {
         self.parent = Parent::Reaped(status);
         Ok(status)
     }
+}
+
+fn no_answer() -> String {
+    format!(
+        "it did not start within {} s: the file system that has it does not answer",
+        START_LIMIT.as_secs()
+    )
 }

@@ -7,9 +7,11 @@
 //! all. It reaps the program only then, so that the program's number keeps its meaning for as long
 //! as the lab uses it. [`super::running`] has the lab's side of the socket.
 
-use super::leftovers::{end_children, reap};
+use super::leftovers::{end_children, kill_children, reap};
 use super::{CommandLine, NumberedFile};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use std::ffi::CStr;
 use std::io::{self, Read, Write};
@@ -19,7 +21,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What the lab writes to have leftovers ended.
@@ -176,7 +179,7 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
     // Without it leftovers become children of the launcher, which is a subreaper too, and are ended
     // with the lab.
     let _ = set_child_subreaper(Some(getpid()));
-    let program = match task.command().spawn() {
+    let program = match killed_if_the_lab_leaves(lab, || task.command().spawn()) {
         Ok(child) => child.id(),
         Err(error) => {
             let error = error.raw_os_error().unwrap_or(rustix::io::Errno::NOENT.raw_os_error());
@@ -190,6 +193,29 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
         send(lab, end_leftovers(program));
     }
     end(program, lab);
+}
+
+/// Starts the program, for which this thread waits however long its file system takes. Where the lab
+/// does not wait so long, it closes the socket: then the child that begins it is killed.
+fn killed_if_the_lab_leaves(
+    lab: &UnixStream,
+    start: impl FnOnce() -> io::Result<Child>,
+) -> io::Result<Child> {
+    let (is_started, started) = io::pipe()?;
+    let watch = || {
+        let mut ends = [PollFd::new(lab, PollFlags::RDHUP), PollFd::new(&is_started, PollFlags::IN)];
+        while poll(&mut ends, None).is_err_and(|error| error == Errno::INTR) {}
+        if ends[1].revents().is_empty() {
+            kill_children();
+        }
+    };
+    thread::scope(|scope| {
+        // Where processes are limited, nobody watches.
+        let _ = thread::Builder::new().spawn_scoped(scope, watch);
+        let child = start();
+        drop(started);
+        child
+    })
 }
 
 /// Ends what the program left behind, after a moment in which that may end by itself.

@@ -6,7 +6,7 @@
 use super::observed_turn::Below;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
-use crate::contender::session::{LaunchedSession, Session, SessionError, Turn};
+use crate::contender::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use crate::corpus::line_ends::lone_returns;
 use crate::corpus::oracle::Truth;
 use crate::linux::block_device::busy_ns;
@@ -289,7 +289,14 @@ impl<'a> Trials<'a> {
         if target.remote().is_some() {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }
-        Session::launch(&method.id.contender, &command)
+        Session::launch_within(&method.id.contender, &command, self.start_limit())
+    }
+
+    /// How long a contender may take until it is ready: no longer than the whole run, if that is not
+    /// very short.
+    fn start_limit(&self) -> Duration {
+        let whole = Duration::from(self.plan.rules.budget.time());
+        START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))
     }
 
     /// What explains an answer with more lines than there are: carriage returns of a plain file, if
