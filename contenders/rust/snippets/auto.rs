@@ -19,8 +19,8 @@ impl<F: Fn(&[u8]) -> u64> Visitor for Counting<'_, F> {
     }
 }
 
-/// Adds up `count` over the file's bytes, in any order, in the way that suits the file. Without
-/// `mapping` it needs no unsafe code.
+/// Adds up `count` over the file's bytes, in any order, in the way that suits the file,
+/// which may be mapped.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> Result<u64, ReadError> {
     let threads = NonZero::new(THREADS).unwrap_or(NonZero::<usize>::MIN);
     // SAFETY: nobody writes to the file or cuts it off while it is read: that is for the program to

@@ -1,10 +1,11 @@
-//! The method `auto`: the crate `readlab-auto`, so that every race shows whether it chooses well.
+//! The methods `auto` and `auto-safe`: the crate `readlab-auto`, so that every race shows whether it
+//! chooses well, with mapping and without.
 
 use super::mmap::map;
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
-use crate::setting::Param;
+use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
 use crate::work::Answer;
 use memmap2::MmapOptions;
@@ -29,19 +30,29 @@ pub(in crate::method) const AUTO: Method = Method {
     lists: false,
     tls: false,
     params: &[THREADS],
-    build: |settings| {
-        if settings.get(&THREADS) == 0 {
-            let all = thread::available_parallelism().map_or(1, NonZero::get);
-            settings.settle(&THREADS, all as u64);
-        }
-        let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
-        Ok(Box::new(Chosen { threads }))
-    },
+    build: |settings| built(settings, true),
     available: || Ok(()),
 };
 
+pub(in crate::method) const AUTO_SAFE: Method = Method {
+    name: "auto-safe",
+    about: "as auto, but never maps, so that a program needs no unsafe code",
+    build: |settings| built(settings, false),
+    ..AUTO
+};
+
+fn built(settings: &mut Settings, maps: bool) -> Result<Box<dyn Reader>, SettingError> {
+    if settings.get(&THREADS) == 0 {
+        let all = thread::available_parallelism().map_or(1, NonZero::get);
+        settings.settle(&THREADS, all as u64);
+    }
+    let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
+    Ok(Box::new(Chosen { threads, maps }))
+}
+
 struct Chosen {
     threads: NonZero<usize>,
+    maps: bool,
 }
 
 impl Reader for Chosen {
@@ -53,7 +64,7 @@ impl Reader for Chosen {
         // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
         // only gives a wrong answer. A file that is cut off raises SIGBUS, and the lab runs every
         // method in a separate process.
-        let file = unsafe { file.mapping() };
+        let file = if self.maps { unsafe { file.mapping() } } else { file };
         if !matches!(visit, Visit::Lines(_)) {
             let parts = file.par_visit(|| Consumer::new(visit))?;
             return Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()));

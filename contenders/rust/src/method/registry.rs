@@ -25,6 +25,7 @@ pub static ALL: &[Method] = &[
     server_limits::DECRYPTION,
     decoder::DECODER,
     auto::AUTO,
+    auto::AUTO_SAFE,
     lines::LINES,
     read_line::READ_LINE,
     split::SPLIT,
