@@ -112,6 +112,7 @@ fn a_report_that_is_there_is_replaced_by_no_run_and_a_page_replaces_nothing_that
         &["compare", "run", "run", "--export-bmf", "x", "--export-github", "x"],
         &["claims", "newlines", "run", "--export-markdown", record],
         &["race", "--resume", "run", "--export-json", "f.txt"],
+        &["race", "f.txt", "--flamegraph=users.html"],
     ] {
         let said = home.readlab(words);
         assert_eq!(said.code, Some(2), "{words:?}: {said}");

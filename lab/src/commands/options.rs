@@ -14,6 +14,7 @@ use crate::folder::output_file::OutputFile;
 use crate::record::history::SaveName;
 use crate::suite::States;
 use crate::target::places::{Pattern, PlacesRequest};
+use crate::target::shown;
 use crate::target::source::ServerOptions;
 use crate::target::tree::TreeOrder;
 use crate::trial::{Params, Work};
@@ -403,9 +404,17 @@ impl SelectionOptions {
 
 impl InspectOptions {
     /// The options as plain values.
-    #[must_use]
-    pub fn values(&self) -> InspectConfig {
-        InspectConfig { flame_graphs: self.flamegraph.clone(), trace: self.trace }
+    ///
+    /// # Errors
+    /// If flame graphs are to go into what is no folder.
+    pub fn values(&self) -> anyhow::Result<InspectConfig> {
+        if let Some(path) = self.flamegraph.iter().flatten().find(|path| path.exists() && !path.is_dir()) {
+            anyhow::bail!(
+                "--flamegraph={}: a file, and there is one picture for each trial: name a folder",
+                shown(path)
+            );
+        }
+        Ok(InspectConfig { flame_graphs: self.flamegraph.clone(), trace: self.trace })
     }
 }
 

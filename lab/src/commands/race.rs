@@ -210,7 +210,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
             commands_decode: args.own.commands_decode,
             ..trials
         },
-        inspect: args.inspect.values(),
+        inspect: args.inspect.values()?,
         space: None,
         server: args.server.values(),
         quiet: args.output.quiet,

@@ -72,7 +72,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling,
         trials: args.selection.values(&args.targets)?,
-        inspect: args.inspect.values(),
+        inspect: args.inspect.values()?,
         space: None,
         server: args.server.values(),
         quiet: args.output.quiet,

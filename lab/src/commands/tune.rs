@@ -100,7 +100,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling(),
         trials: args.trials()?,
-        inspect: args.inspect.values(),
+        inspect: args.inspect.values()?,
         space: Some(args.space.clone().unwrap_or_else(Space::usual)),
         server: args.server.values(),
         quiet: args.output.quiet,
@@ -169,7 +169,7 @@ impl TuneArgs {
         let user = UserOptions {
             sampling,
             trials: TrialOptions { methods: methods.into_iter().collect(), readers, ..self.trials()? },
-            inspect: self.inspect.values(),
+            inspect: self.inspect.values()?,
             space: None,
             server: self.server.values(),
             quiet: self.output.quiet,
