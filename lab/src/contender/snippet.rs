@@ -27,6 +27,18 @@ pub struct Snippet {
     pub code: String,
 }
 
+/// What code needs that the compiler does not check.
+const UNSAFE: &str = "unsafe code";
+
+/// How much code there is, and how much of it the compiler does not check: the less, the simpler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodeExtent {
+    /// The method and its scan, as far as they need unsafe code.
+    pub unsafe_parts: usize,
+    /// Lines, those that are blank or comments left out.
+    pub lines: usize,
+}
+
 /// What comes before the lines of a snippet that are shown.
 struct SnippetHead {
     needs: BTreeSet<&'static str>,
@@ -49,6 +61,20 @@ pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
         needs.extend(scan.map(|scan| head(scan.3).needs).unwrap_or_default());
     }
     Some(needs)
+}
+
+/// The extent of the code of a method with its scan; `None` without a snippet.
+#[must_use]
+pub fn extent(method: &MethodId) -> Option<CodeExtent> {
+    let scan = method.scan.as_ref().and_then(|scan| find(&method.contender, &format!("scan/{scan}")));
+    let parts = [Some(find(&method.contender, &method.method)?), scan].into_iter().flatten();
+    let heads: Vec<SnippetHead> = parts.map(|part| head(part.3)).collect();
+    let is_code = |line: &str| !line.is_empty() && !COMMENTS.iter().any(|mark| line.starts_with(mark));
+    let lines = heads.iter().flat_map(|head| head.code.lines());
+    Some(CodeExtent {
+        unsafe_parts: heads.iter().filter(|head| head.needs.contains(UNSAFE)).count(),
+        lines: lines.filter(|line| is_code(line.trim_start())).count(),
+    })
 }
 
 /// Whether it is what programs usually do.
@@ -138,6 +164,11 @@ mod tests {
         assert!(mapped.contains("unsafe code") && mapped.contains("the crate memmap2"), "{mapped:?}");
         assert!(needs(&id("rust/read/memchr").method).unwrap().contains("the crate memchr"));
         assert_eq!(needs(&id("foreign/read").method), None);
+        let extent = |name: &str| super::extent(&id(name).method).unwrap();
+        assert_eq!(extent("rust/auto-safe").unsafe_parts, 0);
+        assert!(extent("rust/auto-safe/avx2") < extent("rust/auto/avx2"));
+        assert!(extent("rust/auto/memchr") < extent("rust/io_uring/memchr"), "short where both are unsafe");
+        assert_eq!(super::extent(&id("foreign/read").method), None);
         assert!(is_usual(&id("rust/lines").method) && !is_usual(&id("rust/mmap").method));
     }
 

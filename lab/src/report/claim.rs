@@ -1,7 +1,7 @@
 //! The answer of a ranking in short: what to use, how fast that is, how sure that is, what stops
 //! it, and the best way of each language.
 
-use super::advice::Advice;
+use super::advice::{Advice, Deed};
 use super::answer::figure;
 use super::ranking::{Ranking, RankingRow, WhyReference};
 use super::sweep::{Series, SweepView};
@@ -12,8 +12,8 @@ use super::words;
 pub struct Claim {
     /// The ranking: `Cold · newlines`.
     pub title: String,
-    /// What to do with the trial: `use`, `keep`, or nothing where nothing is advised.
-    pub verb: &'static str,
+    /// What to do with the trial; `None` where nothing is advised.
+    pub deed: Option<Deed>,
     /// The name of the trial to use.
     pub who: String,
     /// Its language; `None` for a sweep.
@@ -57,7 +57,7 @@ impl Ranking {
         let used = self.rows.iter().find(|row| Some(row.index) == advised).unwrap_or(first);
         Some(Claim {
             title: format!("{}{}", self.title(), self.distinction),
-            verb: advice.map_or("", |it| verb(it, used)),
+            deed: advice.filter(|it| it.uses == Some(used.index)).map(|it| it.deed),
             who: used.short.clone(),
             language: Some(used.language.clone()),
             figure: figure(used),
@@ -117,15 +117,6 @@ impl Ranking {
     }
 }
 
-/// What the advice says to do with a trial.
-fn verb(advice: &Advice, used: &RankingRow) -> &'static str {
-    match (advice.uses, &advice.against) {
-        (Some(index), Some(_)) if index == used.index => "use",
-        (Some(index), None) if index == used.index => "keep",
-        _ => "",
-    }
-}
-
 /// The verdict in a few words, with the limit where a share of it is named.
 fn stops_at(row: &RankingRow) -> String {
     let Some(diagnosis) = &row.diagnosis else { return String::new() };
@@ -145,7 +136,7 @@ pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
                 (false, false) => "Reads",
             }
             .to_owned(),
-            verb: "",
+            deed: None,
             who: series.name.clone(),
             language: None,
             figure: rate.to_string(),

@@ -221,7 +221,8 @@ impl Ranking {
     pub fn size_words(&self) -> String {
         let words = match (self.size, self.bytes_out) {
             (None, _) => "size unknown".to_owned(),
-            (Some(size), Some(out)) if out != size => {
+            // A file that grows is read longer than it was: nothing comes out of it.
+            (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
                 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
                 let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
                 format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")

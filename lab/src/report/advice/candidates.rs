@@ -30,15 +30,26 @@ impl MeasuredTrial<'_> {
         snippet::is_usual(&self.row.method)
     }
 
-    /// The order of simplicity: fewest needs, then fewest threads, fewest reads in flight, smallest
-    /// buffers, fewest settings.
+    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the fewest
+    /// needs, then fewest threads, fewest reads in flight, smallest buffers, fewest settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
         let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();
         let trial = &self.trial.trial;
         let set = trial.id.params.0.values().filter(|value| **value > 0).count();
+        let code = snippet::extent(&self.row.method);
         let needs = self.needs().map_or(usize::MAX, |needs| needs.len());
-        (needs, self.param("threads"), self.param("depth"), self.param("buffers"), buffer, set, trial.index)
+        (
+            code.is_none(),
+            code,
+            needs,
+            self.param("threads"),
+            self.param("depth"),
+            self.param("buffers"),
+            buffer,
+            set,
+            trial.index,
+        )
     }
 
     pub(super) fn is(&self, other: &MeasuredTrial) -> bool {

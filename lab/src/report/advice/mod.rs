@@ -20,6 +20,7 @@ use crate::contender::snippet::{self, Snippet};
 use crate::record::Record;
 use crate::trial::TrialIndex;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
+use std::fmt;
 
 /// The advice that follows from one ranking.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Advice {
     pub condition: String,
     /// All of the advice in one sentence.
     pub sentence: String,
+    /// What to do with the trial.
+    pub deed: Deed,
     /// Number of the trial to use; `None` where nothing can be advised.
     pub uses: Option<TrialIndex>,
     /// Name of the trial to use.
@@ -44,6 +47,24 @@ pub struct Advice {
     pub code: Vec<Snippet>,
     /// The advice for each language, fastest first.
     pub by_language: Vec<LanguageAdvice>,
+}
+
+/// What the advice says to do with its trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// It is what programs do already.
+    Keep,
+    /// It is better than that.
+    Use,
+}
+
+impl fmt::Display for Deed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Deed::Keep => "keep",
+            Deed::Use => "use",
+        })
+    }
 }
 
 /// The baseline and the ratio to it.
@@ -84,6 +105,15 @@ enum Why<'c, 'a> {
     Faster { base: &'c MeasuredTrial<'a>, ratio: Ratio },
     /// It is the baseline, as the trial with the best median is not clearly faster.
     Kept { instead: &'c MeasuredTrial<'a>, ratio: Option<Ratio> },
+}
+
+impl Why<'_, '_> {
+    fn deed(&self) -> Deed {
+        match self {
+            Why::Itself { .. } | Why::Kept { .. } => Deed::Keep,
+            Why::Open { .. } | Why::Faster { .. } => Deed::Use,
+        }
+    }
 }
 
 impl<'c, 'a> Decision<'c, 'a> {
@@ -155,7 +185,8 @@ impl Advice {
         let sentence = sentence::of(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
             ranking,
-            sentence: format!("{condition}: {sentence}"),
+            deed: why.deed(),
+            sentence: format!("{condition}: {} {sentence}", why.deed()),
             condition,
             uses: Some(used.row.index),
             name: used.row.name.clone(),
@@ -180,6 +211,7 @@ impl Advice {
             ranking,
             condition,
             sentence,
+            deed: Deed::Keep,
             uses: None,
             name: String::new(),
             tied: Vec::new(),

@@ -5,7 +5,7 @@ use super::{MeasuredTrial, SimplerTrial, Why};
 use crate::analysis::stats::{Ratio, Significance};
 use crate::trial::{COMMAND, Params};
 
-/// What to do and why; if the fastest by its median is another trial, why that is not advised; and
+/// What follows the deed: with which trial, and why; if the fastest by its median is another trial, why that is not advised; and
 /// the cheaper trial.
 pub(super) fn of(
     used: &MeasuredTrial,
@@ -18,24 +18,24 @@ pub(super) fn of(
     let tie = tie(used, fastest, tied);
     match why {
         Why::Itself { is_reference: true } if tied == 0 => {
-            format!("keep {what}: the reference itself is the fastest")
+            format!("{what}: the reference itself is the fastest")
         }
-        Why::Itself { .. } if tied == 0 => format!("keep {what}: nothing that was measured is faster"),
-        Why::Itself { .. } => format!("keep {what}: nothing that was measured is faster beyond doubt{tie}"),
+        Why::Itself { .. } if tied == 0 => format!("{what}: nothing that was measured is faster"),
+        Why::Itself { .. } => format!("{what}: nothing that was measured is faster beyond doubt{tie}"),
         Why::Faster { base, ratio } => {
             let (name, times) = (spelled(base), words::times(ratio));
             let cheaper = cheaper.map_or_else(String::new, would_give);
-            format!("use {what}: {times} times as fast as {name}{tie}{cheaper}")
+            format!("{what}: {times} times as fast as {name}{tie}{cheaper}")
         }
         Why::Open { baseline } => {
             let rounds = words::plural(baseline.missing_rounds, "more round");
             format!(
-                "use {what}: nothing that was measured is faster{tie}; {} needs {rounds} for a ratio",
+                "{what}: nothing that was measured is faster{tie}; {} needs {rounds} for a ratio",
                 baseline.name
             )
         }
         Why::Kept { instead, ratio } => {
-            format!("keep {what}: {}", not_faster(&spelled(instead), ratio.as_ref()))
+            format!("{what}: {}", not_faster(&spelled(instead), ratio.as_ref()))
         }
     }
 }

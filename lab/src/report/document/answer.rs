@@ -53,7 +53,7 @@ fn summed_up(group: &WarningGroup) -> String {
 }
 
 fn card(claim: &Claim) -> Element {
-    let verb = (!claim.verb.is_empty()).then(|| words("span", &capital(claim.verb)).class("verb"));
+    let verb = claim.deed.map(|deed| words("span", &capital(&deed.to_string())).class("verb"));
     let who = element("p").class("who").all(verb);
     let who = who.all(claim.language.iter().map(|it| dot(it))).text(&claim.who);
     let who = who.all(claim.language.iter().map(|it| words("span", it).class("language")));

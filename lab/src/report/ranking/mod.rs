@@ -105,6 +105,9 @@ pub struct Ranking {
     pub searched: Vec<RankingRow>,
 }
 
+/// The scan that only touches pages, by its name in the protocol.
+const TOUCH: &str = "touch";
+
 /// A record with what all its rankings share.
 struct Shared<'a> {
     record: &'a Record,
@@ -187,7 +190,7 @@ impl Shared<'_> {
             over: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
             proof: StateProof::of(ranked_trials().map(|trial| (trial, context.size))),
-            explanations: self.explanations(key, !ranked.is_empty()),
+            explanations: self.explanations(key, &ranked),
             touched: Touched::of(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
             unmeasured: Unmeasured::all(&unmeasured, &self.names),
@@ -199,17 +202,31 @@ impl Shared<'_> {
     }
 
     /// Why readings may be faster than the device, and where anything is ranked, which limits were
-    /// replaced.
-    fn explanations(&self, key: Key, is_ranked: bool) -> Vec<String> {
+    /// replaced and which trials do less than others.
+    fn explanations(&self, key: Key, ranked: &[MeasuredRow]) -> Vec<String> {
         let mut lines = Vec::new();
         if key.state == CacheState::Cold {
             lines.extend(verdict::explain_device_bytes(self.record, key.target));
         }
-        if is_ranked {
+        if !ranked.is_empty() {
             lines.extend(verdict::replaced(self.record, self.limits, key.target, key.state));
         }
+        lines.extend(touching(ranked));
         lines
     }
+}
+
+/// That trials which only touch the pages of a mapping do less than those beside them.
+fn touching(ranked: &[MeasuredRow]) -> Option<String> {
+    let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH);
+    let names: Vec<&str> = ranked.iter().filter(touches).map(|it| it.row.name.as_str()).collect();
+    (!names.is_empty() && names.len() < ranked.len()).then(|| {
+        format!(
+            "{}: one byte a page of the mapping is touched, where others have every byte brought to the program: not the \
+             same work; --work sum has each byte read by all",
+            names.join(", ")
+        )
+    })
 }
 
 /// The rows of the settings that a search tried, from the readings of the search.

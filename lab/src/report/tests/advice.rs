@@ -82,6 +82,29 @@ fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
 }
 
 #[test]
+fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
+    let touch = ("rust/mmap/touch", 5, STEADY);
+    let of = |trials: &[_]| Page::of(&raced(trials)).rankings[0].explanations.concat();
+    let said = of(&[touch, ("rust/read/count", 50, STEADY)]);
+    assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
+    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY)]), "", "they do the same");
+    assert_eq!(of(&[("rust/read/count", 50, STEADY)]), "");
+}
+
+#[test]
+fn safe_and_short_code_comes_before_a_ring_with_which_it_ties() {
+    let record = raced(&[
+        ("rust/io_uring/memchr@depth=8", 50, [0, 40, 80, 20, 60]),
+        ("rust/auto/memchr@threads=2", 50, [50, 10, 70, 80, 0]),
+        ("rust/auto-safe/memchr@threads=2", 50, [60, 20, 50, 80, 10]),
+        ("rust/lines", 100, STEADY),
+    ]);
+    let result = advice(&record).unwrap();
+    assert_eq!(result.name, "rust/auto-safe/memchr@threads=2", "{}", result.sentence);
+    assert!(!result.code[0].code.contains("unsafe"), "{:?}", result.code);
+}
+
+#[test]
 fn what_is_not_faster_beyond_doubt_is_not_advised() {
     let near = [("rust/read/iterator", 50, [0, 40, 80, 20, 60]), ("rust/lines", 50, [60, 20, 50, 80, 10])];
     let result = advice(&raced(&near)).unwrap();

@@ -226,6 +226,9 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
     assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
     assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
+    let mut grown = record.clone();
+    grown.targets[0].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
+    assert_eq!(Page::of(&grown).rankings[0].size_words(), "1.00 GB");
     let row = &gzip.rows[0];
     assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
     let text = wide(&record);

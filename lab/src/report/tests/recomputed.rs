@@ -168,6 +168,12 @@ impl<'r> Reader<'r> {
     }
 
     fn check_advice(&self, advice: &crate::report::Advice) {
+        if advice.uses.is_some() {
+            let said = format!("{}: {} ", advice.condition, advice.deed);
+            assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
+            let claim = self.ranking.claim(Some(advice)).unwrap();
+            assert_eq!(claim.deed, Some(advice.deed), "the card says what the sentence says");
+        }
         if let Some(against) = &advice.against {
             assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
             if let Some(cheaper) = &advice.cheaper {
