@@ -121,7 +121,8 @@ struct Short<'a> {
     bytes: &'a [u8],
     /// How many bytes the next reads bring at most; those after them bring all.
     most: std::slice::Iter<'a, usize>,
-    /// Whether the last read ended within a block before the end of the file: the next one does not.
+    /// Whether the last read ended within a block before the end of the file: the next one does
+    /// not.
     is_within: bool,
 }
 

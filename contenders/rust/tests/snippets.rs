@@ -18,6 +18,8 @@ mod server;
 
 #[path = "../snippets/auto.rs"]
 mod auto;
+#[path = "../snippets/auto-safe.rs"]
+mod auto_safe;
 #[path = "../snippets/brotli.rs"]
 mod brotli_stream;
 #[path = "../snippets/buffered.rs"]
@@ -141,8 +143,9 @@ mod scan_scalar;
 /// A way of bringing bytes, and what a machine without it says.
 type Total = fn(&Path) -> io::Result<u64>;
 
-const TOTALS: [(&str, Total); 17] = [
+const TOTALS: [(&str, Total); 18] = [
     ("auto", |path| auto::total(path, naive).map_err(io::Error::other)),
+    ("auto-safe", |path| auto_safe::total(path, naive).map_err(io::Error::other)),
     ("lines", lines::lines),
     ("read_line", read_line::lines),
     ("split", split::lines),

@@ -1,8 +1,8 @@
 //! How labs of any user that measure on one machine at the same time see each other, because they
 //! distort each other's numbers.
 //!
-//! A lab that measures listens at a name in the kernel's list of sockets, which begins alike for all
-//! labs with the same folder for temporary files. Who listens there the kernel tells whoever
+//! A lab that measures listens at a name in the kernel's list of sockets, which begins alike for
+//! all labs with the same folder for temporary files. Who listens there the kernel tells whoever
 //! connects (unix(7), `SO_PEERCRED`), so that nobody stands for another, and no name is a file:
 //! nothing is left behind, however a lab ends, and nobody else's lock says anything. Labs with
 //! folders (`TMPDIR`) or network namespaces of their own do not see each other; `readlab doctor`

@@ -301,8 +301,8 @@ impl Slot {
     }
 
     /// Takes the result of a read. One of no bytes is at the end of the file. More may follow a
-    /// short one: in files of the kernel, or past the cache. There a file system may refuse to go on
-    /// within a block, which is then read again: if that comes no further, the file ends.
+    /// short one: in files of the kernel, or past the cache. There a file system may refuse to go
+    /// on within a block, which is then read again: if that comes no further, the file ends.
     fn take_read(&mut self, result: i32) {
         match usize::try_from(result) {
             Ok(count) => {

@@ -155,7 +155,7 @@ fn after_a_failed_wait_the_kernel_has_the_slot_and_nobody_else_whatever_the_visi
     let mut visit = |file: &mut OneOfFiles<'_>| {
         // SAFETY: nobody else has the new number.
         let kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
-        // SAFETY: the ring's number stays open, so that nobody else gets it; what waits at it fails.
+        // SAFETY: the ring's number stays open, so that nobody else gets it; waits at it fail.
         let replaced = unsafe { libc::dup2(none.as_raw_fd(), ring) };
         assert_eq!(replaced, ring);
         errors.extend(bytes_of(file).map_err(|error| error.to_string()).err());

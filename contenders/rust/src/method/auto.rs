@@ -1,5 +1,5 @@
-//! The methods `auto` and `auto-safe`: the crate `readlab-auto`, so that every race shows whether it
-//! chooses well, with mapping and without.
+//! The methods `auto` and `auto-safe`: the crate `readlab-auto`, so that every race shows whether
+//! it chooses well, with mapping and without.
 
 use super::mmap::map;
 use super::{Fault, Feeding, Method, Reader, memory};

@@ -195,8 +195,8 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
     end(program, lab);
 }
 
-/// Starts the program, for which this thread waits however long its file system takes. Where the lab
-/// does not wait so long, it closes the socket: then the child that begins it is killed.
+/// Starts the program, for which this thread waits however long its file system takes. Where the
+/// lab does not wait so long, it closes the socket: then the child that begins it is killed.
 fn killed_if_the_lab_leaves(
     lab: &UnixStream,
     start: impl FnOnce() -> io::Result<Child>,

@@ -292,8 +292,8 @@ impl<'a> Trials<'a> {
         Session::launch_within(&method.id.contender, &command, self.start_limit())
     }
 
-    /// How long a contender may take until it is ready: no longer than the whole run, if that is not
-    /// very short.
+    /// How long a contender may take until it is ready: no longer than the whole run, if that is
+    /// not very short.
     fn start_limit(&self) -> Duration {
         let whole = Duration::from(self.plan.rules.budget.time());
         START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))

@@ -30,8 +30,9 @@ impl MeasuredTrial<'_> {
         snippet::is_usual(&self.row.method)
     }
 
-    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the fewest
-    /// needs, then fewest threads, fewest reads in flight, smallest buffers, fewest settings.
+    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the
+    /// fewest needs, then fewest threads, fewest reads in flight, smallest buffers, fewest
+    /// settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
         let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();

@@ -5,8 +5,8 @@ use super::{MeasuredTrial, SimplerTrial, Why};
 use crate::analysis::stats::{Ratio, Significance};
 use crate::trial::{COMMAND, Params};
 
-/// What follows the deed: with which trial, and why; if the fastest by its median is another trial, why that is not advised; and
-/// the cheaper trial.
+/// What follows the deed: with which trial, and why; if the fastest by its median is another trial,
+/// why that is not advised; and the cheaper trial.
 pub(super) fn of(
     used: &MeasuredTrial,
     why: &Why,
