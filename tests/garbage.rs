@@ -112,7 +112,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The files of a folder with one ending.
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|it| it == ending)).collect();
@@ -219,7 +218,6 @@ mod some {
     }
 }
 
-/// All of them.
 mod ring2 {
     #[test]
     fn lines_of_contenders_and_of_the_lab() {

@@ -252,24 +252,3 @@ const SOURCES: [&str; 9] = [
     "bench/src",
     "tests",
 ];
-
-/// A line of comment has at most so many columns.
-const COMMENT_COLUMNS_MAX: usize = 100;
-
-#[test]
-fn comments_keep_their_width() {
-    for folder in SOURCES {
-        for (file, source) in sources(folder) {
-            let wide = source.lines().find(|line| is_wide_comment(line));
-            assert_eq!(wide, None, "{folder}/{file}");
-        }
-    }
-}
-
-/// Whether a line is a comment beyond its width; a row of a table cannot be wrapped.
-fn is_wide_comment(line: &str) -> bool {
-    let line_start = line.trim_start();
-    line_start.starts_with("//")
-        && !line_start.starts_with("//! |")
-        && line.chars().count() > COMMENT_COLUMNS_MAX
-}

@@ -45,7 +45,6 @@ impl Drop for BusyLoops {
 }
 
 impl Bursts {
-    /// Starts them.
     pub(crate) fn start() -> Bursts {
         let is_over = Arc::new(AtomicBool::new(false));
         let one = |number: usize| {

@@ -26,7 +26,6 @@ pub(crate) enum Limit {
     DeviceReads { major: u32, minor: u32, reads_per_s: u64 },
 }
 
-/// The group.
 pub(crate) struct Group {
     folder: PathBuf,
     controller: &'static str,
@@ -91,7 +90,6 @@ impl Limit {
 }
 
 impl Group {
-    /// A group of this name.
     pub(crate) fn with(limit: Limit, name: &str) -> anyhow::Result<Group> {
         let (controller, newer) = (limit.controller(), Path::new("/sys/fs/cgroup"));
         let older = newer.join(controller);

@@ -18,9 +18,7 @@ pub(crate) struct Export {
 pub(crate) struct ExportedTrial {
     /// Its number in the record.
     pub(crate) index: TrialIndex,
-    /// Its name.
     pub(crate) id: String,
-    /// What it is ranked with.
     #[serde(flatten)]
     pub(crate) ranking: RankingKey,
     cache: String,
@@ -41,7 +39,6 @@ pub(crate) struct RankingKey {
     decodes: Option<String>,
 }
 
-/// A rank.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ExportedRank {
     /// From 1; trials that tie share it.
@@ -54,7 +51,6 @@ pub(crate) struct ExportedRank {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Standing {
-    /// It is the first.
     First,
     /// No difference is shown.
     Tied,
@@ -65,7 +61,6 @@ pub(crate) enum Standing {
 /// A ratio to the reference: above 1, the trial is faster.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ExportedRatio {
-    /// Name of the reference.
     pub(crate) reference: String,
     /// How many times as fast.
     pub(crate) estimate: f64,

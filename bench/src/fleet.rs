@@ -15,7 +15,6 @@ use std::time::Duration;
 /// The network between hosts that are namespaces.
 const NETWORK: &str = "10.77.0.0/24";
 
-/// What makes them.
 const HOSTS: &str = include_str!("../../tests/cli/fleet/hosts.sh");
 
 /// An MPI.
@@ -38,7 +37,6 @@ pub(crate) const OPEN_MPI: Launcher = Launcher {
 pub(crate) const MPICH: Launcher =
     Launcher { name: "MPICH", program: "mpirun.mpich", compiler: "/usr/bin/mpicc.mpich", options: &[] };
 
-/// A process of a fleet.
 #[derive(Debug, Clone)]
 pub(crate) struct FleetProcess {
     pub(crate) pid: i32,
@@ -127,7 +125,6 @@ impl FleetProcess {
 #[derive(Debug)]
 pub(crate) struct Hosts<'a> {
     pub(crate) programs: &'a Programs,
-    /// How many.
     pub(crate) count: u32,
     /// The folder that is mounted at /mnt on each.
     pub(crate) store: &'a Path,

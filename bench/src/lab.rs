@@ -23,7 +23,6 @@ pub(crate) enum Revision {
 /// A readlab program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lab {
-    /// Which revision it is of.
     pub(crate) revision: Revision,
     /// Where it is.
     pub(crate) program: PathBuf,

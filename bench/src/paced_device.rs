@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 const NAME: &str = "content";
 
-/// The device.
 #[derive(Debug)]
 pub(crate) struct PacedDevice {
     device: PathBuf,
@@ -31,7 +30,6 @@ impl PacedDevice {
         Ok(made)
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.device
     }

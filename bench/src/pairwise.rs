@@ -105,7 +105,6 @@ impl FirstRank {
         }
     }
 
-    /// In words.
     pub(crate) fn words(self) -> String {
         match self {
             FirstRank::Decided => "decided".to_owned(),

@@ -20,14 +20,12 @@ const SLOW: Pace = Pace::Every(Duration::from_millis(2));
 /// What the file in a place is called.
 const NAME: &str = "lines.txt";
 
-/// A kind of place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place {
     /// tmpfs.
     Memory,
     /// btrfs with zstd.
     Compressed,
-    /// xfs.
     Xfs,
     /// ext4 on a device for which the kernel reads ahead 16 KiB.
     ShortReadAhead,

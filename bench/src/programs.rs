@@ -52,7 +52,6 @@ pub(crate) struct Search<'a> {
     pub(crate) name: &'a str,
     /// The file or URL.
     pub(crate) file: &'a Path,
-    /// From which state.
     pub(crate) state: CacheState,
     /// Options of the lab's command line.
     pub(crate) options: &'a [&'a str],

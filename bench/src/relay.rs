@@ -19,7 +19,6 @@ use std::time::Duration;
 const NAME: &str = "relayed";
 /// Between the end of a turn and the next, so that both find the processor as idle.
 const PAUSE: Duration = Duration::from_millis(20);
-/// One reading.
 const BY_HAND: &str = "go 0 1";
 
 fn main() -> ExitCode {

@@ -9,7 +9,6 @@ use std::process::{Child, Command, Stdio};
 /// The scripts, of this checkout.
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers");
 
-/// The server.
 #[derive(Debug)]
 pub(crate) struct ScriptServer {
     process: Child,

@@ -44,7 +44,6 @@ fn count(percent: &OsStr, file: &OsStr) -> Result<ExitCode, Refusal> {
 /// The contender.
 struct Slowed;
 
-/// A reading that is slowed.
 struct SlowedReading {
     reading: Reading,
     added_percent: u64,

@@ -14,7 +14,6 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
-/// A count of bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
@@ -33,11 +32,9 @@ pub enum UnitError {
     /// The letters behind the number are no unit of this kind.
     #[error("'{text}': unknown unit '{unit}' (known: {known})")]
     UnknownUnit {
-        /// What was given.
         text: String,
         /// The part behind the number.
         unit: String,
-        /// The units of this kind.
         known: &'static str,
     },
     /// The value does not fit, or is not whole.
@@ -47,14 +44,11 @@ pub enum UnitError {
 
 impl Nanos {
     /// From seconds; negative and not-a-number become zero.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
     pub fn from_secs_f64(seconds: f64) -> Nanos {
         Nanos((seconds * 1e9).round() as u64)
     }
 
-    /// In seconds.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -75,7 +69,6 @@ impl From<Nanos> for Duration {
 
 impl Throughput {
     /// Bytes over a span of time; infinite when no time passed.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
     pub fn of(bytes: Bytes, time: Nanos) -> Throughput {
         Throughput(bytes.0 as f64 / time.as_secs_f64())
@@ -99,7 +92,6 @@ pub struct Unit {
 
 impl Nanos {
     /// The largest unit that leaves a number of at least one: ns, µs, ms, s.
-    #[must_use]
     pub fn unit(self) -> Unit {
         let (size, name) = match self.0 {
             0..1_000 => (1.0, "ns"),
@@ -113,7 +105,6 @@ impl Nanos {
 
 impl Throughput {
     /// The largest unit that leaves a number of at least one: B/s, kB/s, MB/s, GB/s, TB/s.
-    #[must_use]
     pub fn unit(self) -> Unit {
         let (size, name) = match self.0 {
             ..1e3 => (1.0, "B/s"),
@@ -158,7 +149,6 @@ impl fmt::Display for Bytes {
 impl Bytes {
     /// Exactly, in the largest power of two that divides it: `8KiB`, `2MiB`, `1000`. What
     /// [`Bytes::from_str`] reads.
-    #[must_use]
     pub fn exact(self) -> String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
             if self.0 != 0 && self.0.trailing_zeros() >= shift {
@@ -169,7 +159,6 @@ impl Bytes {
     }
 
     /// In powers of two, rounded: B, KiB, MiB, GiB, TiB. For memory.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
     pub fn binary(self) -> String {
         let bytes = self.0 as f64;

@@ -5,6 +5,8 @@
 //! sends a [`Message`]; both sides and the tests use them. [`serve`] is the contender's side of a
 //! session, for contenders in Rust.
 
+#![deny(missing_docs)]
+
 mod archive;
 pub mod command_line;
 pub mod files;

@@ -44,7 +44,6 @@ impl Group {
         Ok(group)
     }
 
-    /// Readlab in this group.
     fn readlab(&self, home: &Home, words: &[&str]) -> Said {
         let script = format!("echo $$ > '{}/cgroup.procs' && exec \"$@\"", self.0.display());
         Said::of(home.command("sh").args(["-c", &script, "sh", READLAB]).args(words))

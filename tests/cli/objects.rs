@@ -12,7 +12,6 @@ use std::path::Path;
 /// What names of secrets in signed URLs begin with.
 const SIGNED: &str = "X-Amz-";
 
-/// The trials of this method in this state.
 fn trial<'j>(json: &'j Value, method: &str, state: &str) -> &'j Value {
     let is_it = |trial: &&Value| {
         let id = trial["id"].as_str().unwrap();

@@ -9,7 +9,6 @@ use std::process::Command;
 /// What is wrong with a contender.
 struct Fault {
     name: &'static str,
-    /// Its file with the fault.
     file: &'static str,
     right: &'static str,
     wrong: &'static str,

@@ -139,7 +139,6 @@ impl Tools<'_> {
     }
 }
 
-/// A command as a trial.
 fn trial(command: &str) -> String {
     format!("command/{command}")
 }

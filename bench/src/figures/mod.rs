@@ -49,7 +49,6 @@ pub(crate) struct Figure {
     pub(crate) name: &'static str,
     /// What it measures, in one line.
     pub(crate) about: &'static str,
-    /// Measures it.
     pub(crate) measure: fn(&Programs) -> anyhow::Result<Vec<Row>>,
 }
 

@@ -60,8 +60,10 @@ const TREES: [(&str, Many); 3] = [
 enum Many {
     /// As source code has them.
     Source,
-    /// So many of one size.
-    Of { files: usize, bytes: usize },
+    Of {
+        files: usize,
+        bytes: usize,
+    },
 }
 
 /// Where a tree is read.

@@ -44,12 +44,13 @@ enum FilePlace {
 /// What else goes on while a case is raced.
 #[derive(Clone, Copy)]
 enum Beside {
-    /// Nothing.
     Nothing,
     /// So many busy loops for each processor.
     BusyLoops(usize),
     /// A quota of processor time.
-    Quota { percent: u32 },
+    Quota {
+        percent: u32,
+    },
 }
 
 impl Beside {

@@ -9,9 +9,6 @@ use readlab_protocol::SampleLine;
 /// The sample with the proof from the output for this work (a word of the protocol). For newlines
 /// or lines, `counted` is what a known program counts; another program is taken to count what was
 /// requested.
-///
-/// # Errors
-/// One line, if the output holds no number and the work needs one.
 pub(crate) fn answered(
     mut sample: SampleLine,
     output: &Output,

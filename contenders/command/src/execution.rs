@@ -27,10 +27,6 @@ const NAME_BYTES: usize = 256;
 
 /// Executes the words once, with all that they print in `output`: time and what the kernel
 /// accounted, without an answer.
-///
-/// # Errors
-/// Unavailable if the program does not exist; failed if it cannot be started or does not end with
-/// 0.
 pub(crate) fn execute(
     words: &[OsString],
     secrets: &Secrets,

@@ -17,7 +17,6 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// What one command printed.
 #[derive(Default)]
 pub(crate) struct Output {
-    /// Its beginning.
     pub(crate) beginning: Vec<u8>,
     /// The length of all of it.
     pub(crate) bytes: u64,

@@ -40,9 +40,6 @@ impl Secrets {
     }
 
     /// The target that a command gets for this word.
-    ///
-    /// # Errors
-    /// Unavailable if it is a secret and commands may not have secrets.
     pub(crate) fn target(&self, word: &OsStr) -> Result<OsString, Refusal> {
         if word != TARGET_ELSEWHERE {
             return Ok(word.to_owned());

@@ -42,18 +42,12 @@ pub(crate) enum TemplateError {
 
 impl Template {
     /// A line that is for a shell, whatever it holds.
-    ///
-    /// # Errors
-    /// If the path would be run.
     pub(crate) fn for_shell(text: &str) -> Result<Template, PlacingError> {
         command_line::check(text)?;
         Ok(Template { words: Words::Shell(command_line::script(text)) })
     }
 
     /// Reads a command line; `{}` is the place of the path.
-    ///
-    /// # Errors
-    /// If it is empty, a quote is not closed, or the path would be run.
     pub(crate) fn parse(text: &str) -> Result<Template, TemplateError> {
         if needs_shell(text) {
             return Ok(Template::for_shell(text)?);
@@ -80,7 +74,6 @@ impl Template {
     }
 
     /// The program and its arguments for one path.
-    #[must_use]
     pub(crate) fn command(&self, path: &OsStr) -> Vec<OsString> {
         match &self.words {
             Words::Plain(words) => {
@@ -94,7 +87,6 @@ impl Template {
     }
 }
 
-/// The word with the path and the list in their places.
 fn place(word: &str, path: &OsStr, list: &OsStr) -> OsString {
     let mut placed = OsString::new();
     for (at, part) in word.split(PLACE).enumerate() {

@@ -32,9 +32,6 @@ pub struct CpuTime {
 
 impl Sample {
     /// Reads the file once.
-    ///
-    /// # Errors
-    /// If the reading fails.
     pub fn take(reading: &mut Reading) -> Result<Sample, ReadError> {
         let before = CpuTime::now();
         let start = Instant::now();

@@ -21,7 +21,6 @@ pub struct Consumer {
 
 impl Consumer {
     /// A consumer that has seen nothing yet.
-    #[must_use]
     pub fn new(visit: Visit) -> Consumer {
         Consumer { visit, bytes: 0, newlines: 0, sum: 0, lines: LineFinder::default() }
     }
@@ -39,7 +38,6 @@ impl Consumer {
     }
 
     /// The answer: the number of bytes, and the result of the work.
-    #[must_use]
     pub fn finish(self) -> Answer {
         let mut answer = Answer { bytes: Some(self.bytes), ..Answer::default() };
         match self.visit {

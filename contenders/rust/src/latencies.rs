@@ -29,7 +29,6 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Counts one read.
     pub fn record(&mut self, took: Duration) {
         self.0.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
@@ -39,14 +38,11 @@ impl Latencies {
         self.0.add(&other.0).expect("all have the same bounds");
     }
 
-    /// How many reads were counted.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
     /// The compressed encoding of version 2, in Base64.
-    #[must_use]
     pub fn encoded(&self) -> String {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(&self.0, &mut bytes).expect("memory takes what is written");

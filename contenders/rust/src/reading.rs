@@ -31,7 +31,6 @@ pub enum RequestError {
     /// There is no such method.
     #[error("no method '{name}' (known: {known})")]
     UnknownMethod {
-        /// What was given.
         name: String,
         /// Those that exist.
         known: String,
@@ -39,11 +38,8 @@ pub enum RequestError {
     /// The method does not do this work, or not by this scan.
     #[error("{method} has no scan '{scan}' for {work} (it has: {known})")]
     NotOffered {
-        /// The method.
         method: &'static str,
-        /// The scan that was given.
         scan: String,
-        /// The work.
         work: Work,
         /// The scans that it offers for this work.
         known: String,
@@ -51,9 +47,7 @@ pub enum RequestError {
     /// A setting was refused.
     #[error("{method}: {cause}")]
     Setting {
-        /// The method.
         method: &'static str,
-        /// The error.
         #[source]
         cause: SettingError,
     },
@@ -96,10 +90,6 @@ pub enum ReadError {
 
 impl Reading {
     /// Combines a method, a scan (`-` if the method has none), a work, a file and settings.
-    ///
-    /// # Errors
-    /// If a name is unknown, a combination is not offered, a setting is refused, or this machine
-    /// cannot do it. The file is not accessed.
     pub fn new<'a>(
         method: &str,
         scan: &str,
@@ -117,9 +107,6 @@ impl Reading {
     }
 
     /// Reads only a part of the file, as far as that goes.
-    ///
-    /// # Errors
-    /// If the method reads whole files only.
     pub fn part(self, part: Part) -> Result<Reading, RequestError> {
         if !self.method.parts {
             return Err(RequestError::NoParts(self.method.name));
@@ -128,15 +115,11 @@ impl Reading {
     }
 
     /// Decodes a zstd with this dictionary.
-    #[must_use]
     pub fn dictionary(self, dictionary: Option<Vec<u8>>) -> Reading {
         Reading { source: self.source.dictionary(dictionary), ..self }
     }
 
     /// Reads the files of the list that the target is.
-    ///
-    /// # Errors
-    /// If the method reads single files only, or the list cannot be read.
     pub fn list(self) -> Result<Reading, RequestError> {
         // A method of lists alone loads the list itself.
         if self.method.reads == Reads::List {
@@ -151,16 +134,12 @@ impl Reading {
     }
 
     /// Every parameter in force.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
     /// What the method does before each turn, outside of the window: the control `resident` loads
     /// the file, `copy` brings it into the page cache, others check that it fits into memory.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or does not fit into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
         let prepared = match &self.list {
             Some(list) => self.reader.prepare_files(list),
@@ -170,9 +149,6 @@ impl Reading {
     }
 
     /// Opens the file, reads all of it or its part, closes it; or each file of a list.
-    ///
-    /// # Errors
-    /// If a call fails, or the file system lacks what the method needs.
     pub fn read(&mut self) -> Result<Answer, ReadError> {
         if self.list.is_some() {
             return self.read_files();
@@ -198,7 +174,6 @@ impl Reading {
     }
 
     /// What the last reading requested of a server.
-    #[must_use]
     pub fn traffic(&self) -> Traffic {
         self.reader.traffic()
     }

@@ -25,7 +25,6 @@ pub enum SettingError {
     /// The method has no such parameter.
     #[error("no parameter '{name}' (known: {known})")]
     Unknown {
-        /// What was given.
         name: String,
         /// Those that exist.
         known: String,
@@ -35,7 +34,6 @@ pub enum SettingError {
     OutOfRange {
         /// The parameter.
         param: Param,
-        /// What was given.
         value: u64,
     },
     /// The same parameter came twice.
@@ -48,13 +46,11 @@ pub enum SettingError {
 
 impl Param {
     /// A parameter.
-    #[must_use]
     pub const fn new(name: &'static str, default: u64, min: u64, max: u64) -> Param {
         Param { name, default, min, max }
     }
 
     /// A switch: 0 or 1, off by default.
-    #[must_use]
     pub const fn switch(name: &'static str) -> Param {
         Param::new(name, 0, 0, 1)
     }
@@ -62,9 +58,6 @@ impl Param {
 
 impl Settings {
     /// Checks what was given against what may be set, and fills in the defaults.
-    ///
-    /// # Errors
-    /// If a name is unknown or comes twice, or a value is out of its range.
     pub fn resolve<'a>(
         params: &[Param],
         given: impl IntoIterator<Item = (&'a str, u64)>,
@@ -91,19 +84,16 @@ impl Settings {
     /// # Panics
     /// If the method does not list the parameter: a mistake in its declaration, which a test over
     /// the list finds.
-    #[must_use]
     pub fn get(&self, param: &Param) -> u64 {
         *self.0.get(param.name).expect("a method asks only for parameters that it lists")
     }
 
     /// The value in force of a parameter that counts things in memory.
-    #[must_use]
     pub fn size(&self, param: &Param) -> usize {
         usize::try_from(self.get(param)).expect("ranges of sizes end far below the address space")
     }
 
     /// Whether a switch is on.
-    #[must_use]
     pub fn is_on(&self, param: &Param) -> bool {
         self.get(param) != 0
     }

@@ -35,7 +35,6 @@ impl Source {
         self.part = None;
     }
 
-    /// Only a part of it.
     pub(crate) fn part(self, part: Part) -> Source {
         Source { part: Some(part), ..self }
     }

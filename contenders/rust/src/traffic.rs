@@ -13,7 +13,6 @@ pub struct Traffic {
 
 impl Traffic {
     /// Both together.
-    #[must_use]
     pub fn merge(self, other: Traffic) -> Traffic {
         let requests = [self.requests, other.requests].into_iter().flatten().reduce(|one, two| one + two);
         let first_byte = [self.first_byte, other.first_byte].into_iter().flatten().min();

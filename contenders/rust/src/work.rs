@@ -25,7 +25,6 @@ pub struct UnknownWork(String);
 /// Proof of work. A number that a method cannot know is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Bytes read.
     pub bytes: Option<u64>,
     /// Bytes equal to 0x0A.
     pub newlines: Option<u64>,
@@ -66,7 +65,6 @@ impl Work {
     pub const ALL: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
 
     /// The word for it on the wire.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Work::Newlines => "newlines",
@@ -93,14 +91,12 @@ impl FromStr for Work {
 
 impl Answer {
     /// The answer of a whole file from the answers of its parts; without parts, nothing is known.
-    #[must_use]
     pub fn of_parts(parts: Vec<Answer>) -> Answer {
         parts.into_iter().reduce(Answer::merge).unwrap_or_default()
     }
 
     /// The answer of two parts of one file together; a number that one part does not know is
     /// unknown.
-    #[must_use]
     pub fn merge(self, other: Answer) -> Answer {
         let add = |one: Option<u64>, two: Option<u64>| Some(one? + two?);
         Answer {
@@ -114,7 +110,6 @@ impl Answer {
     }
 
     /// The same as the answer about one file of several.
-    #[must_use]
     pub fn of_file(self) -> Answer {
         let mut proof = FileProof::default();
         proof.add(self.bytes.unwrap_or_default(), self.value());

@@ -1,6 +1,6 @@
 //! The snippets that advice shows: they compile with the crates that they name, and count right on
 //! files of awkward sizes.
-#![allow(missing_docs, unreachable_pub, dead_code, reason = "a snippet is code of somebody else's program")]
+#![allow(unreachable_pub, dead_code, reason = "a snippet is code of somebody else's program")]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

@@ -51,7 +51,6 @@ const PENALTY: f64 = 4.0;
 const SAME_LEVEL: f64 = 0.005;
 
 /// Judges a series of wall times in nanoseconds, in the order in which they were taken.
-#[must_use]
 pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     if walls_ns.len() < LENGTH_MIN {
         return Steadiness::TooShort;

@@ -18,7 +18,6 @@ pub struct Difference {
 }
 
 /// How much more the first is than the second; `None` when no round holds both.
-#[must_use]
 pub fn difference(number: &[Observation], from: &[Observation]) -> Option<Difference> {
     let (numbers, others) = (by_round(number), by_round(from));
     let pair = |(round, value): (&u32, &Observation)| {

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 /// The readings of one fill.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FillMedian {
-    /// Which fill.
     pub fill: u32,
     /// How many readings.
     pub n: usize,
@@ -33,7 +32,6 @@ pub struct FillSpread {
 }
 
 /// The spread over fills; `None` with fewer than two.
-#[must_use]
 pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) -> Option<FillSpread> {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for wall in walls_ns.into_iter().map(Into::into) {

@@ -19,7 +19,6 @@ const COMPARISONS_MAX: usize = 7;
 
 /// How a trial compares with the first of some trials, of which so many are compared with it;
 /// `None` with too few rounds that hold both.
-#[must_use]
 pub fn against_first<O: Into<Observation>>(
     first: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
@@ -39,7 +38,6 @@ pub fn against_first<O: Into<Observation>>(
 
 /// Whether the trial's fastest turn is slower than the slowest of the first, in five rounds or more
 /// that hold both.
-#[must_use]
 pub fn separated<O: Into<Observation>>(
     first: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,

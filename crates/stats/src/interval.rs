@@ -19,19 +19,15 @@ pub struct Confidence {
 
 impl Interval {
     /// Whether a value is within the interval, the ends included.
-    #[must_use]
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Half its width.
-    #[must_use]
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
     /// Both ends through a rising function.
-    #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), high: f(self.high) }
     }
@@ -55,13 +51,11 @@ impl Confidence {
 
     /// An interval that misses in this share of experiments, for example 0.005; not more than half
     /// of them, and not none.
-    #[must_use]
     pub fn with_error(two_sided_error: f64) -> Confidence {
         Confidence { two_sided_error: two_sided_error.clamp(1e-12, 0.5) }
     }
 
     /// The share of experiments in which the interval misses.
-    #[must_use]
     pub fn error(self) -> f64 {
         self.two_sided_error
     }

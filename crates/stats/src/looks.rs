@@ -26,7 +26,6 @@ const LATER_ERROR: f64 = 0.002;
 
 /// The confidence of the look after so many rounds; `None` if there is none. Each look comes after
 /// half as many rounds more than the one before: 8, 12, 18, 27, 40, 60 and so on.
-#[must_use]
 pub fn look_after(rounds: u32) -> Option<Confidence> {
     let mut look = FIRST_ROUNDS;
     while look < rounds {

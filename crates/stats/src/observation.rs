@@ -11,11 +11,9 @@ use std::collections::BTreeMap;
 /// One number and where it was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
-    /// The number.
     pub value: f64,
     /// Which fill of the cache.
     pub fill: u32,
-    /// Which round.
     pub round: u32,
 }
 
@@ -28,7 +26,6 @@ impl From<&Observation> for Observation {
 /// Numbers in order, and the medians of the groups in which they resemble each other.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grouped {
-    /// Every number.
     pub(crate) singles: Vec<f64>,
     /// One median for each fill, because readings of one fill resemble each other; for each round
     /// if there is one fill. `None` where each group has one number.

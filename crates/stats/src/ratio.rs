@@ -35,7 +35,6 @@ pub enum Significance {
 
 impl Ratio {
     /// Faster, slower or a tie; `None` where there are too few pairs to say.
-    #[must_use]
     pub fn clear(&self) -> Option<Significance> {
         self.ci95.map(Significance::of)
     }
@@ -43,7 +42,6 @@ impl Ratio {
 
 impl Significance {
     /// What the interval of a ratio shows.
-    #[must_use]
     pub fn of(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {
             Significance::Tie
@@ -57,7 +55,6 @@ impl Significance {
 
 /// The ratio of a trial to the reference; `None` when no round holds both. A turn with several
 /// readings counts once, with their median. Pairs of one fill of the reference's count together.
-#[must_use]
 pub fn ratio<O: Into<Observation>>(
     reference: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
@@ -70,7 +67,6 @@ pub fn ratio<O: Into<Observation>>(
 
 /// The interval of the ratio at a confidence of its own, for decisions during a run; `None` where
 /// the pairs are too few for it.
-#[must_use]
 pub fn ratio_at<O: Into<Observation>>(
     reference: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,

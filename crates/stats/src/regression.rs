@@ -17,13 +17,11 @@ pub struct FittedLine {
 
 impl FittedLine {
     /// Its value at `x`.
-    #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
 
     /// Where it has the value `y`; `None` on a level line.
-    #[must_use]
     pub fn solve(&self, y: f64) -> Option<f64> {
         (self.slope != 0.0).then(|| (y - self.intercept) / self.slope)
     }
@@ -32,7 +30,6 @@ impl FittedLine {
 /// A line by ordinary least squares of y on x.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LeastSquares {
-    /// The line.
     pub line: FittedLine,
     /// Standard error of the slope; `None` with two points.
     pub slope_se: Option<f64>,
@@ -52,7 +49,6 @@ pub struct LeastSquares {
 
 /// Fits by ordinary least squares (Draper & Smith, *Applied Regression Analysis*, chapter 1);
 /// `None` with fewer than two different x, or where a coordinate is no finite number.
-#[must_use]
 pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return None;
@@ -93,7 +89,6 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
 /// median slope over all pairs of points, and the median of the remaining differences. Up to 29 %
 /// of the points may be anywhere. Time and memory grow with the square of the number of points.
 /// `None` with fewer than two different x.
-#[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let slopes = (points.iter().enumerate())
         .flat_map(|(at, a)| points[at + 1..].iter().map(move |b| (a, b)))

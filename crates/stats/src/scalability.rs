@@ -31,16 +31,13 @@ const WEIGHINGS: usize = 3;
 pub struct Law {
     /// λ, in the unit of the rates.
     pub rate_of_one: f64,
-    /// σ.
     pub contention: f64,
-    /// κ.
     pub coherence: f64,
 }
 
 /// The law that fits measured rates best, with what other rounds would have given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedLaw {
-    /// It.
     pub law: Law,
     /// The same without bounds for its parameters.
     free: Law,
@@ -51,7 +48,6 @@ pub struct FittedLaw {
 
 impl Law {
     /// The rate with so many readers.
-    #[must_use]
     pub fn at(&self, readers: f64) -> f64 {
         let others = readers - 1.0;
         self.rate_of_one * readers / (1.0 + self.contention * others + self.coherence * readers * others)
@@ -64,7 +60,6 @@ impl Law {
     }
 
     /// The number of readers beyond which the rate falls; `None` if it never does.
-    #[must_use]
     pub fn peak(&self) -> Option<f64> {
         (self.coherence > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherence).sqrt().max(1.0))
     }
@@ -91,7 +86,6 @@ impl Law {
 impl FittedLaw {
     /// The law of rates by round and number of readers, which are the same in each round; `None`
     /// with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
     pub fn of(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
         if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
@@ -116,20 +110,14 @@ impl FittedLaw {
         Some(FittedLaw { law, free, resampled, widening })
     }
 
-    /// The interval of the rate with so many readers.
-    #[must_use]
     pub fn rate_interval(&self, readers: f64) -> Interval {
         self.around(|law| law.bounded_at(readers).ln()).map(f64::exp)
     }
 
-    /// The interval of σ.
-    #[must_use]
     pub fn contention_interval(&self) -> Interval {
         self.around(|law| law.contention).map(|value| value.max(0.0))
     }
 
-    /// The interval of κ.
-    #[must_use]
     pub fn coherence_interval(&self) -> Interval {
         self.around(|law| law.coherence).map(|value| value.max(0.0))
     }

@@ -78,7 +78,6 @@ impl SearchRules {
     /// For this number of candidates, and `fresh_readings` afterwards: together they aim at a fifth
     /// of the exhaustive readings. A space too small for that still gets one reading of each
     /// candidate, and some more.
-    #[must_use]
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
         let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
         let readings_max = aim.max(candidates + READINGS_AFTER_FIRST);
@@ -88,7 +87,6 @@ impl SearchRules {
 
 impl<N: Copy + PartialEq> Search<N> {
     /// A search in which every candidate is left.
-    #[must_use]
     pub fn new(numbers: impl IntoIterator<Item = N>, rules: SearchRules) -> Search<N> {
         let candidate = |number| Candidate { number, logs: BTreeMap::new(), fate: Fate::Remaining };
         let candidates = numbers.into_iter().map(candidate).collect();
@@ -96,19 +94,16 @@ impl<N: Copy + PartialEq> Search<N> {
     }
 
     /// The current rung, from 0.
-    #[must_use]
     pub fn rung(&self) -> u32 {
         self.rung
     }
 
     /// The candidates that are read once in this rung.
-    #[must_use]
     pub fn left(&self) -> Vec<N> {
         self.with(Fate::Remaining).map(|candidate| candidate.number).collect()
     }
 
     /// Whether no further rung is needed, or allowed.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         let left = self.with(Fate::Remaining).count();
         let too_many = self.readings + left > self.rules.readings_max;
@@ -150,7 +145,6 @@ impl<N: Copy + PartialEq> Search<N> {
 
     /// Every candidate that can be read: those that were eliminated last come first; of those
     /// eliminated in the same rung, the faster first.
-    #[must_use]
     pub fn best_first(&self) -> Vec<N> {
         let mut fates = vec![Fate::Remaining];
         fates.extend((0..self.rung).rev().map(Fate::Slower));

@@ -23,7 +23,6 @@ struct Outside {
     count: usize,
     /// That so few values, or fewer, are below the median.
     tail: f64,
-    /// That one more is.
     next_tail: f64,
 }
 
@@ -31,7 +30,6 @@ struct Outside {
 /// too few for this confidence. Readings of one fill resemble each other, so it is the interval of
 /// the medians of the fills, or of the rounds if there is one fill. It also holds the median of all
 /// observations.
-#[must_use]
 pub fn median_interval(observations: &[Observation], confidence: Confidence) -> Option<Interval> {
     let grouped = Grouped::of(observations);
     let ends = grouped.interval(confidence, |sorted| of_sorted(sorted, confidence))?;

@@ -29,7 +29,6 @@ pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
 
 /// The interval of a mean of which only the standard deviation of so many values is known; `None`
 /// with fewer than two.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
     if n < 2 {
@@ -40,7 +39,6 @@ pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
 }
 
 /// The mean of some values, and their standard deviation with n−1; `None` of fewer than two.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     let n = values.len() as f64;
@@ -51,7 +49,6 @@ pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
 
 /// The interval of the mean of these values; `None` with fewer than two.
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
-#[must_use]
 pub fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
     let (mean, sd) = mean_and_sd(values);
     let n = values.len() as f64;

@@ -20,7 +20,6 @@ pub struct Summary {
     pub mean: u64,
     /// Standard deviation with n-1; `None` for a single reading.
     pub sd: Option<u64>,
-    /// Median.
     pub median: u64,
     /// 95 % interval of the median, lower and upper end; `None` with fewer than five readings.
     pub median_ci95: Option<[u64; 2]>,
@@ -52,13 +51,11 @@ pub struct Outliers {
 }
 
 /// Summarises readings; `None` when there are none.
-#[must_use]
 pub fn summary<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Option<Summary> {
     summarise(&readings.into_iter().map(Into::into).collect::<Vec<_>>())
 }
 
 /// Summarises counts that were taken one after the other, each in a run of its own.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn count_summary(counts: &[u64]) -> Option<Summary> {
     let observe = |(run, &count): (u32, &u64)| Observation { value: count as f64, fill: run, round: run };
@@ -94,7 +91,6 @@ fn summarise(observations: &[Observation]) -> Option<Summary> {
 /// after every round. `None` with fewer than five.
 /// With one fill it is valid for that fill alone, so a run that has not seen all its fills is not
 /// done.
-#[must_use]
 pub fn precision(observations: &[Observation]) -> Option<f64> {
     let interval = median_interval(observations, Confidence::REPORTED)?;
     let median = median(observations.iter().map(|o| o.value))?;
@@ -102,7 +98,6 @@ pub fn precision(observations: &[Observation]) -> Option<f64> {
 }
 
 /// The median of values in any order; `None` when there are none.
-#[must_use]
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -111,7 +106,6 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are
 /// none.
-#[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };

@@ -15,7 +15,6 @@ struct Turn {
 
 /// Two turns of one round.
 pub(crate) struct Pair {
-    /// Which round.
     pub(crate) round: u32,
     /// Which fill of the one that is compared against.
     pub(crate) fill: u32,

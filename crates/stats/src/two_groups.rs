@@ -26,7 +26,6 @@ pub struct TwoGroups {
 }
 
 /// The two groups of these values; `None` if they are one group, or too few.
-#[must_use]
 pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -38,7 +38,6 @@ pub struct UnpairedRatio {
 
 impl LogMedian {
     /// Of observations; `None` if there is none.
-    #[must_use]
     pub fn of(observations: &[Observation]) -> Option<LogMedian> {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
@@ -47,13 +46,11 @@ impl LogMedian {
     }
 
     /// Of a published number, without readings.
-    #[must_use]
     pub fn from_published(value: f64) -> LogMedian {
         LogMedian { value: value.max(1.0).ln(), ci95: None }
     }
 
     /// How many times the other median this one is.
-    #[must_use]
     pub fn over(&self, under: &LogMedian) -> UnpairedRatio {
         let difference = self.value - under.value;
         let ends = self.ci95.zip(under.ci95).map(|(a, b)| Interval {
@@ -66,7 +63,6 @@ impl LogMedian {
 
 impl UnpairedRatio {
     /// Above one, below one or a tie; `None` where there is no interval.
-    #[must_use]
     pub fn clear(&self) -> Option<Significance> {
         self.ci95.map(Significance::of)
     }

@@ -14,9 +14,7 @@ use std::collections::BTreeMap;
 /// What files and bytes cost one way of reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileCost {
-    /// The way.
     pub id: TrialId,
-    /// The state of the cache.
     pub state: CacheState,
     /// Nanoseconds for each file.
     pub per_file_ns: Estimate,
@@ -31,7 +29,6 @@ pub struct FileCost {
 /// A number with where it lies; `None` with too few rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The number.
     pub value: f64,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
@@ -55,7 +52,6 @@ struct Costs {
 impl FileCost {
     /// Those of every way of reading that read the whole tree and its groups in at least one round,
     /// in the order of the record.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<FileCost> {
         let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
         if groups == 0 {
@@ -77,7 +73,6 @@ impl FileCost {
 
     /// The rate of bytes, in bytes per second, with where it lies; `None` where bytes cost nothing
     /// that could be seen.
-    #[must_use]
     pub fn rate(&self) -> Option<Estimate> {
         if !self.per_byte_ns.is_seen() {
             return None;
@@ -91,7 +86,6 @@ impl FileCost {
 
 impl Estimate {
     /// Whether it is above zero beyond doubt.
-    #[must_use]
     pub fn is_seen(&self) -> bool {
         self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
     }

@@ -30,7 +30,6 @@ const ALL: u64 = 10_000;
 /// What single reads took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LatencySummary {
-    /// How many reads there were.
     pub reads: u64,
     /// The quantiles that so many reads show.
     pub quantiles: Vec<Quantile>,
@@ -43,7 +42,6 @@ pub struct LatencySummary {
 pub struct Quantile {
     /// `p99.9`
     pub name: &'static str,
-    /// The time.
     pub ns: u64,
     /// Its 95 % interval; `None` with too few turns.
     pub ci95: Option<Interval>,
@@ -57,7 +55,6 @@ struct Table {
 
 impl LatencySummary {
     /// Of all turns of a trial; `None` without one.
-    #[must_use]
     pub fn of(turns: &[TurnLatencies]) -> Option<LatencySummary> {
         let table = Table::of(turns);
         let all = table.sum(0..table.turns.len());
@@ -75,7 +72,6 @@ impl LatencySummary {
     }
 
     /// The quantile of this name, if so many reads show it.
-    #[must_use]
     pub fn quantile(&self, name: &str) -> Option<&Quantile> {
         self.quantiles.iter().find(|quantile| quantile.name == name)
     }

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// What the readers of a trial had.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReaderShares<'a> {
-    /// The trial.
     pub trial: &'a TrialRecord,
     /// How many read together.
     pub count: u64,
@@ -28,14 +27,12 @@ pub struct ReaderShares<'a> {
 /// A number with where it lies; `None` with too few rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// The number.
     pub estimate: f64,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
 }
 
 /// Every trial whose readers were timed, in the order of the record.
-#[must_use]
 pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
     let timed = || {
         record

@@ -17,33 +17,27 @@ pub enum Verdict {
 /// A number with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The number.
     pub value: f64,
     /// Its 95 % interval; `None` where none is known.
     pub ci95: Option<Interval>,
 }
 
-/// One number that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The trials that it is about.
     pub trials: String,
     /// The machine, or the record.
     pub side: String,
-    /// The number.
     pub estimate: Estimate,
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
-    /// Nothing.
     Nothing,
     /// Factors.
     Times(Vec<Found>),
     /// Shares of 1.
     Shares(Vec<Found>),
-    /// Numbers in a unit.
     Values(Unit, Vec<Found>),
     /// Nanoseconds per byte for each unit of a fact.
     PerFact(String, Vec<Found>),
@@ -58,9 +52,7 @@ pub enum Shown {
     },
     /// Ranks that differ between machines.
     Ranks {
-        /// How many differ.
         differ: usize,
-        /// Of how many.
         of: usize,
     },
 }
@@ -68,7 +60,6 @@ pub enum Shown {
 /// What was found, and whether the claim holds by it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What was found.
     pub shown: Shown,
     /// Whether the claim holds.
     pub verdict: Verdict,
@@ -78,7 +69,6 @@ pub struct Answer {
 
 impl Shown {
     /// One number in the same form, of a pair its ratio; nothing for what are no numbers.
-    #[must_use]
     pub fn one(&self, found: &Found) -> Shown {
         let one = vec![found.clone()];
         match self {
@@ -93,7 +83,6 @@ impl Shown {
 
 impl Answer {
     /// An answer that nothing can be told from.
-    #[must_use]
     pub fn untold(why: impl Into<String>) -> Answer {
         Answer { shown: Shown::Nothing, verdict: Verdict::CannotBeTold(why.into()), beyond: None }
     }
@@ -101,7 +90,6 @@ impl Answer {
 
 impl Estimate {
     /// A number without an interval.
-    #[must_use]
     pub fn alone(value: f64) -> Estimate {
         Estimate { value, ci95: None }
     }

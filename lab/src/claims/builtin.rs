@@ -14,15 +14,10 @@ const BUILT_IN: [(&str, &str); 4] = [
 ];
 
 /// The names of all claims.
-#[must_use]
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-/// Claims by their name.
-///
-/// # Errors
-/// If no claims have this name.
 pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
     let found = BUILT_IN.iter().find(|(known, _)| *known == name);
     let (_, text) =
@@ -31,14 +26,12 @@ pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
 }
 
 /// The claims that a record answers: those of its suite, or those about sweeps.
-#[must_use]
 pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
     let all = names().into_iter().filter_map(|name| find(name).ok());
     all.filter(|file| answers(record, &file.answered_by)).collect()
 }
 
 /// The claims that a record answers, judged by it.
-#[must_use]
 pub fn judged_by(record: &Record) -> Vec<JudgedClaims> {
     of_record(record).iter().map(|file| judge(file, Some(record))).collect()
 }

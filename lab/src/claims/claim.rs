@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 /// The claims of one publication.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimsFile {
-    /// Its name.
     pub name: String,
     /// The publication in one line.
     pub source: String,
@@ -23,9 +22,7 @@ pub struct ClaimsFile {
 /// Whose record answers claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnsweredBy {
-    /// The suite of this name.
     Suite(String),
-    /// A sweep.
     Sweep,
     /// Any record: a user's own claims.
     Anything,
@@ -50,12 +47,7 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     /// One number over another, for each pair.
-    Ratio {
-        /// The pairs.
-        pairs: Vec<Pair>,
-        /// How it is shown.
-        form: RatioForm,
-    },
+    Ratio { pairs: Vec<Pair>, form: RatioForm },
     /// One number less another, for each pair.
     Difference(Vec<Pair>),
     /// The numbers themselves.
@@ -67,7 +59,6 @@ pub enum Expression {
     /// The number on one machine over that on another, for each trial. A record stands in for the
     /// first machine.
     Machines {
-        /// The trials.
         trials: Vec<Quantity>,
         /// The machine.
         of: String,
@@ -87,7 +78,6 @@ pub enum Expression {
     },
 }
 
-/// How a ratio is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioForm {
     /// As a factor.
@@ -99,7 +89,6 @@ pub enum RatioForm {
 /// Two quantities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// The first.
     pub of: Quantity,
     /// What it is compared with.
     pub to: Quantity,
@@ -110,7 +99,6 @@ pub struct Pair {
 pub struct Quantity {
     /// The trial's label in the suite, its name, or the published row.
     pub trial: String,
-    /// Which number.
     pub metric: Metric,
     /// Which number of the published table stands for it, if it is another.
     pub published_metric: Option<Metric>,
@@ -121,8 +109,6 @@ pub struct Quantity {
 }
 
 impl Expression {
-    /// Every quantity in it.
-    #[must_use]
     pub fn quantities(&self) -> Vec<&Quantity> {
         match self {
             Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {

@@ -41,7 +41,6 @@ pub(super) enum Lack {
     NotPublished(String),
     /// It has no accepted reading.
     Unmeasured {
-        /// The trial.
         trial: String,
         /// What became of it, and why.
         why: String,
@@ -68,13 +67,11 @@ impl<'a> Figures<'a> {
         sides.into_iter().map(|side| Figures { side, record: None }).collect()
     }
 
-    /// Those of a record.
     pub(super) fn of_record(record: &'a Record) -> Figures<'a> {
         let side = Side::of_record(record, HERE, "");
         Figures { side, record: Some(record) }
     }
 
-    /// Whether these are of a record.
     pub(super) fn is_record(&self) -> bool {
         self.record.is_some()
     }
@@ -84,7 +81,6 @@ impl<'a> Figures<'a> {
         &self.side.name
     }
 
-    /// All of its cases.
     #[cfg(test)]
     pub(super) fn cases(&self) -> &[Case] {
         &self.side.cases
@@ -100,7 +96,6 @@ impl<'a> Figures<'a> {
         self.side.facts.get(name)?.as_str()
     }
 
-    /// The numbers of a quantity.
     pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, Lack> {
         match self.record {
             _ if quantity.trial == THE_DRIVE => self.drive(),
@@ -179,7 +174,6 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// A number of a case.
 fn number(case: &Case, metric: Metric) -> Option<Operand> {
     let measure = match metric {
         Metric::Of(measure) => measure,

@@ -15,7 +15,6 @@ pub enum ClaimsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
         cause: io::Error,
     },
     /// The file holds no claims, or a wrong expression.
@@ -28,28 +27,16 @@ pub enum ClaimsError {
     },
     /// No claims have this name.
     #[error("{name}: no claims of this name and no record (claims: {known})")]
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The names.
-        known: String,
-    },
+    Unknown { name: String, known: String },
 }
 
 /// A user's own claims.
-///
-/// # Errors
-/// If the file cannot be read or has a wrong expression.
 pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| ClaimsError::Unreadable { path: path.to_owned(), cause })?;
     parse(&text).map_err(|cause| ClaimsError::Malformed { path: path.to_owned(), cause })
 }
 
-/// Claims from the text of their file.
-///
-/// # Errors
-/// If it has a wrong expression: the line, and what was expected.
 pub fn parse(text: &str) -> Result<ClaimsFile, String> {
     let lines: FileLines = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
     lines.claims().map_err(|wrong| cause_at(text, wrong.at, &wrong.cause))

@@ -19,7 +19,6 @@ use crate::record::Record;
 /// The claims of one publication with their answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedClaims {
-    /// The name of the claims.
     pub name: String,
     /// The publication.
     pub source: String,
@@ -30,7 +29,6 @@ pub struct JudgedClaims {
 /// A claim with its answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedClaim {
-    /// The claim.
     pub claim: Claim,
     /// By the publication's own figures.
     pub own: Answer,
@@ -39,7 +37,6 @@ pub struct JudgedClaim {
 }
 
 /// Judges every claim of a file, by a record too where there is one.
-#[must_use]
 pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     let published = file.published.as_deref().map(Figures::published).unwrap_or_default();
     let here = record.map(Figures::of_record);

@@ -24,7 +24,6 @@ impl Metric {
     pub const WALL: Metric = Metric::Of(Measure::Wall);
 
     /// The word used in claims files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Metric::Of(measure) => measure.word(),
@@ -34,7 +33,6 @@ impl Metric {
     }
 
     /// What people call it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Metric::Of(Measure::Wall) => "wall time",
@@ -50,7 +48,6 @@ impl Metric {
     }
 
     /// What its numbers count.
-    #[must_use]
     pub fn unit(self) -> Unit {
         match self {
             Metric::Of(measure) => measure.unit(),

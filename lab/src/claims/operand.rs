@@ -7,7 +7,6 @@ use crate::analysis::stats::{self, Confidence, Interval, LogMedian, Observation}
 /// The numbers of a quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
-    /// One number for each reading.
     Readings {
         /// Readings of the same group share rounds.
         group: String,

@@ -54,7 +54,6 @@ pub enum BuildError {
     /// A program that it needs is not there, or is too old.
     #[error("it needs {program}: {said}")]
     Missing {
-        /// The program.
         program: String,
         /// What the system or the program said.
         said: String,
@@ -67,7 +66,6 @@ pub enum BuildError {
         /// Where all of it is.
         log: PathBuf,
     },
-    /// It took too long.
     #[error("not built within {BUILD_TIMEOUT:?}")]
     TooLong {
         /// Where all that was said is.
@@ -83,7 +81,6 @@ pub enum BuildError {
 
 impl BuildError {
     /// The log with all output, if there is one.
-    #[must_use]
     pub fn log(&self) -> Option<&Path> {
         match self {
             BuildError::Failed { log, .. } | BuildError::TooLong { log } => Some(log),
@@ -95,9 +92,6 @@ impl BuildError {
 impl Workplace {
     /// Where a contender is built; its sources are laid out if need be. `None` for one that is not
     /// built.
-    ///
-    /// # Errors
-    /// If there are no sources.
     pub fn of(entry: &RosterEntry) -> Result<Option<Workplace>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
         let sources = match &entry.home {
@@ -108,13 +102,11 @@ impl Workplace {
     }
 
     /// `{sources}`
-    #[must_use]
     pub fn sources(&self) -> &Path {
         &self.sources
     }
 
     /// `{build}`
-    #[must_use]
     pub fn build(&self) -> PathBuf {
         self.sources.join("build")
     }
@@ -126,7 +118,6 @@ impl Workplace {
 
     /// Whether what was built is there, by the compiler that is there now; so is what needs no
     /// building.
-    #[must_use]
     pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
             || fs::read(self.note(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
@@ -208,9 +199,6 @@ impl Workplace {
 impl RosterEntry {
     /// Builds the contender. If that fails because a dependency is missing, the error names the
     /// dependency.
-    ///
-    /// # Errors
-    /// If it cannot be built.
     pub fn build(&self) -> Result<(), BuildError> {
         let Some(place) = Workplace::of(self)? else { return Ok(()) };
         if self.build.is_empty() {
@@ -229,9 +217,6 @@ impl RosterEntry {
 
     /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
     /// where a dependency is missing.
-    ///
-    /// # Errors
-    /// If it cannot be built.
     pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
         let Some(place) = Workplace::of(self)?.filter(|place| !place.is_built(self)) else { return Ok(()) };
         if let Some(missing) = self.missing(&place) {
@@ -247,16 +232,12 @@ impl RosterEntry {
     }
 
     /// The command that starts it, as it was built.
-    ///
-    /// # Errors
-    /// If there are no sources, or another user could have put there what would be executed.
     pub fn command(&self) -> Result<CommandLine, BuildError> {
         let place = Workplace::of(self)?;
         self.line(&self.run, place.as_ref())
     }
 
     /// The first program that the contender needs and that is not there.
-    #[must_use]
     pub fn missing(&self, place: &Workplace) -> Option<BuildError> {
         self.dependency.iter().find_map(|words| {
             let line = match self.line(words, Some(place)) {
@@ -272,9 +253,6 @@ impl RosterEntry {
     }
 
     /// A command of the roster with its places filled in and the contender's environment.
-    ///
-    /// # Errors
-    /// If another user could have put there what it executes.
     pub(super) fn line(
         &self,
         words: &[String],

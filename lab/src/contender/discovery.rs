@@ -109,19 +109,16 @@ impl Contenders {
     }
 
     /// The contenders that answered.
-    #[must_use]
     pub fn present(&self) -> &[Contender] {
         &self.contenders
     }
 
     /// The names of the others, each with the reason.
-    #[must_use]
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
 
     /// The contender of this name, if it answered.
-    #[must_use]
     pub fn contender(&self, name: &str) -> Option<&Contender> {
         self.contenders.iter().find(|contender| contender.receipt.contender == name)
     }
@@ -138,17 +135,11 @@ impl Contenders {
 
 impl RosterEntry {
     /// Starts the contender and asks for its receipt and its methods.
-    ///
-    /// # Errors
-    /// If it is not built, does not start or breaks the protocol.
     pub fn query(&self) -> Result<Contender, SessionError> {
         self.query_within(START_TIMEOUT)
     }
 
     /// The same, with the time that it may take to answer.
-    ///
-    /// # Errors
-    /// As for [`RosterEntry::query`].
     pub fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
         let place = Workplace::of(self).map_err(unavailable)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
@@ -179,7 +170,6 @@ impl RosterEntry {
     }
 
     /// How a user gets what the contender needs, with the folders of this machine filled in.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         let place = Workplace::of(self).ok().flatten();
         let hint = self.fill(self.hint.as_ref()?, place.as_ref());

@@ -15,14 +15,12 @@ pub struct Languages(BTreeMap<String, String>);
 
 impl Languages {
     /// The languages of the contenders of a roster.
-    #[must_use]
     pub fn of_roster(roster: &Roster) -> Languages {
         let named = |entry: &RosterEntry| Some((entry.name.clone(), entry.language.clone()?));
         Languages(roster.entries.iter().filter_map(named).collect())
     }
 
     /// The languages of the contenders of a record.
-    #[must_use]
     pub fn of_record(record: &Record) -> Languages {
         let mut languages = Languages::of_roster(&Roster::built_in());
         let receipts = record.contenders.iter();
@@ -32,13 +30,10 @@ impl Languages {
     }
 
     /// A contender whose programs are in this language.
-    #[must_use]
     pub fn contender_of<'a>(&'a self, language: &'a str) -> &'a str {
         self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
     }
 
-    /// The language of a contender.
-    #[must_use]
     pub fn of<'a>(&'a self, contender: &'a str) -> &'a str {
         self.0.get(contender).map_or(contender, String::as_str)
     }
@@ -63,9 +58,6 @@ pub struct UnknownLanguage {
 impl LanguageChoice {
     /// The languages that these words mean: names of languages or of contenders, in any case of
     /// letters.
-    ///
-    /// # Errors
-    /// If no contender of the roster has a language of such a name.
     pub fn parse(words: &[String], roster: &Roster) -> Result<LanguageChoice, UnknownLanguage> {
         let languages = Languages::of_roster(roster);
         let mut names: Vec<String> = Vec::new();
@@ -86,13 +78,11 @@ impl LanguageChoice {
     }
 
     /// The languages that were asked for; none if all take part.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Whether trials of a contender may take part.
-    #[must_use]
     pub fn admits(&self, contender: &str) -> bool {
         let language = self.languages.as_ref().map_or(contender, |languages| languages.of(contender));
         self.names.is_empty() || self.names.iter().any(|name| name == language)

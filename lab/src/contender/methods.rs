@@ -29,7 +29,6 @@ pub struct Contender {
 pub struct ResolvedMethod {
     /// With the scan that will be used.
     pub id: MethodId,
-    /// As they were given.
     pub params: Params,
     /// What the contender says of it.
     pub method: MethodLine,
@@ -47,7 +46,6 @@ pub enum ResolveError {
     /// The contender does not list the method.
     #[error("{contender} has no method '{method}' (it has: {known})")]
     Unknown {
-        /// The contender.
         contender: String,
         /// The requested method.
         method: String,
@@ -57,11 +55,9 @@ pub enum ResolveError {
     /// The method can do this work, but not with this scan.
     #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
     NoScan {
-        /// The method.
         method: String,
         /// The requested scan.
         scan: String,
-        /// The work.
         work: Work,
         /// Those that exist.
         known: String,
@@ -69,19 +65,15 @@ pub enum ResolveError {
     /// The method does this work in one way.
     #[error("{method} has no scans to choose from for {work}: name it without '/{scan}'")]
     NoChoice {
-        /// The method.
         method: String,
         /// The requested scan.
         scan: String,
-        /// The work.
         work: Work,
     },
     /// The method cannot do this work, with no scan.
     #[error("{method}: no {work} here (it does: {known})")]
     NoWork {
-        /// The method.
         method: String,
-        /// The work.
         work: Work,
         /// The works that it can do, each with its scans.
         known: String,
@@ -99,10 +91,6 @@ pub enum ResolveError {
 
 impl Contender {
     /// The method of this name, with the best scan for the work if the name has no scan.
-    ///
-    /// # Errors
-    /// If the method, scan or parameter does not exist, or the contender says that it does not work
-    /// here.
     pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
         let method =
@@ -128,7 +116,6 @@ impl Contender {
     }
 
     /// The command that starts it with these words, which need not be right.
-    #[must_use]
     pub fn command_with(&self, words: impl IntoIterator<Item = OsString>) -> CommandLine {
         let mut command = self.command.clone();
         command.args.extend(words);
@@ -136,7 +123,6 @@ impl Contender {
     }
 
     /// The command that starts a session for one choice.
-    #[must_use]
     pub fn read_command(&self, choice: &ResolvedMethod, work: Work, request: &ReadRequest) -> CommandLine {
         let mut command = self.command.clone();
         let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// Where the lab looks for toolchains that are not on the PATH.
 const TOOLCHAINS_VARIABLE: &str = "READLAB_TOOLCHAINS";
 
-/// This program.
 pub(super) fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }

@@ -111,22 +111,17 @@ pub enum RosterError {
     NameTaken {
         /// The file.
         path: PathBuf,
-        /// The name.
         name: String,
     },
 }
 
 impl Roster {
     /// The contenders that come with readlab.
-    #[must_use]
     pub fn built_in() -> Roster {
         toml::from_str(BUILT_IN).expect("the built-in roster is checked by a test")
     }
 
     /// Reads a user's roster.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is no roster.
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;
@@ -140,9 +135,6 @@ impl Roster {
     }
 
     /// The built-in contenders and those of the user's rosters.
-    ///
-    /// # Errors
-    /// If a roster cannot be read, or names a contender that is there already.
     pub fn with(rosters: &[PathBuf]) -> Result<Roster, RosterError> {
         let mut roster = Roster::built_in();
         for path in rosters {
@@ -156,8 +148,6 @@ impl Roster {
         Ok(roster)
     }
 
-    /// The entry of this name.
-    #[must_use]
     pub fn entry(&self, name: &str) -> Option<&RosterEntry> {
         self.entries.iter().find(|entry| entry.name == name)
     }

@@ -56,7 +56,6 @@ pub enum SessionError {
     OutOfTurn {
         /// What may come now.
         expected: &'static str,
-        /// What came.
         said: String,
     },
     /// The number of samples is not the requested one.
@@ -87,7 +86,6 @@ pub enum SessionError {
     /// It says so itself, or something that it needs is not there.
     #[error("{0}")]
     Unavailable(String),
-    /// It says so itself.
     #[error("{0}")]
     Failed(String),
     /// It ended, hung, or its pipe broke.
@@ -108,7 +106,6 @@ pub enum SessionError {
 
 impl SessionError {
     /// What this makes of the trial; `None` when it is not the contender's doing.
-    #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         // What a program says may have the URL that it was given.
         let reason = secret::shown_in(&self.to_string());
@@ -162,15 +159,11 @@ pub struct Session {
 
 impl LaunchedSession {
     /// The process id.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
     /// Reads the receipt of the contender.
-    ///
-    /// # Errors
-    /// If it says no proper hello.
     pub fn hello(self) -> Result<Session, SessionError> {
         let LaunchedSession(mut session) = self;
         match session.receive(session.patience)? {
@@ -192,25 +185,16 @@ impl LaunchedSession {
 
 impl Session {
     /// Starts the contender and reads its receipt.
-    ///
-    /// # Errors
-    /// If it does not start, or says no proper hello.
     pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
         Session::launch(name, command)?.hello()
     }
 
     /// Starts the contender without waiting for it.
-    ///
-    /// # Errors
-    /// If it does not start.
     pub fn launch(name: &str, command: &CommandLine) -> Result<LaunchedSession, SessionError> {
         Session::launch_within(name, command, START_TIMEOUT)
     }
 
     /// The same, with the time that it may take until it is ready.
-    ///
-    /// # Errors
-    /// If it does not start.
     pub fn launch_within(
         name: &str,
         command: &CommandLine,
@@ -225,9 +209,6 @@ impl Session {
     }
 
     /// The methods that a contender started with `methods` lists, until it closes its output.
-    ///
-    /// # Errors
-    /// If it says anything else.
     pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
@@ -243,9 +224,6 @@ impl Session {
     }
 
     /// Waits until a contender started with `read` is ready; returns every parameter in force.
-    ///
-    /// # Errors
-    /// If it is not available here, or breaks the protocol.
     pub fn ready(&mut self) -> Result<Params, SessionError> {
         match self.receive(self.patience)? {
             Message::Ready { params } => Ok(Params(params)),
@@ -254,18 +232,12 @@ impl Session {
     }
 
     /// One turn: `go`, the samples, `done`; with the lab's clock around it.
-    ///
-    /// # Errors
-    /// If the contender fails, hangs for longer than `timeout`, or breaks the protocol.
     pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
         let start = self.begin_turn(request)?;
         self.end_turn(request, start, timeout)
     }
 
     /// Says `go`, and when that was.
-    ///
-    /// # Errors
-    /// If the contender has ended.
     pub fn begin_turn(&mut self, request: TurnRequest) -> Result<Instant, SessionError> {
         let start = Instant::now();
         let said = self.process.write_line(&request.to_string());
@@ -274,9 +246,6 @@ impl Session {
     }
 
     /// The answer to a `go` that was said then.
-    ///
-    /// # Errors
-    /// As for [`Session::turn`].
     pub fn end_turn(
         &mut self,
         request: TurnRequest,
@@ -328,9 +297,6 @@ impl Session {
     }
 
     /// Sends a line that is no turn, and returns the answer to it.
-    ///
-    /// # Errors
-    /// If the contender fails, as it should, hangs, or breaks the protocol.
     pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
         let said = self.process.write_line(line);
         said.map_err(|error| self.silent(ReadError::Io(error)))?;
@@ -338,17 +304,11 @@ impl Session {
     }
 
     /// Closes the reading end of the contender's output.
-    ///
-    /// # Errors
-    /// If there are no more descriptors.
     pub fn close_output(&mut self) -> io::Result<()> {
         self.process.close_output()
     }
 
     /// Ends the contender's input and waits for its end.
-    ///
-    /// # Errors
-    /// If it does not end in time, leaves processes behind, or its end cannot be known.
     pub fn end(&mut self) -> Result<ExitStatus, SessionError> {
         let wrong = |what: String| Err(SessionError::WrongExit(what));
         match self.process.exit(self.patience) {
@@ -360,16 +320,12 @@ impl Session {
     }
 
     /// The same; the contender exits with 0.
-    ///
-    /// # Errors
-    /// As for [`Session::end`], or if it exits otherwise.
     pub fn exit(mut self) -> Result<(), SessionError> {
         let status = self.end()?;
         if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
     }
 
     /// The end of what it wrote to standard error.
-    #[must_use]
     pub fn last_errors(&self) -> String {
         self.process.last_errors()
     }
@@ -382,16 +338,12 @@ impl Session {
     }
 
     /// Ends what its processes left behind and it does not hold itself.
-    ///
-    /// # Errors
-    /// If the process that supervises it has gone.
     pub fn end_leftovers(&self) -> io::Result<Leftovers> {
         self.process.end_leftovers()
     }
 
     /// Every scheduling of its threads, or of programs that it started for these readings, that it
     /// was not given.
-    #[must_use]
     pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
         let Some(given) = scheduling::of_process(self.process.parent()) else { return Vec::new() };
         let mut others = scheduling::others_than(&given, self.process.id());
@@ -404,13 +356,11 @@ impl Session {
     }
 
     /// The process id, for the meters.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
     /// The process to which its processes leave others, for the meters too.
-    #[must_use]
     pub fn supervisor(&self) -> Option<u32> {
         self.process.supervisor()
     }

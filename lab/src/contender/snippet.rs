@@ -47,13 +47,11 @@ struct SnippetHead {
 }
 
 /// Whether a method needs nothing beyond its language.
-#[must_use]
 pub fn is_easy(method: &MethodId) -> bool {
     needs(method).is_some_and(|needs| needs.is_empty())
 }
 
 /// What a method with its scan needs of a program; `None` without a snippet.
-#[must_use]
 pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
     let mut needs = head(find(&method.contender, &method.method)?.3).needs;
     if let Some(scan) = &method.scan {
@@ -64,7 +62,6 @@ pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
 }
 
 /// The extent of the code of a method with its scan; `None` without a snippet.
-#[must_use]
 pub fn extent(method: &MethodId) -> Option<CodeExtent> {
     let scan = method.scan.as_ref().and_then(|scan| find(&method.contender, &format!("scan/{scan}")));
     let parts = [Some(find(&method.contender, &method.method)?), scan].into_iter().flatten();
@@ -78,14 +75,12 @@ pub fn extent(method: &MethodId) -> Option<CodeExtent> {
 }
 
 /// Whether it is what programs usually do.
-#[must_use]
 pub fn is_usual(method: &MethodId) -> bool {
     find(&method.contender, &method.method).is_some_and(|found| head(found.3).usual)
 }
 
 /// The code of a method with these settings, and that of its scan where there is one; empty where
 /// none is carried.
-#[must_use]
 pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
     let scan = method.scan.as_ref().map(|scan| format!("scan/{scan}"));
     let found = [Some(method.method.clone()), scan].into_iter().flatten();

@@ -19,18 +19,12 @@ type File = (&'static str, &'static [u8]);
 const CARRIED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
 /// Where the user's caches of readlab are.
-///
-/// # Errors
-/// If the user has no home folder.
 pub(super) fn cache_folder() -> io::Result<PathBuf> {
     let places = etcetera::choose_base_strategy().map_err(|error| io::Error::other(error.to_string()))?;
     Ok(places.cache_dir().join("readlab"))
 }
 
 /// The folder with the sources of this name, laid out unless it is there.
-///
-/// # Errors
-/// If this program carries none of this name, or the folder cannot be written.
 pub(super) fn laid_out(name: &str) -> io::Result<PathBuf> {
     let carried = CARRIED.iter().find(|(carried, _)| *carried == name);
     let Some((_, files)) = carried else {

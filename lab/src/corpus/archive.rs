@@ -46,9 +46,6 @@ pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -
 }
 
 /// Bytes in an archive, as its only entry or member.
-///
-/// # Errors
-/// If the encoder fails.
 pub fn packed(name: &str, content: &[u8], archive: Archive) -> io::Result<Vec<u8>> {
     let mut out = io::Cursor::new(Vec::new());
     let entry = Entry { name, size_bytes: content.len() as u64 };

@@ -12,10 +12,6 @@ use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 /// Reads every block once.
-///
-/// # Errors
-/// If the file cannot be opened, or a block cannot be read, with the byte where that happened; or
-/// the error of `check`, which is called with the bytes so far.
 pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let file = File::open(&places.file)?;

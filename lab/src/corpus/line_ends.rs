@@ -7,9 +7,6 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// How many carriage returns of a file are not followed by a newline.
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn lone_returns(path: &Path) -> io::Result<u64> {
     let mut file = open_file::read_without_waiting(path)?;
     let (mut buffer, mut lone, mut is_open) = (vec![0; BUFFER_BYTES], 0, false);

@@ -31,7 +31,6 @@ use xxhash_rust::xxh3::Xxh3;
 /// A deterministic file that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corpus {
-    /// Its path.
     pub path: PathBuf,
     /// What it contains.
     pub recipe: Recipe,
@@ -52,7 +51,6 @@ pub enum CorpusError {
     /// The file system is too full.
     #[error("{}: {} are needed and {} are free", shown(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoSpace {
-        /// The folder.
         folder: PathBuf,
         /// Its size and the margin.
         needed_bytes: u64,
@@ -67,7 +65,6 @@ pub enum CorpusError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The cause.
         cause: io::Error,
     },
 }
@@ -83,9 +80,6 @@ const MARGIN_BYTES: u64 = 16 << 20;
 
 /// The folder of test files unless the user names one: in the user's cache folder, because they can
 /// be made again.
-///
-/// # Errors
-/// If the user has no home folder.
 pub fn default_folder() -> Result<PathBuf, CorpusError> {
     let places = etcetera::choose_base_strategy().map_err(CorpusError::NoHome)?;
     Ok(places.cache_dir().join("readlab").join("corpus"))
@@ -93,10 +87,6 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
 
 /// The file of this recipe in `folder`, made unless it exists and its content has the digest of its
 /// note.
-///
-/// # Errors
-/// If there is no space, something that was not made here has the name, or a call fails. Nothing is
-/// left behind then.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = made_before(&path, recipe)? {
@@ -113,9 +103,6 @@ pub type Form = Option<Archive>;
 
 /// The file of this recipe in each of these forms, in their order. The space is checked for all of
 /// them before any is made.
-///
-/// # Errors
-/// As for [`make`].
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
     // An archive counts as large as its content: more is not known before it is made.
     let needed_bytes: u64 = forms
@@ -207,9 +194,6 @@ fn finish(
 }
 
 /// The files made here that are in `folder`, by name. Contents are not read.
-///
-/// # Errors
-/// If the folder cannot be read; one that does not exist has no files.
 pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     let mut found = Vec::new();
     for name in names(folder)? {
@@ -227,9 +211,6 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 /// Removes the files made here with their notes, and what a killed run left unfinished. Everything
 /// else in the folder stays; the folder stays too unless it was made here and is empty then.
 /// Returns the paths that were removed.
-///
-/// # Errors
-/// If something cannot be removed.
 pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let mut removed = trees::clean(folder)?;
     let mut remove = |path: PathBuf| {

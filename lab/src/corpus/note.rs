@@ -30,7 +30,6 @@ pub(super) struct CorpusNote {
     /// What it is if it is another archive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     archive: Option<Archive>,
-    /// The size of that archive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<u64>,
 }

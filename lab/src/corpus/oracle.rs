@@ -33,7 +33,6 @@ pub struct Truth {
     pub text: bool,
     /// The kind of archive by its first bytes, if it is one.
     pub archive: Option<Archive>,
-    /// Time that this took.
     pub wall_ns: u64,
 }
 
@@ -58,7 +57,6 @@ impl Tally {
     }
 
     /// The answers, and the digest of all bytes.
-    #[must_use]
     pub fn finish(self) -> (Answer, String) {
         let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
         let answer = Answer {
@@ -96,17 +94,11 @@ impl TruthBuilder {
 pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 /// Reads the whole file once, however long it takes.
-///
-/// # Errors
-/// If it cannot be opened or read.
 pub fn truth(path: &Path) -> io::Result<Truth> {
     truth_of(|| File::open(path), &|_| Ok(()))
 }
 
 /// Reads to the end what `open` opens, once.
-///
-/// # Errors
-/// If it cannot be opened or read, with the byte where that happened; or the error of `check`.
 pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
@@ -124,15 +116,11 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
 }
 
 /// The error of a read with the place in the file where it failed.
-#[must_use]
 pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
 }
 
 /// Decodes the whole archive once: the truth about its content.
-///
-/// # Errors
-/// If it cannot be opened, read or decoded, or the error of `check`.
 pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut truth = TruthBuilder::default();
@@ -147,7 +135,6 @@ pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
 /// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
 /// and escape. Text in old encodings of one byte a character counts as text; UTF-16 does not,
 /// because its lines do not end in a byte 0x0A alone. An empty file is text.
-#[must_use]
 pub fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {
         return false;

@@ -20,7 +20,6 @@ pub struct Products {
 impl Products {
     /// Whether an answer proves each piece of this work; one that proves none does if it need not.
     /// Newlines and lines prove each other: the product is of the one that was counted.
-    #[must_use]
     pub fn agree(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
         let Some(products) = answer.products else { return !must_prove };
         let right = match work {

@@ -37,7 +37,6 @@ pub struct Recipe {
 
 impl CorpusKind {
     /// The version of its recipe. Files of another one are not taken for the same.
-    #[must_use]
     pub fn version(self) -> u32 {
         match self {
             CorpusKind::Lines | CorpusKind::Random | CorpusKind::A => 1,
@@ -46,7 +45,6 @@ impl CorpusKind {
     }
 
     /// The word used in names and on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             CorpusKind::Lines => "lines",
@@ -71,7 +69,6 @@ impl CorpusKind {
 
 impl Recipe {
     /// A file name with everything: `lines-256MiB-seed1.txt`.
-    #[must_use]
     pub fn file_name(&self) -> String {
         let (kind, size) = (self.kind.word(), Bytes(self.size_bytes).exact());
         match self.kind {
@@ -81,7 +78,6 @@ impl Recipe {
     }
 
     /// The content in pieces, in order.
-    #[must_use]
     pub fn pieces(&self) -> Pieces {
         Pieces {
             recipe: *self,

@@ -58,10 +58,6 @@ impl Sums {
 }
 
 /// Reads every file once, by a thread on each processor.
-///
-/// # Errors
-/// If one cannot be opened or read, with its path; or the error of `check`, which is called again
-/// and again with the bytes so far.
 pub fn truth_of_files<E>(
     paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
     check: ContinueCheck,

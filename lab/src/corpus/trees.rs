@@ -118,7 +118,6 @@ impl TreeKind {
 
 impl TreeRecipe {
     /// A name with everything: `source-20000files-seed1`.
-    #[must_use]
     pub fn folder_name(&self) -> String {
         format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
     }
@@ -155,10 +154,6 @@ impl TreeRecipe {
 
 /// The tree of this recipe in `folder`, made unless it exists and its files have the digest of its
 /// note.
-///
-/// # Errors
-/// If there is no space, something that was not made here has the name, or a call fails. Nothing is
-/// left behind then.
 pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError> {
     let path = folder.join(recipe.folder_name());
     if path.symlink_metadata().is_ok() {
@@ -194,9 +189,6 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
 }
 
 /// The trees made here that are in `folder`, by name. Contents are not read.
-///
-/// # Errors
-/// If the folder cannot be read; one that does not exist has no trees.
 pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
     let mut found = Vec::new();
     for name in names(folder)? {
@@ -211,9 +203,6 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
 }
 
 /// Removes the trees made here with their notes; the paths that were removed.
-///
-/// # Errors
-/// If something cannot be removed.
 pub(super) fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let mut removed = Vec::new();
     for tree in list(folder)? {

@@ -27,7 +27,6 @@ const COUNTING_PART: u64 = 8;
 /// What the plain reading has shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Predicted {
-    /// The time of one reading.
     pub(super) wall: Duration,
     /// The CPU time of it: a reading from memory waits for no device.
     pub(super) cpu: Duration,

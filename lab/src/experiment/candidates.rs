@@ -18,7 +18,6 @@ const USUAL: [&str; 2] = ["rust", "rust-objects"];
 /// Where candidates are searched.
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
-    /// The contenders that take part.
     pub contenders: &'a Contenders,
     /// The settings to search.
     pub space: &'a Space,
@@ -35,9 +34,6 @@ impl Candidates<'_> {
     /// among the methods that have settings, of the languages that were asked for, else of the Rust
     /// contender. Settings behind an `@` are kept
     /// as they are.
-    ///
-    /// # Errors
-    /// If a glob is misspelled or matches nothing.
     pub fn find(self, globs: &[String]) -> Result<Vec<TrialId>, PlanError> {
         let mut found = CandidateSet::new(self.space);
         if globs.is_empty() {

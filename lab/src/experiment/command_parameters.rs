@@ -20,9 +20,6 @@ pub struct Parameter {
 
 impl Parameter {
     /// The values between commas.
-    ///
-    /// # Errors
-    /// If the name cannot stand between braces, or a value is empty.
     pub fn list(name: &str, values: &str) -> anyhow::Result<Parameter> {
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         ensure!(values.iter().all(|value| !value.is_empty()), "the parameter '{name}' has an empty value");
@@ -31,10 +28,6 @@ impl Parameter {
 
     /// The numbers from the first to the last, both with as many decimals as any of them or the
     /// step has; the step is 1 if none is given.
-    ///
-    /// # Errors
-    /// If the name cannot stand between braces, something is no decimal number, or there are no
-    /// such numbers or too many.
     pub fn scan(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
         let numbers = [first, last, step.unwrap_or("1")];
         let decimals = numbers.iter().map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
@@ -93,9 +86,6 @@ fn unscaled(number: i64, decimals: usize) -> String {
 }
 
 /// The commands with each parameter replaced by each of its values; a command twice is one.
-///
-/// # Errors
-/// If a name is given twice, no command uses a parameter, or a line becomes too many commands.
 pub fn expanded(commands: Vec<OwnCommand>, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
     for (at, parameter) in parameters.iter().enumerate() {
         let name = &parameter.name;

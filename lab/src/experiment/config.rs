@@ -26,7 +26,6 @@ use std::path::PathBuf;
 pub struct UserOptions {
     /// How long and how often.
     pub sampling: SamplingConfig,
-    /// Which trials take part.
     pub trials: TrialOptions,
     /// What is recorded about the inside of contenders.
     pub inspect: InspectConfig,
@@ -82,7 +81,6 @@ pub struct TrialOptions {
     pub work: Option<Work>,
     /// The trial against which ratios are made.
     pub reference: Option<String>,
-    /// The languages that take part.
     pub languages: LanguageChoice,
     /// Whether the trials take part that a suite keeps for this.
     pub all: bool,
@@ -104,8 +102,6 @@ pub struct OwnCommand {
 }
 
 impl OwnCommand {
-    /// The name of its trial.
-    #[must_use]
     pub fn trial(&self) -> String {
         format!("{COMMAND}/{}", self.line)
     }
@@ -195,9 +191,6 @@ impl Default for SamplingConfig {
 
 impl RunConfig {
     /// Merges the user's options with a suite.
-    ///
-    /// # Errors
-    /// If a time in the suite or the name of the reference is malformed.
     pub fn merge(kind: RunKind, suite: Suite, user: UserOptions) -> anyhow::Result<RunConfig> {
         let UserOptions { sampling, trials, inspect, space, server, quiet } = user;
         let rules = rules::rules(&suite, &sampling)?;
@@ -248,9 +241,6 @@ impl RunConfig {
     }
 
     /// The candidates of a search; none where every trial is measured.
-    ///
-    /// # Errors
-    /// If a name is misspelled or matches nothing.
     pub fn candidates(
         &self,
         contenders: &Contenders,
@@ -296,9 +286,6 @@ impl RunConfig {
     }
 
     /// Refuses an option that demands a cache state of a target whose cache is out of reach.
-    ///
-    /// # Errors
-    /// If there is such an option and such a target.
     pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
         match self.state_option.filter(|_| target.is_foreign()) {
             Some(option) => {
@@ -309,13 +296,11 @@ impl RunConfig {
     }
 
     /// The states in which a target is read.
-    #[must_use]
     pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
         if target.is_foreign() { vec![CacheState::Unknown] } else { self.states.list() }
     }
 
     /// What is done with the bytes of a target.
-    #[must_use]
     pub fn work_on(&self, is_text: bool) -> Work {
         let by_content = if is_text { Work::Newlines } else { Work::Sum };
         self.work.unwrap_or(by_content)

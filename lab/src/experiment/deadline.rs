@@ -58,8 +58,6 @@ impl Deadline {
         Deadline { step: READING, limits }
     }
 
-    /// # Errors
-    /// If the user wants to stop, or a time is up.
     pub(super) fn check(&self) -> Result<()> {
         if interrupt::requested() {
             return Err(Error::other("interrupted"));

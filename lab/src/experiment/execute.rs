@@ -33,9 +33,6 @@ pub enum ExecuteError {
 }
 
 /// Measures every trial of an experiment that was introduced to the record.
-///
-/// # Errors
-/// If the record or the files of a sweep cannot be written. How a trial ends is not an error.
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let (before, readers) = (experiment.elapsed(), experiment.readers());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);

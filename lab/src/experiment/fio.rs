@@ -25,7 +25,6 @@ pub enum FioError {
     /// It ended with an error.
     #[error("fio: {0}")]
     Failed(String),
-    /// There is no time for it.
     #[error("the time for the whole run was used up")]
     NoTime,
     /// Its output is not what was expected.
@@ -36,7 +35,6 @@ pub enum FioError {
 /// How fio reads: blocks of this size, so many at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct FioPoint {
-    /// Bytes of one read.
     pub block_bytes: u64,
     /// Reads in flight.
     pub depth: u64,
@@ -44,9 +42,6 @@ pub struct FioPoint {
 
 /// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
 /// order, the file opened read-only. In a limited time each reading ends early.
-///
-/// # Errors
-/// If fio is not installed, fails, has no time, or prints something unexpected.
 pub fn fio(path: &Path, target: usize, point: FioPoint, time: Option<Duration>) -> Result<Limit, FioError> {
     let each = time.map(|time| time / READINGS as u32);
     if each.is_some_and(|each| each < READING_MIN) {

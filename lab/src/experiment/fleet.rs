@@ -34,9 +34,6 @@ const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
     /// What this rank says of itself and of what it would measure.
-    ///
-    /// # Errors
-    /// If its own program cannot be read.
     pub fn credentials(&self) -> anyhow::Result<Credentials> {
         let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
         let target = self.targets.first().context("a fleet reads one file")?;
@@ -130,9 +127,6 @@ impl Experiment {
     }
 
     /// Measures it with all ranks, of which this is rank 0.
-    ///
-    /// # Errors
-    /// As for [`super::execute()`].
     pub fn lead(
         self,
         job: &Rc<Job>,
@@ -157,9 +151,6 @@ impl Experiment {
     }
 
     /// Measures it as rank 0 orders.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn serve(self, job: &Rc<Job>, agreement: &Agreement) -> Result<(), JobError> {
         self.measure(job, agreement, |_, mut member| member.serve())
     }
@@ -183,7 +174,6 @@ impl Experiment {
     }
 
     /// Why a fleet cannot measure it, if so.
-    #[must_use]
     pub fn refusal_in_fleet(&self) -> Option<&'static str> {
         let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Rest(_)));
         let is_file = self.targets.len() == 1 && self.servers.is_empty();

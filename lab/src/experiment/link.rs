@@ -13,7 +13,6 @@ pub(super) enum LinkError {
     /// The server has no address.
     #[error("{0}")]
     NoAddress(String),
-    /// There is no way to it.
     #[error("{0}")]
     NoWay(std::io::Error),
     /// The driver does not say it.
@@ -24,9 +23,6 @@ pub(super) enum LinkError {
 }
 
 /// The limit; `None` for a server on this machine, to which no link leads.
-///
-/// # Errors
-/// If it is not known.
 pub(super) fn limit(remote: &Remote, target: usize) -> Result<Option<Limit>, LinkError> {
     let url =
         remote.source.url(RequestVerb::Head).map_err(|error| LinkError::NoAddress(error.to_string()))?;

@@ -32,9 +32,6 @@ pub struct LongestRun {
 
 impl LongestRun {
     /// Of this suite with the user's options.
-    ///
-    /// # Errors
-    /// If the time in the suite is malformed.
     pub fn of(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<LongestRun> {
         let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(READINGS);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);

@@ -82,7 +82,6 @@ pub struct Experiment {
 /// How the trials of a plan are measured.
 #[derive(Debug)]
 enum Procedure {
-    /// In rounds.
     Rounds(Rounds),
     /// Files are written, then each is read once by each method.
     Sweep(Sweep),
@@ -100,21 +99,16 @@ enum Rounds {
 }
 
 impl Experiment {
-    /// What is read.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().map(|known| &known.target)
     }
 
     /// What the user expects to see measured.
-    #[must_use]
     pub fn requested(&self) -> Vec<Requested> {
         self.requested.clone()
     }
 
     /// Writes the lines that come before anything is measured.
-    ///
-    /// # Errors
-    /// If the record cannot be written.
     pub fn introduce(&mut self, recorder: &mut Recorder) -> Result<(), RecordError> {
         self.preface.drain(..).try_for_each(|line| recorder.append(line))
     }

@@ -21,7 +21,6 @@ const EXIT_NOTHING: u8 = 2;
 /// it, 2 if a command around readings failed, a rank of a fleet was lost or
 /// nothing was measured, 1 if a trial failed or was
 /// refused or something requested did not take part, else 0.
-#[must_use]
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
@@ -124,7 +123,6 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
     }
 }
 
-/// Whether this is a trial of what was requested.
 fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
@@ -149,7 +147,6 @@ fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     }
 }
 
-/// The contender of what was requested.
 fn contender(requested: &Requested) -> &str {
     match requested {
         Requested::Command(_) => COMMAND,

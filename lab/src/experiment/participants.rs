@@ -11,9 +11,6 @@ use crate::trial::{COMMAND, Transport};
 use std::collections::BTreeSet;
 
 /// Builds and starts every contender that the trials of a run may need.
-///
-/// # Errors
-/// If a roster cannot be read.
 pub fn discover(
     config: &RunConfig,
     transports: &BTreeSet<Transport>,

@@ -31,9 +31,6 @@ use std::time::{Duration, Instant};
 
 impl Experiment {
     /// Prepares the experiment on the targets of one run, whose record is `recorder`'s.
-    ///
-    /// # Errors
-    /// If a target cannot be read, or the options make no plan for it.
     pub fn prepare(
         config: &RunConfig,
         contenders: &Rc<Contenders>,
@@ -110,7 +107,6 @@ impl Experiment {
 /// Which of the trials that were selected take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineUp {
-    /// Those for which there is time.
     InTime,
     /// All: the ranks of a fleet must plan alike, and each predicts another time.
     Whole,

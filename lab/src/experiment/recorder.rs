@@ -26,38 +26,27 @@ pub struct Recorder {
 
 impl Recorder {
     /// Begins the record of a run. It has no name until [`Recorder::publish`].
-    ///
-    /// # Errors
-    /// If the record cannot be made.
     pub fn begin(folder: &RunFolder, live: Live) -> Result<Recorder, RecordError> {
         Ok(Recorder::of(RecordWriter::create(&folder.record())?, live))
     }
 
     /// Continues a record.
-    #[must_use]
     pub fn of(writer: RecordWriter, live: Live) -> Recorder {
         live.begin_run();
         Recorder { writer, instance: Instance::begin(), live, is_ended: false }
     }
 
     /// Gives the record its name, once its first lines are written.
-    ///
-    /// # Errors
-    /// If its file cannot be named.
     pub fn publish(&mut self) -> Result<(), RecordError> {
         self.writer.publish()
     }
 
     /// Where the record is, or will be.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.writer.path()
     }
 
     /// Removes the record of a run that could not begin.
-    ///
-    /// # Errors
-    /// If its file cannot be removed.
     pub fn withdraw(self) -> Result<(), RecordError> {
         self.live.clear();
         self.writer.withdraw()
@@ -89,7 +78,6 @@ impl Recorder {
     }
 
     /// Ends the run; the path of its record.
-    #[must_use]
     pub fn finish(self) -> PathBuf {
         self.live.clear();
         self.writer.path().to_owned()

@@ -27,7 +27,6 @@ struct Asked {
 }
 
 impl Asked {
-    /// The candidates among the trials that read.
     fn among(self, read: &[TrialId]) -> Vec<ReferenceCandidate> {
         let built_in = Roster::built_in();
         let ids = |fits: &dyn Fn(&TrialId) -> bool| -> Vec<TrialId> {

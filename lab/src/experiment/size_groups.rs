@@ -24,9 +24,6 @@ pub(super) struct GroupReading<'a> {
 
 impl Experiment {
     /// Has the methods of lists read the groups, too.
-    ///
-    /// # Errors
-    /// If it does not race one tree, or its files make no groups.
     pub(super) fn add_size_groups(&mut self, reading: &GroupReading) -> anyhow::Result<()> {
         let is_tree = self.targets.len() == 1 && self.targets[0].target.tree().is_some();
         ensure!(is_tree, "--per-file is for one folder or list");

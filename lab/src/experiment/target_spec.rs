@@ -43,7 +43,6 @@ pub struct TargetSpec {
 pub struct Split {
     /// Its number, from 0.
     pub reader: u32,
-    /// How many they are.
     pub readers: NonZero<u32>,
 }
 
@@ -52,7 +51,6 @@ pub struct Split {
 pub struct ExaminedTarget {
     /// What is read of it, and over which transport.
     pub form: TargetForm,
-    /// What is known of it.
     pub target: Target,
 }
 
@@ -71,7 +69,6 @@ impl fmt::Debug for TargetSpec {
 }
 
 impl ExaminedTargets {
-    /// What is read.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().map(|examined| &examined.target)
     }
@@ -79,7 +76,6 @@ impl ExaminedTargets {
 
 impl TargetSpec {
     /// A path, a URL or an object, whose bytes are read as they are.
-    #[must_use]
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
         let over = match word.as_os_str() {
             word if url::is_url(word) => Transport::Http,
@@ -95,13 +91,11 @@ impl TargetSpec {
     }
 
     /// A file, plain or an archive.
-    #[must_use]
     pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
         TargetSpec::of(path, TargetForm { archive, over: Transport::File })
     }
 
     /// The files of a tree.
-    #[must_use]
     pub fn of_tree(request: TreeRequest) -> TargetSpec {
         let whole =
             TargetSpec::of(request.source.path(), TargetForm { archive: None, over: Transport::Tree });
@@ -109,20 +103,17 @@ impl TargetSpec {
     }
 
     /// Only what one of several readers reads of it.
-    #[must_use]
     pub fn split(self, split: Split) -> TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
     /// Only blocks of it, at places.
-    #[must_use]
     pub fn at_places(self, request: PlacesRequest) -> TargetSpec {
         let form = TargetForm { archive: None, over: Transport::Places };
         TargetSpec { form, places: Some(request), ..self }
     }
 
     /// Decoded with a dictionary, if there is one.
-    #[must_use]
     pub fn decoded_with(self, dictionary: Option<&Path>) -> TargetSpec {
         TargetSpec { dictionary: dictionary.map(Path::to_owned), ..self }
     }
@@ -188,9 +179,6 @@ pub(super) fn accepted(allow_device: bool) -> Accept {
 }
 
 /// Examines the targets of every run, and refuses what the options demand of them in vain.
-///
-/// # Errors
-/// If a target cannot be read, or an option cannot be followed on it or by this user.
 pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<Vec<ExaminedTargets>> {
     let examined = specs.iter().map(|specs| examine(config, specs)).collect::<anyhow::Result<Vec<_>>>()?;
     for target in examined.iter().flat_map(|run| &run.targets) {
@@ -211,7 +199,6 @@ fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTa
 }
 
 /// The transports of all targets, each once.
-#[must_use]
 pub fn transports(examined: &[ExaminedTargets]) -> BTreeSet<Transport> {
     examined.iter().flat_map(|run| &run.targets).map(|target| target.form.over).collect()
 }

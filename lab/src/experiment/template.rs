@@ -18,9 +18,6 @@ use std::path::{Path, PathBuf};
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
 /// The options with `{}` in every command that names a target. A notice says which do.
-///
-/// # Errors
-/// If a command names a target within quotes, where it cannot be replaced, or has another secret.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
     for command in &mut options.commands {
         let given = secret::shown_in(&command.line);
@@ -57,9 +54,6 @@ fn check(command: &OwnCommand) -> anyhow::Result<()> {
 
 /// Refuses a line with a secret in a URL, except that of a target, or in which the name of the file
 /// would be run.
-///
-/// # Errors
-/// If it is one.
 pub fn check_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::shown_in(line);
     ensure!(

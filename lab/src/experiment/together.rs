@@ -28,7 +28,6 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Those of a record.
     pub(super) fn of_record(targets: &[TargetFacts]) -> Readers {
         let copies_in = targets.iter().find_map(|facts| facts.copies_in.as_ref()).map(PathBuf::from);
         Readers { counts: targets.iter().filter_map(|facts| facts.readers).collect(), copies_in }
@@ -37,9 +36,6 @@ impl Readers {
 
 impl Experiment {
     /// Has these numbers of processes read at the same time, by turns.
-    ///
-    /// # Errors
-    /// If it does not race one target, or no copies can be made.
     pub(super) fn read_together(
         &mut self,
         readers: &Readers,

@@ -20,9 +20,6 @@ pub struct WatchedFile {
 
 impl WatchedFile {
     /// Examines the file, and makes it cold once.
-    ///
-    /// # Errors
-    /// If it is no file, or cannot be made cold here.
     pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
         let target = Target::examine(path)?;
         let cache = CacheControl::of(&target, Eviction::OfFile)?;
@@ -31,9 +28,6 @@ impl WatchedFile {
     }
 
     /// What the ranks compare with the file that they read.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn credentials(&self) -> anyhow::Result<WitnessCredentials> {
         let path = self.target.file().context("a witness watches a file")?;
         Ok(WitnessCredentials {

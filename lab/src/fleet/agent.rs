@@ -14,7 +14,6 @@ pub enum AgentError {
     /// It cannot be built.
     #[error("the fleet's agent: {cause}{hint}")]
     NotBuilt {
-        /// Why.
         cause: BuildError,
         /// How the user gets what is missing, after a semicolon.
         hint: String,

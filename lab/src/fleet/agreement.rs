@@ -11,25 +11,21 @@ use std::collections::BTreeMap;
 /// What a rank says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
-    /// The name of its host.
     pub host: String,
     /// The name of the kernel's time since its start; ranks with the same one share a kernel.
     pub boot: Option<String>,
     /// Digest of readlab's program.
     pub program: String,
-    /// The contenders that take part.
     pub contenders: Vec<Receipt>,
     /// The trials that are planned, by name, with the digest of all that is decided about each.
     pub plan: Vec<(String, String)>,
     /// Whether trials are read by different numbers of ranks, which must bring as many bytes each.
     pub is_scaled: bool,
-    /// What is read.
     pub file: FileCredentials,
 }
 
 impl Credentials {
     /// The same without the names of its host and its file.
-    #[must_use]
     pub fn hidden(self, rank: u32) -> Credentials {
         let file = FileCredentials { path: format!("file {rank}"), ..self.file };
         Credentials { host: format!("host {rank}"), file, ..self }
@@ -39,15 +35,11 @@ impl Credentials {
 /// What a rank says of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileCredentials {
-    /// Its path.
     pub path: String,
     /// Where in the file its part begins; `None` where all of it is read.
     pub start_bytes: Option<u64>,
-    /// The whole file.
     pub whole: WholeFile,
-    /// How many bytes are read.
     pub size_bytes: u64,
-    /// Digest of them.
     pub digest: Option<String>,
     /// The right answers about it.
     pub answers: Answers,
@@ -60,7 +52,6 @@ pub struct FileCredentials {
 /// A whole file, which ranks may read in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeFile {
-    /// Its size.
     pub bytes: u64,
     /// Digest of places all over it.
     pub places: String,
@@ -69,18 +60,15 @@ pub struct WholeFile {
 /// What the rank on the server says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WitnessCredentials {
-    /// The name of its host.
     pub host: String,
     /// The path of the file there.
     pub path: String,
-    /// What it is.
     pub whole: WholeFile,
 }
 
 /// What a rank says before all agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Told {
-    /// One that reads.
     Reader(Box<Credentials>),
     /// The one on the server.
     Witness(WitnessCredentials),
@@ -126,7 +114,6 @@ pub struct Agreement {
 
 impl Agreement {
     /// The same without the names of the server and its file.
-    #[must_use]
     pub fn hidden_witness(mut self) -> Agreement {
         let hidden = |_| Witness { host: "the server".to_owned(), path: "file".to_owned() };
         self.fleet.witness = self.fleet.witness.map(hidden);
@@ -135,7 +122,6 @@ impl Agreement {
 
     /// The right answers of the first ranks together, so many of them; of any others too if all
     /// read the same.
-    #[must_use]
     pub fn answers_of(&self, ranks: usize) -> Answers {
         let first = || self.answers.iter().take(ranks);
         let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
@@ -149,7 +135,6 @@ impl Agreement {
 /// A page cache that several ranks share: what one of them brings into it, the others do not fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedCache {
-    /// The ranks.
     pub ranks: Vec<usize>,
     /// The least that a cold reading fetches from the device, for all of them together.
     pub device_bytes: Option<u64>,
@@ -157,9 +142,6 @@ pub struct SharedCache {
 
 /// Compares what all ranks say. A rank that could not get so far says why instead. The terms of
 /// rank 0 hold for all.
-///
-/// # Errors
-/// If the job is broken. That ranks differ is the inner error, the same on every rank.
 pub fn agree(
     job: &Job,
     terms: Terms,

@@ -10,7 +10,6 @@ use crate::record::RankClock;
 /// Drift that is possible where only one comparison was made: quartz is better than this.
 const DRIFT_MAX_PPM: u64 = 100;
 
-/// One comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Comparison {
     /// When, by this rank's clock.
@@ -32,13 +31,11 @@ impl Clock {
     }
 
     /// A time of this rank by the clock of rank 0.
-    #[must_use]
     pub fn of_leader(&self, own_ns: u64) -> u64 {
         own_ns.saturating_add_signed(self.offset_at(own_ns))
     }
 
     /// A time of rank 0 by the clock of this rank.
-    #[must_use]
     pub fn of_own(&self, leader_ns: u64) -> u64 {
         let by = |offset_ns: i64| leader_ns.saturating_add_signed(-offset_ns);
         let rough_ns = by(self.last.map_or(0, |it| it.offset.offset_ns));
@@ -47,7 +44,6 @@ impl Clock {
     }
 
     /// How wrong a converted time may be.
-    #[must_use]
     pub fn bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns.abs_diff(last.at_ns);
@@ -63,7 +59,6 @@ impl Clock {
     }
 
     /// What the record keeps of it.
-    #[must_use]
     pub fn report(&self) -> RankClock {
         let offset_ns = self.last.map_or(0, |it| it.offset.offset_ns);
         RankClock { offset_ns, bound_ns: self.last_bound_ns(), drift_ppm: self.drift() * 1e6 }

@@ -24,7 +24,6 @@ pub struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// A rank that takes its turns with the others.
-    #[must_use]
     pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> Member<'a> {
         let queue = Queue::new(Rc::clone(&job), Place::of(job.rank(), agreement));
         let readers = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
@@ -33,9 +32,6 @@ impl<'a> Member<'a> {
     }
 
     /// Follows the orders of rank 0 until it says that all is done.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
             let order: Order = self.job.broadcast(None)?;
@@ -48,7 +44,6 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Does what an order says.
     pub(super) fn follow(&mut self, order: &Order) -> Result<Report, JobError> {
         let found = match order {
             Order::Launch(trials) => {

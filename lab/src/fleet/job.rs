@@ -30,7 +30,6 @@ const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 /// Why a rank cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Its agent.
     #[error(transparent)]
     Agent(#[from] AgentError),
     /// No launcher started it.
@@ -42,7 +41,6 @@ pub enum JobError {
              with the mpicc of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks"
     )]
     Alone {
-        /// Who says so.
         variable: &'static str,
         /// Ranks by the launcher.
         expected: u32,
@@ -68,9 +66,6 @@ pub struct Job {
 
 impl Job {
     /// Joins the job that a launcher started this process for.
-    ///
-    /// # Errors
-    /// If there is none, or the agent cannot join it.
     pub fn join() -> Result<Job, JobError> {
         let told = told_size(|name| std::env::var(name).ok()).ok_or(JobError::NoLauncher)?;
         let mut agent = Agent::start()?;
@@ -86,25 +81,21 @@ impl Job {
     }
 
     /// The number of this rank, from 0.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         self.ranks.rank
     }
 
     /// How many ranks there are.
-    #[must_use]
     pub fn size(&self) -> u32 {
         self.ranks.ranks
     }
 
     /// Whether this is rank 0.
-    #[must_use]
     pub fn is_leader(&self) -> bool {
         self.ranks.rank == 0
     }
 
     /// The name of the MPI library.
-    #[must_use]
     pub fn library(&self) -> &str {
         &self.ranks.library
     }
@@ -115,26 +106,17 @@ impl Job {
     }
 
     /// Waits until every rank is here.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn barrier(&self) -> Result<(), JobError> {
         self.ask(Kind::Barrier, b"", self.time_limit.get()).map(drop)
     }
 
     /// What rank 0 tells all; the others give nothing.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn broadcast<T: Serialize + DeserializeOwned>(&self, of_leader: Option<&T>) -> Result<T, JobError> {
         let body = of_leader.map_or_else(Vec::new, written);
         read(&self.ask(Kind::Broadcast, &body, self.time_limit.get())?)
     }
 
     /// What each rank told rank 0, by rank; `None` on the others.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<T>>, JobError> {
         let body = self.ask(Kind::Gather, &written(own), self.time_limit.get())?;
         if !self.is_leader() {
@@ -146,9 +128,6 @@ impl Job {
     }
 
     /// Compares this rank's clock with that of rank 0.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn compare_clocks(&self) -> Result<RankClock, JobError> {
         let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT * self.ranks.ranks;
         let body = self.ask(Kind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;
@@ -163,7 +142,6 @@ impl Job {
     }
 
     /// This rank's clock beside that of rank 0, as of the last comparison.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         self.clock.get()
     }

@@ -55,7 +55,6 @@ pub struct FleetSampler<'a> {
 
 impl<'a> FleetSampler<'a> {
     /// A sampler for the ranks of this fleet, of which this is rank 0.
-    #[must_use]
     pub fn new(together: Together<'a>, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
         FleetSampler {
             member,

@@ -22,7 +22,6 @@ pub enum Kind {
     Clocks,
     /// The end of the job because of an error.
     Abort,
-    /// The end.
     End,
 }
 
@@ -47,7 +46,6 @@ impl Kind {
 ///
 /// # Panics
 /// If the body is longer than [`BODY_BYTES_MAX`].
-#[must_use]
 pub fn message(kind: Kind, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).ok().filter(|&length| length <= BODY_BYTES_MAX);
     let length = length.expect("what ranks tell each other is short");
@@ -56,9 +54,6 @@ pub fn message(kind: Kind, body: &[u8]) -> Vec<u8> {
 
 /// The length of the body after this head of an answer; an error in one line if it is no answer to
 /// a message of this kind.
-///
-/// # Errors
-/// If the kind is another one, or the length cannot be right.
 pub fn body_bytes(head: [u8; HEAD_BYTES], kind: Kind) -> Result<usize, String> {
     let [found, length @ ..] = head;
     if found != kind.byte() {
@@ -73,9 +68,7 @@ pub fn body_bytes(head: [u8; HEAD_BYTES], kind: Kind) -> Result<usize, String> {
 /// What the agent knows of its job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranks {
-    /// The number of this rank.
     pub rank: u32,
-    /// How many there are.
     pub ranks: u32,
     /// The name of the MPI library.
     pub library: String,
@@ -83,7 +76,6 @@ pub struct Ranks {
 
 impl Ranks {
     /// From the body of an answer; `None` if it is too short.
-    #[must_use]
     pub fn parse(body: &[u8]) -> Option<Ranks> {
         let (rank, rest) = body.split_first_chunk()?;
         let (ranks, library) = rest.split_first_chunk()?;
@@ -96,7 +88,6 @@ impl Ranks {
 
 /// The bytes of every rank, by rank, from the body of the answer to a gather on rank 0; `None` if
 /// the lengths do not fit.
-#[must_use]
 pub fn gathered(body: &[u8], ranks: usize) -> Option<Vec<Vec<u8>>> {
     let (lengths, mut rest) = body.split_at_checked(4 * ranks)?;
     let mut parts = Vec::with_capacity(ranks);
@@ -119,7 +110,6 @@ pub struct ClockOffset {
 
 impl ClockOffset {
     /// From the body of an answer; `None` if it has another length.
-    #[must_use]
     pub fn parse(body: &[u8]) -> Option<ClockOffset> {
         let (offset, rest) = body.split_first_chunk()?;
         let bound: &[u8; 8] = rest.try_into().ok()?;

@@ -33,15 +33,11 @@ pub enum Order {
 /// The ranks that take a turn: so many from the first one on, counted around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taking {
-    /// The first one.
     pub first: u32,
-    /// How many.
     pub count: u32,
 }
 
 impl Taking {
-    /// Whether a rank of so many takes it.
-    #[must_use]
     pub fn has(self, rank: u32, of: u32) -> bool {
         (rank + of - self.first) % of < self.count
     }
@@ -49,7 +45,6 @@ impl Taking {
 
 impl Order {
     /// The trial that it is about.
-    #[must_use]
     pub fn trial(&self) -> Option<TrialIndex> {
         match self {
             Order::Open(trial)
@@ -108,7 +103,6 @@ pub enum Ended {
 impl Ended {
     /// Which one is told when ranks ended by different things: the run before a trial, and a trial
     /// before a turn that may be repeated.
-    #[must_use]
     pub fn weight(&self) -> u8 {
         match self {
             Ended::Withheld => 0,
@@ -120,8 +114,6 @@ impl Ended {
         }
     }
 
-    /// As the end of a turn.
-    #[must_use]
     pub fn of_turn(self) -> SampleError {
         match self {
             Ended::Unproven(reason) | Ended::CleanUp(reason) => SampleError::Unproven(reason),
@@ -130,8 +122,6 @@ impl Ended {
         }
     }
 
-    /// As the end of a trial.
-    #[must_use]
     pub fn of_trial(self) -> TrialEnd {
         match self.of_turn() {
             SampleError::TrialEnd(end) => end,

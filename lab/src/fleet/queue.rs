@@ -21,7 +21,6 @@ pub struct Place {
 
 impl Place {
     /// Of a rank of a fleet.
-    #[must_use]
     pub fn of(rank: u32, agreement: &Agreement) -> Place {
         let shared = &agreement.shared;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
@@ -40,7 +39,6 @@ impl Place {
 
     /// Whether the rank fills the cache with what it reads: where all that share it read the same,
     /// the first does so for them.
-    #[must_use]
     pub fn fills(self) -> bool {
         self.before == 0 || self.has_own_bytes
     }
@@ -56,13 +54,11 @@ pub struct Queue {
 
 impl Queue {
     /// The queue of a rank with this place.
-    #[must_use]
     pub fn new(job: Rc<Job>, place: Place) -> Queue {
         Queue { job, place, passed: Rc::default() }
     }
 
     /// Where this rank stands.
-    #[must_use]
     pub fn place(&self) -> Place {
         self.place
     }
@@ -73,17 +69,11 @@ impl Queue {
     }
 
     /// Waits until those before this rank are done.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn wait(&self) -> Result<(), JobError> {
         self.pass_to(self.place.before)
     }
 
     /// Lets those after this rank go on, and waits until all are done.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn finish(&self) -> Result<(), JobError> {
         self.pass_to(self.place.last)
     }

@@ -15,9 +15,6 @@ pub enum Role {
 }
 
 /// How many ranks read.
-///
-/// # Errors
-/// If the job is broken. That the roles are no fleet's is the inner error, the same on every rank.
 pub fn readers(job: &Job, own: Role) -> Result<Result<NonZero<u32>, String>, JobError> {
     let all = job.gather(&own)?;
     job.broadcast(all.map(|all| counted(&all)).as_ref())

@@ -61,7 +61,6 @@ pub struct Gate {
 
 impl Gate {
     /// The gate of this job's ranks.
-    #[must_use]
     pub fn new(job: Rc<Job>, queue: Queue) -> Gate {
         Gate { job, queue, place: Rc::new(Cell::new(Place::Before)), broken: Rc::default() }
     }
@@ -73,7 +72,6 @@ impl Gate {
     }
 
     /// When the turn began; `None` if it did not.
-    #[must_use]
     pub fn passage(&self) -> Option<Passage> {
         match self.place.get() {
             Place::Passed(passage) => Some(passage),
@@ -82,30 +80,22 @@ impl Gate {
     }
 
     /// Whether this rank was ready and another was not.
-    #[must_use]
     pub fn is_withheld(&self) -> bool {
         self.place.get() == Place::Withheld { was_ready: true }
     }
 
     /// Says that this rank is not ready, unless it has said something already: the others wait for
     /// its word.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn give_up(&self) -> Result<(), JobError> {
         if self.place.get() == Place::Before { self.agree(false) } else { Ok(()) }
     }
 
     /// Says that this rank hinders nobody from a turn that it does not take.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn stand_aside(&self) -> Result<(), JobError> {
         self.agree(true)
     }
 
     /// What broke the job while this rank was at the gate.
-    #[must_use]
     pub fn take_broken(&self) -> Option<JobError> {
         self.broken.take()
     }

@@ -26,7 +26,6 @@ pub struct Witness {
 
 impl Witness {
     /// A rank of a fleet that agreed.
-    #[must_use]
     pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
         job.set_time_limit(TIMEOUT);
         let queue = Queue::new(Rc::clone(&job), Place::of(job.rank(), agreement));
@@ -35,9 +34,6 @@ impl Witness {
     }
 
     /// Follows the orders of rank 0 until it says that all is done.
-    ///
-    /// # Errors
-    /// If the job is broken.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
             let order: Order = self.job.broadcast(None)?;

@@ -10,7 +10,6 @@ pub mod scratch;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of a record.
 pub const RECORD: &str = "record.jsonl";
 
 /// The name of a record's file where files cannot be without one; the next run in this folder takes
@@ -23,7 +22,6 @@ pub const REPORT: &str = "report.html";
 /// The name of the folder of flame graphs beside a record.
 pub const FLAME_GRAPHS: &str = "flamegraphs";
 
-/// The folder of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
@@ -36,16 +34,10 @@ pub struct RunFolder {
 pub enum FolderError {
     /// It cannot be created.
     #[error("{path}: {cause}")]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
     /// It has a file already that the run would write.
     #[error("{path}: has a {what} already, which is not overwritten")]
     Taken {
-        /// The folder.
         path: PathBuf,
         /// What the file is.
         what: &'static str,
@@ -57,9 +49,6 @@ pub enum FolderError {
 
 impl RunFolder {
     /// The folder that the user named, or a new one.
-    ///
-    /// # Errors
-    /// If it cannot be created, or has a record or a report already.
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -83,21 +72,16 @@ impl RunFolder {
         }
     }
 
-    /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of its record.
-    #[must_use]
     pub fn record(&self) -> PathBuf {
         self.path.join(RECORD)
     }
 }
 
 /// The folder in which a file is, by a path that can be opened.
-#[must_use]
 pub fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -114,9 +98,6 @@ fn without_parents(path: PathBuf) -> PathBuf {
 }
 
 /// The folder of all runs of this user.
-///
-/// # Errors
-/// If the user has no home folder.
 pub fn runs() -> Result<PathBuf, FolderError> {
     use etcetera::BaseStrategy;
     let base = etcetera::choose_base_strategy().map_err(|error| FolderError::NoHome(error.to_string()))?;
@@ -124,9 +105,6 @@ pub fn runs() -> Result<PathBuf, FolderError> {
 }
 
 /// The folder of notes about scratch folders and files ([`crate::folder::scratch`]).
-///
-/// # Errors
-/// If the user has no home folder.
 pub fn unfinished() -> Result<PathBuf, FolderError> {
     runs().map(|runs| runs.with_file_name("unfinished"))
 }

@@ -15,7 +15,6 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The word for standard output.
 pub const STANDARD_OUTPUT: &str = "-";
 
 /// The rights of a new file, less the user's mask.
@@ -42,15 +41,12 @@ pub enum OutputError {
     Input {
         /// The file.
         path: String,
-        /// The option that names it.
         option: &'static str,
     },
-    /// It is a link.
     #[error("{path}: is a symbolic link, and {option} writes through none; name the file that it leads to")]
     Link {
         /// The link.
         path: String,
-        /// The option that names it.
         option: &'static str,
     },
     /// Another output goes there.
@@ -60,7 +56,6 @@ pub enum OutputError {
         path: String,
         /// An option.
         first: &'static str,
-        /// The other one.
         second: &'static str,
     },
     /// It cannot be written.
@@ -68,7 +63,6 @@ pub enum OutputError {
     Io {
         /// The file.
         path: String,
-        /// The cause.
         #[source]
         cause: io::Error,
     },
@@ -85,7 +79,6 @@ enum Place {
 
 impl Inputs {
     /// The regular files among these paths, as they are now.
-    #[must_use]
     pub fn of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
         Inputs(paths.into_iter().filter_map(FileId::of).collect())
     }
@@ -95,23 +88,18 @@ impl Inputs {
         self.0.extend(other.0);
     }
 
-    /// More files.
     pub fn extend(&mut self, files: impl IntoIterator<Item = FileId>) {
         self.0.extend(files);
     }
 }
 
 /// The names of the files to which these outputs go.
-#[must_use]
 pub fn names<'a>(outputs: &[OutputFile<'a>]) -> BTreeSet<&'a OsStr> {
     outputs.iter().filter_map(|output| output.file.file_name()).collect()
 }
 
 /// Refuses outputs that could not be written, before anything is measured; and a standard output
 /// that is a file which is read.
-///
-/// # Errors
-/// If one is an input, a link, another one's place or not writable.
 pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
     for stream in [id_of(io::stdout()), id_of(io::stderr())].into_iter().flatten() {
         if inputs.0.contains(&stream) {
@@ -131,16 +119,11 @@ pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError>
 }
 
 impl OutputFile<'_> {
-    /// Whether it is standard output.
-    #[must_use]
     pub fn is_standard_output(&self) -> bool {
         self.file == Path::new(STANDARD_OUTPUT)
     }
 
     /// Writes it whole, in place of the file that has its name.
-    ///
-    /// # Errors
-    /// If it is an input or a link, or cannot be written; then a file that has its name remains.
     pub fn write(
         &self,
         inputs: &Inputs,

@@ -11,7 +11,6 @@ pub struct OwnPlaces(Vec<PathBuf>);
 
 impl OwnPlaces {
     /// Those of a run that writes into these folders, and into the user's own for data and caches.
-    #[must_use]
     pub fn of_run<'p>(outputs: impl IntoIterator<Item = &'p Path>) -> OwnPlaces {
         use etcetera::BaseStrategy;
         let data = runs().ok().and_then(|runs| runs.parent().map(Path::to_owned));
@@ -19,37 +18,30 @@ impl OwnPlaces {
         OwnPlaces::at(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(in_output)))
     }
 
-    /// These.
     pub fn at(paths: impl IntoIterator<Item = PathBuf>) -> OwnPlaces {
         OwnPlaces(paths.into_iter().filter_map(|path| real(&path)).collect())
     }
 
     /// Those below a folder, whose path has no links.
-    #[must_use]
     pub fn below(&self, folder: &Path) -> OwnPlaces {
         OwnPlaces(self.0.iter().filter(|place| place.starts_with(folder)).cloned().collect())
     }
 
-    /// Their paths.
-    #[must_use]
     pub fn paths(&self) -> &[PathBuf] {
         &self.0
     }
 
     /// Whether there are any below a folder, scratch folders included.
-    #[must_use]
     pub fn reach(&self, folder: &Path) -> bool {
         !self.below(folder).0.is_empty() || scratch::is_below(folder)
     }
 
     /// Whether a file or a folder is one of them, or a scratch folder of this process.
-    #[must_use]
     pub fn has(&self, path: &Path) -> bool {
         self.0.iter().any(|place| place == path) || scratch::is_own(path)
     }
 
     /// Whether one of them is or will be in this folder, and not in one below it.
-    #[must_use]
     pub fn are_in(&self, folder: &Path) -> bool {
         self.0.iter().any(|place| place.parent() == Some(folder)) || scratch::is_parent(folder)
     }

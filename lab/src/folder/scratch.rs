@@ -46,28 +46,23 @@ pub struct ScratchNote {
 /// A folder or a file that a killed run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// Its path.
     pub path: PathBuf,
-    /// Its size.
     pub bytes: u64,
 }
 
 /// The file to which a runtime writes the names of the functions that it compiles in this process.
-#[must_use]
 pub fn map_of(pid: u32) -> PathBuf {
     Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
 /// The same, for a process that makes it itself: the name is known to everybody, and a runtime
 /// would write to whatever has it.
-#[must_use]
 pub fn own_map() -> NumberedFile {
     let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
     NumberedFile { before, after: MAP_SUFFIX.into() }
 }
 
 /// Whether this is a scratch folder of this process, or the file of a runtime that it started.
-#[must_use]
 pub fn is_own(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is_scratch = name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()));
@@ -76,14 +71,12 @@ pub fn is_own(path: &Path) -> bool {
 }
 
 /// Whether scratch folders, or files of runtimes, are made in this folder.
-#[must_use]
 pub fn is_parent(folder: &Path) -> bool {
     let temporary = std::env::temp_dir();
     folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
 /// Whether they may be made below this folder.
-#[must_use]
 pub fn is_below(folder: &Path) -> bool {
     let temporary = fs::canonicalize(std::env::temp_dir());
     temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(MAPS_FOLDER).starts_with(folder)
@@ -91,9 +84,6 @@ pub fn is_below(folder: &Path) -> bool {
 
 impl Scratch {
     /// A new folder below `parent`, with its purpose in its name. The note is written first.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
         let parent = std::path::absolute(parent)?;
         loop {
@@ -109,8 +99,6 @@ impl Scratch {
         }
     }
 
-    /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -136,7 +124,6 @@ impl Drop for Scratch {
 impl ScratchNote {
     /// Notes that a runtime may write its file for this process; `None` where there can be no
     /// notes.
-    #[must_use]
     pub fn of_map(pid: u32) -> Option<ScratchNote> {
         let path = map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
@@ -167,7 +154,6 @@ impl Drop for ScratchNote {
 
 impl Leftover {
     /// The command that removes it.
-    #[must_use]
     pub fn remedy(&self) -> String {
         let path = printable(&self.path.to_string_lossy());
         format!("rm -r {}", shell_words::quote(&path))
@@ -186,7 +172,6 @@ pub fn report_leftovers() {
 }
 
 /// What killed runs left behind.
-#[must_use]
 pub fn leftovers() -> Vec<Leftover> {
     folder::unfinished().map(|notes| leftovers_in(&notes)).unwrap_or_default()
 }

@@ -24,14 +24,12 @@ pub struct BlockDevice {
 pub enum Composition {
     /// A part of a disk.
     Partition {
-        /// The disk.
         disk: Option<BlockDevice>,
     },
     /// A file.
     Loop(LoopDevice),
     /// Other block devices (device mapper, RAID).
     Mapped(Vec<BlockDevice>),
-    /// Memory.
     Memory,
     /// A device of another machine.
     Remote {
@@ -49,10 +47,8 @@ pub enum Composition {
     Disk,
 }
 
-/// A loop device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopDevice {
-    /// The file that it shows.
     pub backing_file: PathBuf,
     /// Whether that file has lost its name.
     pub is_deleted: bool,
@@ -66,9 +62,6 @@ pub struct LoopDevice {
 
 /// Time in which a device or a partition of this name had work, so far: the kernel counts it in
 /// milliseconds.
-///
-/// # Errors
-/// Why it is not known, in one line.
 pub fn busy_ns(name: &str) -> Result<u64, String> {
     let path = Path::new("/sys/class/block").join(name).join("stat");
     let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
@@ -82,44 +75,36 @@ fn busy_of(statistics: &str) -> Option<u64> {
 
 impl BlockDevice {
     /// The device with this number; `None` where there is none.
-    #[must_use]
     pub fn of(root: &SystemRoot, number: DeviceNumber) -> Option<BlockDevice> {
         let folder = fs::canonicalize(root.join("sys/dev/block").join(number.to_string())).ok()?;
         Some(BlockDevice { folder })
     }
 
     /// The kernel's name, such as `nvme0n1p2`.
-    #[must_use]
     pub fn name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The maker's name of the model.
-    #[must_use]
     pub fn model(&self) -> Option<String> {
         line(self.disk_folder()?.join("device/model"))
     }
 
     /// Whether it is a rotating disk.
-    #[must_use]
     pub fn is_rotational(&self) -> Option<bool> {
         line(self.disk_folder()?.join("queue/rotational")).map(|flag| flag == "1")
     }
 
     /// How far the kernel reads ahead of a sequential reader.
-    #[must_use]
     pub fn read_ahead_bytes(&self) -> Option<u64> {
         number(self.disk_folder()?.join("queue/read_ahead_kb")).map(|kib| kib * 1024)
     }
 
     /// The I/O scheduler in use.
-    #[must_use]
     pub fn scheduler(&self) -> Option<String> {
         line(self.disk_folder()?.join("queue/scheduler")).map(|all| selected(&all).to_owned())
     }
 
-    /// What it is made of.
-    #[must_use]
     pub fn composition(&self) -> Composition {
         if self.folder.join("partition").exists() {
             let disk = self.folder.parent().map(|folder| BlockDevice { folder: folder.to_owned() });
@@ -182,7 +167,6 @@ impl BlockDevice {
     }
 
     /// All devices of the btrfs of which this is one; none where it belongs to no btrfs.
-    #[must_use]
     pub fn btrfs_devices(&self, root: &SystemRoot) -> Vec<BlockDevice> {
         let Some(name) = self.folder.file_name() else { return Vec::new() };
         let all = fs::read_dir(root.join("sys/fs/btrfs")).into_iter().flatten().flatten();
@@ -211,7 +195,6 @@ impl LoopDevice {
     }
 
     /// Whether a file of this size is large enough to be the one behind the device.
-    #[must_use]
     pub fn may_be_of(&self, file_bytes: u64) -> bool {
         file_bytes.saturating_sub(self.offset_bytes) / SECTOR_BYTES * SECTOR_BYTES >= self.size_bytes
     }

@@ -7,25 +7,21 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 const COST_READINGS: usize = 1001;
 
 /// The time of the monotonic clock.
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
 /// CPU time of this process, of all its threads.
-#[must_use]
 pub fn process_cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ProcessCPUTime))
 }
 
 /// The resolution of the monotonic clock.
-#[must_use]
 pub fn resolution_ns() -> u64 {
     nanoseconds(clock_getres(ClockId::Monotonic))
 }
 
 /// What reading the monotonic clock costs: the median difference of two readings in a row.
-#[must_use]
 pub fn reading_cost_ns() -> u64 {
     let readings: Vec<u64> = (0..=COST_READINGS).map(|_| monotonic_ns()).collect();
     let mut costs: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();

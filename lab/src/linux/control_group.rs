@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 /// What [`ThrottledTime`] reads.
 const STATISTICS: &str = "cpu.stat";
 
-/// The folder of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GroupFolder {
     pub(super) path: PathBuf,
@@ -65,7 +64,6 @@ pub struct ThrottledTime {
 
 impl ThrottledTime {
     /// Finds the counters of a process's groups.
-    #[must_use]
     pub fn of(pid: u32) -> ThrottledTime {
         let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
         let process = process.ok_or(Unavailable::Ended { pid });
@@ -78,9 +76,6 @@ impl ThrottledTime {
     /// The time so far, over all processors. A group of which a group around it has used up its
     /// quota does not count that time itself, so it is the sum of all groups. 0 where none of them
     /// has a quota.
-    ///
-    /// # Errors
-    /// If a counter cannot be read.
     pub fn read(&self) -> Result<u64, Unavailable> {
         let files = self.files.as_ref().map_err(Unavailable::clone)?;
         let one = |path: &PathBuf| match fs::read_to_string(path) {

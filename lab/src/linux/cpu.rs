@@ -6,7 +6,6 @@ use super::kernel_file::{line, number};
 use std::fs;
 
 /// The processor's model.
-#[must_use]
 pub fn model() -> Option<String> {
     cpuinfo(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
         line("/sys/firmware/devicetree/base/model").map(|name| name.trim_end_matches('\0').to_owned())
@@ -15,7 +14,6 @@ pub fn model() -> Option<String> {
 
 /// How many processors this thread may use: those of its affinity mask, or those that are online
 /// where the mask is too small for the machine.
-#[must_use]
 pub fn allowed() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
@@ -23,7 +21,6 @@ pub fn allowed() -> u64 {
 
 /// How many processors the control groups of this process grant it, as time in each period; `None`
 /// where none of them has a quota.
-#[must_use]
 pub fn quota() -> Option<f64> {
     let of_group = |group: &GroupFolder| {
         let text = |file: &str| line(group.path.join(file));
@@ -43,7 +40,6 @@ fn granted(quota_and_period: &str) -> Option<f64> {
 }
 
 /// The highest clock of any processor, as the frequency driver states it.
-#[must_use]
 pub fn max_clock_ghz() -> Option<f64> {
     let folders = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
     let kilohertz = folders.filter_map(|folder| number(folder.path().join("cpufreq/cpuinfo_max_freq")));
@@ -52,14 +48,12 @@ pub fn max_clock_ghz() -> Option<f64> {
 }
 
 /// The frequency governor of the first processor.
-#[must_use]
 pub fn governor() -> Option<String> {
     line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
 /// Whether the frequency driver lets processors run above their nominal clock; `None` where it does
 /// not say.
-#[must_use]
 pub fn turbo() -> Option<bool> {
     let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))

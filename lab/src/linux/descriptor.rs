@@ -13,13 +13,11 @@ pub(super) fn path(file: &File) -> PathBuf {
 
 /// Whether a folder without links shows each process something else, as that of /dev/stdin and
 /// /proc/self/fd/3 does.
-#[must_use]
 pub fn is_folder_of_process(folder: &Path) -> bool {
     folder.starts_with("/proc") || folder.starts_with("/dev")
 }
 
 /// Whether a call failed because the process or the machine has no descriptor left.
-#[must_use]
 pub fn is_exhaustion(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     [Errno::MFILE, Errno::NFILE].iter().any(|exhausted| code == Some(exhausted.raw_os_error()))

@@ -17,18 +17,12 @@ pub struct DirectFile {
 
 impl DirectFile {
     /// Opens the file, with a buffer of so many bytes whose pages are present before they are used.
-    ///
-    /// # Errors
-    /// If the file cannot be opened so, or there is no memory.
     pub fn open(path: &Path, buffer_bytes: usize) -> io::Result<DirectFile> {
         let file = File::options().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(path)?;
         Ok(DirectFile { file, buffer: AnonymousMapping::map(buffer_bytes)? })
     }
 
     /// Fills the buffer from an offset.
-    ///
-    /// # Errors
-    /// If the file ends before, or cannot be read so.
     pub fn read(&mut self, offset: u64) -> io::Result<()> {
         self.file.read_exact_at(self.buffer.bytes(), offset)
     }

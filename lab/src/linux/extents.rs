@@ -25,7 +25,6 @@ pub enum ExtentKind {
 pub struct Extent {
     /// Where in the file it begins.
     pub start: u64,
-    /// Its length.
     pub length: u64,
     /// How its bytes are stored.
     pub kind: ExtentKind,
@@ -69,9 +68,6 @@ struct Fiemap {
 
 /// Calls `take` with each extent that has bytes of a range of a file, in order. Dirty pages are
 /// written back first, because pages that have no place yet are in no extent.
-///
-/// # Errors
-/// If the file system has no such call (`EOPNOTSUPP`, `ENOTTY`), or the call fails.
 pub fn for_each(file: &File, range: Range<u64>, mut take: impl FnMut(Extent)) -> io::Result<()> {
     let mut start = range.start;
     while start < range.end {

@@ -10,39 +10,29 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber(pub u64);
 
-/// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
     Regular,
-    /// A folder.
     Folder,
-    /// A pipe.
     Pipe,
-    /// A socket.
     Socket,
-    /// A character device.
     CharacterDevice,
     /// A block device, with the number of the device that it represents.
     BlockDevice(DeviceNumber),
-    /// Another kind.
     Other,
 }
 
 /// The status of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
-    /// What kind of file it is.
     pub kind: FileKind,
     /// The device of its file system.
     pub device: DeviceNumber,
-    /// The number of its inode.
     pub inode: u64,
     /// Its size; that of a block device is 0.
     pub size_bytes: u64,
     /// Whether blocks of its file system are allocated for it.
     pub has_blocks: bool,
-    /// How many names it has.
     pub names: u64,
     /// The number of the user who owns it.
     pub owner: u32,
@@ -70,9 +60,6 @@ impl From<&Metadata> for FileStatus {
 
 impl FileStatus {
     /// Of an open file.
-    ///
-    /// # Errors
-    /// If the call fails.
     pub fn of(file: &File) -> io::Result<FileStatus> {
         file.metadata().map(|meta| FileStatus::from(&meta))
     }
@@ -103,9 +90,6 @@ impl fmt::Display for DeviceNumber {
 }
 
 /// The size of a file; of a block device, whose status says that it is empty, where its end is.
-///
-/// # Errors
-/// If a call fails.
 pub fn size_bytes(mut file: &File) -> io::Result<u64> {
     let status = FileStatus::of(file)?;
     if !matches!(status.kind, FileKind::BlockDevice(_)) {
@@ -117,21 +101,18 @@ pub fn size_bytes(mut file: &File) -> io::Result<u64> {
 }
 
 /// Whether the file system says that it keeps the file compressed.
-#[must_use]
 pub fn is_compressed(file: &File) -> bool {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
 }
 
 /// The number of the mount through which a file was opened; `None` where the kernel does not say.
-#[must_use]
 pub fn mount(file: &File) -> Option<u64> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
 }
 
 /// Whether a file is mapped straight from its device (DAX), without the page cache.
-#[must_use]
 pub fn is_dax(file: &File) -> bool {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))

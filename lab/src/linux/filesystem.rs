@@ -68,9 +68,6 @@ const KNOWN: &[(u32, &str)] = &[
 
 impl FilesystemType {
     /// The type of the file system of an open file.
-    ///
-    /// # Errors
-    /// If fstatfs(2) fails.
     pub fn of(file: &File) -> io::Result<FilesystemType> {
         let found = rustix::fs::fstatfs(file)?;
         #[expect(
@@ -88,18 +85,12 @@ fn name(number: u32) -> Option<&'static str> {
 }
 
 /// Bytes that ordinary users can still write in the file system of a folder.
-///
-/// # Errors
-/// If statvfs(3) fails.
 pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     let found = rustix::fs::statvfs(folder)?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Writes everything in the file system of a folder back to its device.
-///
-/// # Errors
-/// If the folder cannot be opened, or syncfs(2) fails.
 pub fn sync(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }

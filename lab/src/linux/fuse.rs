@@ -8,16 +8,13 @@ use std::fs;
 /// The process that serves a FUSE file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FuseDaemon {
-    /// Its number.
     pub pid: u32,
-    /// Its name.
     pub name: String,
 }
 
 impl FuseDaemon {
     /// The process that serves the file system with this device number; `None` where it is not
     /// visible from here, as on kernels before 6.17.
-    #[must_use]
     pub fn of(root: &SystemRoot, device: DeviceNumber) -> Option<FuseDaemon> {
         let (major, minor) = (rustix::fs::major(device.0), rustix::fs::minor(device.0));
         FuseDaemon::of_connection(root, u64::from(major) << 20 | u64::from(minor))

@@ -8,7 +8,6 @@ const KNOWN: [&str; 9] =
     ["QEMU", "KVM", "VMware", "VirtualBox", "innotek", "Xen", "Bochs", "Parallels", "Firecracker"];
 
 /// The name of the hypervisor, `unnamed` where it has none; `None` where the machine is no guest.
-#[must_use]
 pub fn name() -> Option<String> {
     if let Some(kind) = line("/sys/hypervisor/type") {
         return Some(kind);

@@ -38,7 +38,6 @@ pub struct Instance {
 
 impl Instance {
     /// Makes this lab visible.
-    #[must_use]
     pub fn begin() -> Instance {
         // The time tells the measuring parts of one process apart.
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -64,7 +63,6 @@ impl Instance {
 }
 
 /// The warning about another lab, for the record and the user.
-#[must_use]
 pub fn warning(pid: u32) -> String {
     format!(
         "another readlab (process {pid}) measured on this machine at the same time: both share its processors, caches and \

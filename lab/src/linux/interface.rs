@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// The interfaces of the network's namespace that /sys was mounted in.
 const INTERFACES: &str = "/sys/class/net";
 
-/// An interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     /// Its name, such as `eth0`.
@@ -22,9 +21,6 @@ pub struct Interface {
 }
 
 /// The interface on the way to an address. Nothing is sent.
-///
-/// # Errors
-/// If there is no way to it, or no interface has the address that would be its sender.
 pub fn towards(server: SocketAddr) -> io::Result<Interface> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

@@ -17,9 +17,6 @@ pub const EXIT_CODE: u8 = 130;
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal, once.
-///
-/// # Errors
-/// If the system refuses the handlers.
 pub fn listen() -> io::Result<()> {
     let requested = Arc::new(AtomicBool::new(false));
     if REQUESTED.set(Arc::clone(&requested)).is_err() {
@@ -46,7 +43,6 @@ fn give_back_terminal_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::
 }
 
 /// Whether the user wants to stop.
-#[must_use]
 pub fn requested() -> bool {
     REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

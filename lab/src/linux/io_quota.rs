@@ -15,10 +15,8 @@ use std::path::Path;
 pub struct IoQuota {
     /// The kernel's name of the device.
     pub device: String,
-    /// Bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<u64>,
-    /// Reads per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_per_s: Option<u64>,
     /// The setting, such as `blkio.throttle.read_bps_device`.
@@ -35,7 +33,6 @@ struct Line<'a> {
 
 /// Every quota of reads of the control groups around this process, each device as often as it has
 /// quotas.
-#[must_use]
 pub fn all() -> Vec<IoQuota> {
     // Version 1 calls the controller blkio; version 2 names none.
     let root = SystemRoot::default();
@@ -43,7 +40,6 @@ pub fn all() -> Vec<IoQuota> {
     control_group::folders("blkio").iter().flat_map(|group| of_group(group, &name)).collect()
 }
 
-/// The quotas of one group.
 fn of_group(group: &GroupFolder, name: &dyn Fn(&str) -> String) -> Vec<IoQuota> {
     match group.is_unified {
         true => read(&group.path, "io.max", name, unified),

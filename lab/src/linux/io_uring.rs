@@ -6,7 +6,6 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 /// Sets up the smallest ring; the reason where the kernel refuses. The switch in /proc explains a
 /// refusal best.
-#[must_use]
 pub fn refusal() -> Option<String> {
     // `struct io_uring_params` is 120 bytes long; zeros ask for nothing special.
     let mut params = [0_u64; 15];

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 /// A folder of the kernel that has a file which not even root can read, because it can only be
 /// written; `None` where there is none.
-#[must_use]
 pub fn folder_with_unreadable_file() -> Option<PathBuf> {
     let buses = fs::read_dir("/sys/bus").into_iter().flatten().flatten();
     let is_write_only = |folder: &PathBuf| {

@@ -24,7 +24,6 @@ pub struct MachineStalls {
 
 impl MachineStalls {
     /// Reads all counters.
-    #[must_use]
     pub fn read() -> MachineStalls {
         MachineStalls {
             steal_ns: number("/proc/stat", steal_ns, "steal"),

@@ -17,7 +17,6 @@ pub struct SystemMemory {
 
 impl SystemMemory {
     /// Reads /proc/meminfo; zeros where /proc is not mounted.
-    #[must_use]
     pub fn read() -> SystemMemory {
         let Ok(found) = Meminfo::current() else { return SystemMemory::default() };
         // Kernels before 3.14 have no estimate; free memory is then the lower bound.
@@ -26,35 +25,29 @@ impl SystemMemory {
     }
 }
 
-/// The size of a page.
-#[must_use]
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
 /// How many processes the kernel has killed for lack of memory since it started, in control groups
 /// or outside (`oom_kill` of /proc/vmstat, since Linux 4.13); `None` where it does not count them.
-#[must_use]
 pub fn oom_kills() -> Option<u64> {
     let table = fs::read_to_string("/proc/vmstat").ok()?;
     table.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
 }
 
 /// Whether any swap is on: /proc/swaps has a line below its heading.
-#[must_use]
 pub fn is_swap_on() -> bool {
     fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().nth(1).is_some())
 }
 
 /// The mode of transparent huge pages: `always`, `madvise` or `never`.
-#[must_use]
 pub fn transparent_huge_pages() -> Option<String> {
     line("/sys/kernel/mm/transparent_hugepage/enabled").map(|all| selected(&all).to_owned())
 }
 
 /// Whether a DAMON context that may reclaim memory runs: as a module, by its administration files,
 /// or as a kernel thread.
-#[must_use]
 pub fn is_reclaimed_proactively() -> bool {
     if is_module_enabled("damon_reclaim") || is_module_enabled("damon_lru_sort") {
         return true;
@@ -79,7 +72,6 @@ fn any_entry(folder: &str, file: &str, matches: fn(&str) -> bool) -> bool {
 
 /// The lowest memory limit of this process's control group and of the groups around it, version 1
 /// or 2.
-#[must_use]
 pub fn control_group_limit() -> Option<u64> {
     // `memory.high` reclaims the page cache before `memory.max` does.
     let files = |is_unified: bool| match is_unified {

@@ -30,7 +30,6 @@ pub struct Mount {
 impl Mount {
     /// The mount that shows a file; `path` is absolute and without links, `device` is the device
     /// number of the file.
-    #[must_use]
     pub fn of(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
         Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
@@ -44,7 +43,6 @@ impl Mount {
     }
 
     /// The number of the block device that is mounted; `None` where the source is none.
-    #[must_use]
     pub fn source_device(&self) -> Option<DeviceNumber> {
         match FileStatus::from(&fs::metadata(&self.source).ok()?).kind {
             FileKind::BlockDevice(number) => Some(number),
@@ -70,14 +68,12 @@ impl Mount {
     }
 
     /// The path of a file within the file system, from its root.
-    #[must_use]
     pub fn inside(&self, path: &Path) -> Option<PathBuf> {
         let root = self.root.strip_prefix("/").ok()?;
         Some(root.join(path.strip_prefix(&self.point).ok()?))
     }
 
     /// The folders that an overlay shows, the uppermost first; none of another file system.
-    #[must_use]
     pub fn overlaid(&self) -> Vec<PathBuf> {
         if self.kind != "overlay" {
             return Vec::new();
@@ -88,7 +84,6 @@ impl Mount {
     }
 
     /// Whether an option without a value is set.
-    #[must_use]
     pub fn has_option(&self, name: &str) -> bool {
         self.options.split(',').any(|option| option == name)
     }

@@ -7,9 +7,6 @@ use std::path::Path;
 
 /// Whether a path can be looked up without leaving memory; since Linux 5.12. The lookup brings
 /// nothing into memory that was not there.
-///
-/// # Errors
-/// If the kernel does not look up names like that, or there is no such file.
 pub fn is_cached(path: &Path) -> io::Result<bool> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {

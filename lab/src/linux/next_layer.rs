@@ -18,17 +18,11 @@ const LUSTRE: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/lustre/osc"
 const CEPH: &str = "/sys/kernel/debug/ceph";
 
 /// Bytes that a process has read, from devices and by read calls.
-///
-/// # Errors
-/// Why they are not known, in one line.
 pub fn read_by_process(pid: u32) -> Result<IoBytes, String> {
     process_io_bytes(pid).map_err(|cause| cause.to_string())
 }
 
 /// Bytes that this machine has read from the object storage of Lustre, over all its mounts.
-///
-/// # Errors
-/// Why they are not known, in one line.
 pub fn read_by_lustre() -> Result<u64, String> {
     let folder = LUSTRE.iter().map(Path::new).find(|folder| folder.is_dir());
     let folder = folder.ok_or("no count of Lustre's clients is visible (root reads more)")?;
@@ -36,9 +30,6 @@ pub fn read_by_lustre() -> Result<u64, String> {
 }
 
 /// Bytes that this machine has read from the storage of CephFS, over all its mounts.
-///
-/// # Errors
-/// Why they are not known, in one line.
 pub fn read_by_ceph() -> Result<u64, String> {
     sum_of(Path::new(CEPH), "metrics/size", parse_ceph)
 }
@@ -46,9 +37,6 @@ pub fn read_by_ceph() -> Result<u64, String> {
 /// Bytes that all interfaces of the network have received, the loopback interface too: a server may
 /// be on this machine. Those that a process sees, if one is named, which may be in a network of its
 /// own.
-///
-/// # Errors
-/// Why they are not known, in one line.
 pub fn received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
     let whose = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let path = format!("/proc/{whose}/net/dev");
@@ -90,9 +78,6 @@ fn parse_interfaces(text: &str) -> Option<u64> {
 }
 
 /// Bytes that the server of an NFS export has sent, over all its mounts here.
-///
-/// # Errors
-/// Why they are not known, in one line.
 pub fn sent_by_nfs_server(source: &str) -> Result<u64, String> {
     let path = "/proc/self/mountstats";
     let text = fs::read_to_string(path).map_err(|cause| format!("{path}: {cause}"))?;

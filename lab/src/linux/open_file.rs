@@ -11,42 +11,26 @@ const PRIVATE: u32 = 0o700;
 
 /// Opens a file for reading without waiting: not for the other end of a pipe, and not as the
 /// terminal of this process.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn read_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
 }
 
 /// Creates a file that is written past the page cache.
-///
-/// # Errors
-/// If it exists, or the file system has no direct writes.
 pub fn create_direct(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).custom_flags(bits(OFlags::DIRECT)).open(path)
 }
 
 /// From now on reads and writes of this file go through the page cache.
-///
-/// # Errors
-/// If the call fails.
 pub fn end_direct(file: &File) -> io::Result<()> {
     let flags = fcntl_getfl(file)?;
     Ok(fcntl_setfl(file, flags - OFlags::DIRECT)?)
 }
 
 /// Creates a folder that only its owner may enter.
-///
-/// # Errors
-/// If it cannot be created.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(PRIVATE).create(path)
 }
 
-/// Makes a named pipe.
-///
-/// # Errors
-/// If it cannot be made.
 pub fn make_pipe(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 /// The first bytes of a file as text, at most so many; `None` unless it is a plain file of this
 /// user and no link.
-#[must_use]
 pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
     let file =
         File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
@@ -20,9 +19,6 @@ pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
 }
 
 /// Opens a file for appending, or makes it.
-///
-/// # Errors
-/// If it is a link, has another name, or belongs to somebody else; or if it cannot be opened.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

@@ -4,9 +4,6 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use std::io::{self, ErrorKind};
 
 /// Fills a short buffer, of up to 256 bytes.
-///
-/// # Errors
-/// If the kernel gives none.
 pub fn fill(buffer: &mut [u8]) -> io::Result<()> {
     let filled = getrandom(&mut *buffer, GetRandomFlags::empty())?;
     if filled < buffer.len() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }

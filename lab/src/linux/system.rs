@@ -4,20 +4,15 @@ use super::kernel_file::line;
 use procfs::{Current, LoadAverage};
 use std::fs;
 
-/// The name of this host.
-#[must_use]
 pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The release of the kernel.
-#[must_use]
 pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 /// The name that the distribution gives itself (os-release(5)).
-#[must_use]
 pub fn distribution() -> Option<String> {
     let text =
         fs::read_to_string("/etc/os-release").or_else(|_| fs::read_to_string("/usr/lib/os-release")).ok()?;
@@ -27,13 +22,11 @@ pub fn distribution() -> Option<String> {
 
 /// The random name that the kernel chose when it started: the same for every process until the next
 /// start.
-#[must_use]
 pub fn boot_id() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id")
 }
 
 /// The average number of runnable tasks over the last minute.
-#[must_use]
 pub fn load_1min() -> Option<f64> {
     LoadAverage::current().ok().map(|load| f64::from(load.one))
 }

@@ -14,7 +14,6 @@ impl Default for SystemRoot {
 
 impl SystemRoot {
     /// `proc` and `sys` below another folder.
-    #[must_use]
     pub fn below(folder: &Path) -> SystemRoot {
         SystemRoot(folder.to_owned())
     }

@@ -14,15 +14,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct RefusingPort {
     _socket: OwnedFd,
-    /// Its number.
     pub port: u16,
 }
 
 impl RefusingPort {
     /// Takes one that the system chooses.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn take() -> io::Result<RefusingPort> {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -32,16 +28,12 @@ impl RefusingPort {
 }
 
 /// Makes the end of a connection a reset, whatever is under way.
-///
-/// # Errors
-/// If the system does not allow it.
 pub fn reset_at_end(connection: &TcpStream) -> io::Result<()> {
     Ok(set_socket_linger(connection, Some(Duration::ZERO))?)
 }
 
 /// The user whose process on this machine has the other end of a connection over 127.0.0.1, as
 /// sock_diag(7) has it; `None` where the kernel does not say.
-#[must_use]
 pub fn user_of_peer(connection: &TcpStream) -> Option<u32> {
     let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
         (connection.peer_addr().ok()?, connection.local_addr().ok()?)

@@ -23,7 +23,6 @@ pub struct Size {
 const DEFAULT_SIZE: Size = Size { columns: 80, rows: 24 };
 
 /// Columns of the terminal that standard output is; `None` where it is none.
-#[must_use]
 pub fn columns() -> Option<u16> {
     let columns = tcgetwinsize(stdout()).ok().map(|size| size.ws_col);
     // A terminal that a launcher of MPI jobs makes has none.
@@ -31,7 +30,6 @@ pub fn columns() -> Option<u16> {
 }
 
 /// The size of the terminal that standard error is, now.
-#[must_use]
 pub fn size_of_stderr() -> Size {
     match tcgetwinsize(stderr()) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size { columns: size.ws_col, rows: size.ws_row },
@@ -41,20 +39,17 @@ pub fn size_of_stderr() -> Size {
 
 /// Whether standard error is a terminal on which this process may draw: not one on which a shell
 /// has put another program, or itself, in front.
-#[must_use]
 pub fn may_draw() -> bool {
     isatty(stderr()) && is_in_front(stderr()) != Some(false)
 }
 
 /// Whether standard input is a terminal whose keys are for this process.
-#[must_use]
 pub fn has_keys() -> bool {
     is_in_front(stdin()) == Some(true)
 }
 
 /// The keys that were pressed since the last call, without waiting for any; nothing where they are
 /// not for this process.
-#[must_use]
 pub fn pressed_keys() -> Vec<u8> {
     let stdin = stdin();
     if !has_keys() {

@@ -26,7 +26,6 @@ static MODE_BEFORE: OnceLock<Termios> = OnceLock::new();
 
 /// Takes the terminal that standard error is, or makes sure that it is taken still: after Ctrl-Z it
 /// is not. `farewell` is written when it is given back. `false` where the lab must not draw.
-#[must_use]
 pub fn take(farewell: &'static [u8]) -> bool {
     if !may_draw() {
         return false;
@@ -56,7 +55,6 @@ fn take_keys() {
 }
 
 /// Whether it is taken: signals may have given it back.
-#[must_use]
 pub fn is_taken() -> bool {
     IS_TAKEN.load(Ordering::Relaxed)
 }

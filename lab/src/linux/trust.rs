@@ -40,9 +40,6 @@ enum Why {
 /// of the entry decides. What is not there is not refused.
 ///
 /// `also` is a user whom the caller trusts beside root and itself.
-///
-/// # Errors
-/// The first file or folder from above that is not trusted.
 pub fn check(path: &Path, also: Option<u32>) -> Result<(), Distrust> {
     let trusted: Vec<u32> = user::trusted().into_iter().chain(also).collect();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

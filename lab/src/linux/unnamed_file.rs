@@ -13,9 +13,6 @@ const MODE: u32 = 0o666;
 
 /// Creates a file without a name in `folder`, for appending; `None` where the file system or the
 /// kernel has no files without names.
-///
-/// # Errors
-/// If it cannot be created for another reason.
 pub fn create(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
     match openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
@@ -26,17 +23,11 @@ pub fn create(folder: &Path) -> io::Result<Option<File>> {
 }
 
 /// Gives a file without a name its name.
-///
-/// # Errors
-/// If something has this name already, or the call fails.
 pub fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(linkat(CWD, descriptor::path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Renames a file.
-///
-/// # Errors
-/// If something has the new name already, or the call fails.
 pub fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS) => {

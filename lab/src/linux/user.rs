@@ -8,13 +8,11 @@ use std::io;
 use std::path::Path;
 
 /// Whether this process has all rights.
-#[must_use]
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
 /// Whether the user owns a file.
-#[must_use]
 pub fn owns(file: &Metadata) -> bool {
     FileStatus::from(file).owner == geteuid().as_raw()
 }
@@ -28,7 +26,6 @@ fn persons() -> Vec<u32> {
 
 /// Whether nobody but these users is in a group, by the files of groups and users; what is in
 /// neither file is not known, and then others may be.
-#[must_use]
 pub fn is_alone_in_group(group: u32, users: &[u32]) -> bool {
     let text = |path| std::fs::read_to_string(path).unwrap_or_default();
     is_alone(group, users, &text("/etc/group"), &text("/etc/passwd"))
@@ -58,16 +55,12 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
 }
 
 /// The users whose deeds are the user's own: root, the user, and who became root by sudo.
-#[must_use]
 pub fn trusted() -> Vec<u32> {
     const ROOT: u32 = 0;
     persons().into_iter().chain([ROOT]).collect()
 }
 
 /// Whether the user may write to a file, or create files in a folder.
-///
-/// # Errors
-/// The reason where the user may not.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     Ok(access(path, Access::WRITE_OK)?)
 }

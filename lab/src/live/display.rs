@@ -30,7 +30,6 @@ pub struct Live(Rc<RefCell<Display>>);
 /// What is wanted of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// Nothing.
     Nothing,
     /// The ranking as it grows, or one line after each round.
     Progress {
@@ -74,7 +73,6 @@ pub(super) struct Display {
 
 impl Live {
     /// Begins to show what is done: on the terminal, if standard error is one.
-    #[must_use]
     pub fn begin(shown: Shown) -> Live {
         let Shown::Progress { has_styles } = shown else { return Live::on(Output::Nowhere, false) };
         match Screen::of_stderr() {
@@ -117,13 +115,11 @@ impl Live {
         self.0.borrow_mut().take(line);
     }
 
-    /// Shows what happens next.
     pub fn about_to(&self, step: Step) {
         self.0.borrow_mut().about_to(step);
     }
 
     /// Whether the user has pressed the key that ends the run.
-    #[must_use]
     pub fn wants_end(&self) -> bool {
         self.0.borrow_mut().wants_end()
     }

@@ -87,7 +87,6 @@ fn share_of_activity(done: Done) -> String {
     format!("{:.0} % of {of}", (bytes.0 as f64 / of.0 as f64).min(1.0) * 100.0)
 }
 
-/// What a step is.
 fn doing(step: Step, state: StateNow) -> String {
     match step {
         Step::State(_, trials) => format!("{trials} trials"),

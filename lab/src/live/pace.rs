@@ -20,7 +20,6 @@ impl Pace {
         self.due.is_none_or(|due| now >= due)
     }
 
-    /// Something was drawn.
     pub(super) fn drawn(&mut self, begun: Instant, ended: Instant) {
         let rest = ended.saturating_duration_since(begun).saturating_mul(REST);
         self.due = Some(ended + rest.max(REST_MIN));

@@ -51,7 +51,6 @@ impl Look {
     }
 }
 
-/// All lines.
 pub(super) fn lines(view: &View, look: Look) -> Vec<String> {
     let mut lines = vec![first_line(view, look)];
     let mut below = warnings(view, look);

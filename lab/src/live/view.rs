@@ -40,7 +40,6 @@ pub(super) struct Done {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StateNow {
     pub(super) state: CacheState,
-    /// Its trials.
     pub(super) trials: usize,
     /// Contenders that were started since it began.
     pub(super) started: usize,
@@ -147,7 +146,6 @@ impl View {
         self.now = Now::Step(step);
     }
 
-    /// The name of a trial.
     pub(super) fn name(&self, trial: TrialIndex) -> &str {
         self.names.get(&trial).map_or("", String::as_str)
     }

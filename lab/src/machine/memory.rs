@@ -6,7 +6,6 @@ use crate::linux::memory::{SystemMemory, control_group_limit};
 /// Memory at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// All memory.
     pub total_bytes: u64,
     /// Memory that can be allocated without swapping.
     pub available_bytes: u64,
@@ -17,7 +16,6 @@ pub struct Memory {
 
 impl Memory {
     /// Reads it; zeros where the system does not say.
-    #[must_use]
     pub fn read() -> Memory {
         let SystemMemory { total_bytes, available_bytes } = SystemMemory::read();
         let limit_bytes = control_group_limit().filter(|&limit| limit < total_bytes);
@@ -25,14 +23,12 @@ impl Memory {
     }
 
     /// The most that can ever be cached: all memory, or the control group's limit.
-    #[must_use]
     pub fn ceiling_bytes(&self) -> u64 {
         self.limit_bytes.unwrap_or(self.total_bytes)
     }
 
     /// The most that can be cached now: what is available, or the control group's limit where that
     /// is less.
-    #[must_use]
     pub fn available_here_bytes(&self) -> u64 {
         self.available_bytes.min(self.ceiling_bytes())
     }

@@ -37,13 +37,11 @@ pub struct Machine {
     pub turbo: Option<bool>,
     /// Vector instructions that the scans may use.
     pub cpu_features: Vec<String>,
-    /// All memory.
     pub memory_bytes: u64,
     /// Memory that can be allocated without swapping.
     pub memory_available_bytes: u64,
     /// Limit of the control group of this process, if it has one.
     pub memory_limit_bytes: Option<u64>,
-    /// Size of a page.
     pub page_bytes: u64,
     /// Mode of transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
@@ -53,7 +51,6 @@ pub struct Machine {
     pub load_1min: Option<f64>,
     /// Whether the kernel reclaims memory before it is short (DAMON).
     pub proactive_reclaim: bool,
-    /// Whether any swap is on.
     pub swap: bool,
     /// Why io_uring may not be used, if it may not.
     pub io_uring_refused: Option<String>,
@@ -67,13 +64,11 @@ pub struct Machine {
 
 impl Machine {
     /// The quota of processors, if it is fewer than there are.
-    #[must_use]
     pub fn quota(&self) -> Option<f64> {
         self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
     }
 
     /// Processors whose time this process can have.
-    #[must_use]
     pub fn processors(&self) -> f64 {
         self.quota().unwrap_or_else(|| self.all_processors())
     }
@@ -84,7 +79,6 @@ impl Machine {
     }
 
     /// One line for tables: processor, its clock, memory that may be used, system, hypervisor.
-    #[must_use]
     pub fn summary(&self) -> String {
         let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
         parts.push(format!("{} {}", self.cpus, if self.cpus == 1 { "cpu" } else { "cpus" }));

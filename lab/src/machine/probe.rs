@@ -6,7 +6,6 @@ use crate::linux::{clock, cpu, hypervisor, io_uring, memory, system, user};
 
 impl Machine {
     /// Collects every fact; a fact that cannot be found out is `None`.
-    #[must_use]
     pub fn probe() -> Machine {
         let memory = Memory::read();
         Machine {
@@ -38,7 +37,6 @@ impl Machine {
 }
 
 /// The name of the time since the kernel was started: another after the next start.
-#[must_use]
 pub fn boot() -> Option<String> {
     system::boot_id()
 }

@@ -11,7 +11,6 @@ use std::fmt::{Display, Write};
 /// Elements that have no content.
 const EMPTY: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
 
-/// One element with what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     name: &'static str,

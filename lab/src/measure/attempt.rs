@@ -9,9 +9,6 @@ const TRIES: u32 = 4;
 
 /// The samples of a turn, or the end that it brought. For every try whose state was not proven,
 /// `rejected` gets the reason, and may repair the state before the next try.
-///
-/// # Errors
-/// Only those of `rejected`.
 pub(super) fn proven<E>(
     sampler: &mut dyn Sampler,
     trial: TrialIndex,

@@ -10,7 +10,6 @@ const WHILE: Duration = Duration::from_millis(250);
 /// A process that used processors while it was observed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Busy {
-    /// Its number.
     pub pid: u32,
     /// Its short name, control characters replaced.
     pub name: String,
@@ -20,7 +19,6 @@ pub struct Busy {
 
 /// The processes, without this one, that used processors during a quarter of a second, the busiest
 /// first; another lab is among them even when its contender does all the work.
-#[must_use]
 pub fn others() -> Vec<Busy> {
     let before: HashMap<u32, u64> =
         process::all().into_iter().map(|process| (process.pid, process.cpu_ns)).collect();

@@ -55,7 +55,6 @@ pub enum Eviction {
 
 impl Eviction {
     /// That of a run that may drop the caches of the whole machine.
-    #[must_use]
     pub fn of_run(drop_caches: bool) -> Eviction {
         if drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
     }
@@ -73,9 +72,6 @@ pub struct Filled {
 /// The page cache of a target: of one file, or of many.
 pub trait TargetCache: std::fmt::Debug {
     /// How much is in the page cache now.
-    ///
-    /// # Errors
-    /// If a call fails.
     fn resident(&self) -> Result<ResidencyProof, CacheError>;
 
     /// Makes it cold, with the files below it: written back, evicted, proven.
@@ -88,24 +84,15 @@ pub trait TargetCache: std::fmt::Debug {
 
     /// The same before a fill. Caches of the whole machine are dropped before cold readings only:
     /// a warm reading needs the program that reads in memory, too.
-    ///
-    /// # Errors
-    /// As for [`TargetCache::evict`].
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
 
     /// Makes it warm by the standard fill ([`FILL`]) after it was evicted, and proves it; or where
     /// pages cannot be evicted: pages that stayed keep the folios in which they were first read.
-    ///
-    /// # Errors
-    /// [`CacheError::TooLarge`] and [`CacheError::NotFilled`] where it does not fit the memory.
     fn fill_evicted(&self) -> Result<Filled, CacheError>;
 
     /// Makes it warm again where pages were evicted since the last fill: evicted as a whole and
     /// filled the standard way; of many files those alone that lost pages, and the others keep the
     /// folios that they have. What lives in memory is warm as it is, and is only read.
-    ///
-    /// # Errors
-    /// Those of [`TargetCache::evict`] and of [`TargetCache::fill_evicted`].
     fn refill(&self) -> Result<Filled, CacheError>;
 }
 
@@ -125,9 +112,6 @@ const REMAINS_PERCENT: u64 = 1;
 
 impl PageCache {
     /// Opens the file read-only.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or if its state cannot be found out here.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
         Ok(PageCache::of(Residency::open(path)?, eviction))
     }
@@ -138,30 +122,22 @@ impl PageCache {
     }
 
     /// The same with files below it, which [`PageCache::evict`] makes cold too.
-    #[must_use]
     pub fn above(self, below: &[PathBuf]) -> PageCache {
         PageCache { below: below.to_vec(), ..self }
     }
 
     /// The same for a part of the file.
-    #[must_use]
     pub fn of_part(self, part: Option<Part>) -> PageCache {
         PageCache { residency: self.residency.of_part(part), ..self }
     }
 
     /// Makes the files below it cold, the nearest first: what one writes back becomes pages of the
     /// next.
-    ///
-    /// # Errors
-    /// As for [`TargetCache::evict`].
     pub fn evict_below(&self) -> Result<(), CacheError> {
         PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
     }
 
     /// The same for the files below a target of so many pages.
-    ///
-    /// # Errors
-    /// As for [`TargetCache::evict`].
     pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
         let remaining = target_pages * REMAINS_PERCENT / 100;
         // Opened when it is needed: a file below whose state is not known takes away the cold state
@@ -208,9 +184,6 @@ impl PageCache {
     }
 
     /// The fill of a file that is evicted, with the memory that there is.
-    ///
-    /// # Errors
-    /// As for [`TargetCache::fill_evicted`].
     pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
         let size_bytes = self.fitting(memory)?;
         self.read_warm(size_bytes, *memory)

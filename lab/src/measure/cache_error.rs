@@ -60,9 +60,7 @@ pub enum CacheError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
         size_bytes: u64,
-        /// The memory that there is.
         memory: Memory,
     },
     /// Pages left the cache while others were read.
@@ -75,7 +73,6 @@ pub enum CacheError {
     NotFilled {
         /// The file.
         path: PathBuf,
-        /// Its size.
         size_bytes: u64,
         /// What was found after the fill.
         proof: ResidencyProof,
@@ -119,7 +116,6 @@ pub enum CacheError {
     Io {
         /// The file.
         path: PathBuf,
-        /// The call.
         call: &'static str,
         /// The system's error.
         cause: io::Error,

@@ -17,30 +17,18 @@ pub trait Sampler {
     fn launch(&mut self, _next: &[TrialIndex]) {}
 
     /// Starts the trial's contender, again if it is running; every parameter in force.
-    ///
-    /// # Errors
-    /// If the contender cannot take part, or the run must end.
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd>;
 
     /// One untimed reading whose answer is compared. If the file of the trial may be read only
     /// once, another file is read.
-    ///
-    /// # Errors
-    /// If the contender failed or answered wrongly, or the run must end.
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd>;
 
     /// Evicts the files of the plan and fills them the standard way; with the number of the last
     /// fill, only what was evicted since then.
-    ///
-    /// # Errors
-    /// If the file cannot be made warm, or the run must end.
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
 
     /// One turn from a proven state: one or more timed readings, metered, with every answer
     /// compared. The samples carry the slot.
-    ///
-    /// # Errors
-    /// If the state could not be proven, the trial ended, or the run must end.
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
     /// Counts what contenders do inside, each in one untimed run of a process of its own, side by
@@ -64,9 +52,6 @@ pub trait Sampler {
     }
 
     /// Inspects a contender in untimed runs of processes of its own; the lines for the record.
-    ///
-    /// # Errors
-    /// If the run must end. What cannot be inspected has its reason in the lines.
     fn inspect(&mut self, _trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         Ok(Vec::new())
     }
@@ -98,9 +83,6 @@ pub trait Sampler {
     fn close(&mut self, trial: TrialIndex);
 
     /// Runs what the user wants to be run after the last reading, once.
-    ///
-    /// # Errors
-    /// The reason, if something failed.
     fn clean_up(&mut self) -> Result<(), String> {
         Ok(())
     }
@@ -120,15 +102,9 @@ pub trait Sampler {
 /// Where a turn waits until it may begin.
 pub trait StartingGate {
     /// Waits until this host may make the state that the turn starts from.
-    ///
-    /// # Errors
-    /// If it never may.
     fn before_state(&mut self) -> Result<(), SampleError>;
 
     /// The state of this host is proven; whether the turn may begin.
-    ///
-    /// # Errors
-    /// If it may not: the turn is tried again.
     fn ready(&mut self) -> Result<(), SampleError>;
 
     /// Waits for the beginning, right before the contender is told to read. Returns at once unless
@@ -139,18 +115,11 @@ pub trait StartingGate {
 /// Takes what a run finds and shows what it does.
 pub trait Sink {
     /// One more line for the record.
-    ///
-    /// # Errors
-    /// If the record cannot be written; the run ends.
     fn append(&mut self, line: Line) -> Result<(), RecordError>;
 
-    /// Shows what happens next.
     fn about_to(&mut self, step: Step);
 
     /// Whether the user wants the run to end as if its time were used up. Asked between turns.
-    ///
-    /// # Errors
-    /// If the record cannot be written.
     fn wants_end(&mut self) -> Result<bool, RecordError> {
         Ok(false)
     }
@@ -173,7 +142,6 @@ pub struct Slot {
 
 impl Slot {
     /// The slot of a turn whose samples are not recorded.
-    #[must_use]
     pub fn unrecorded(state: CacheState) -> Slot {
         Slot { state, fill: 0, round: 0, position: 0, rung: None }
     }
@@ -192,9 +160,7 @@ pub enum Step {
     Count(TrialIndex, Progress),
     /// Inspects a contender, untimed.
     Inspect(TrialIndex),
-    /// Takes a turn.
     Turn {
-        /// The trial.
         trial: TrialIndex,
         /// The round, from 0.
         round: u32,
@@ -203,7 +169,6 @@ pub enum Step {
         /// Trials in the round.
         of: u32,
     },
-    /// A round is over.
     RoundOver(Progress),
 }
 
@@ -218,7 +183,6 @@ pub struct Progress {
 
 impl Progress {
     /// The time left at the rate so far; `None` before anything is done.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn left(&self) -> Option<Nanos> {
         let elapsed_s = self.elapsed_ns as f64 / 1e9;
@@ -229,9 +193,7 @@ impl Progress {
 /// The end of a trial or of the whole run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrialEnd {
-    /// Of the trial.
     Trial(Outcome),
-    /// Of the run.
     Run(EndReason),
     /// Of the run, because of this trial.
     Both(Outcome, EndReason),
@@ -242,7 +204,6 @@ pub enum TrialEnd {
 pub enum SampleError {
     /// The state of the cache was not proven; the turn may be repeated.
     Unproven(String),
-    /// Something ended.
     TrialEnd(TrialEnd),
 }
 
@@ -254,7 +215,6 @@ impl From<TrialEnd> for SampleError {
 
 impl SampleError {
     /// The end of a trial that is refused.
-    #[must_use]
     pub fn refused(reason: String) -> SampleError {
         TrialEnd::Trial(Outcome::Refused { reason }).into()
     }

@@ -41,13 +41,9 @@ pub enum NextLayer {
         source: String,
     },
     /// A layer with a cache that counts nothing that can be seen.
-    Uncounted {
-        /// Its name.
-        name: String,
-    },
+    Uncounted { name: String },
 }
 
-/// What a layer has counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerBytes {
     /// What it read for its users, from devices or a server.
@@ -58,7 +54,6 @@ pub struct LayerBytes {
 
 impl LayerBytes {
     /// Between two counts.
-    #[must_use]
     pub fn until(self, after: LayerBytes) -> LayerBytes {
         let between =
             |before: Result<u64, String>, after: Result<u64, String>| Ok(after?.saturating_sub(before?));
@@ -68,7 +63,6 @@ impl LayerBytes {
 
 impl NextLayer {
     /// Of a chain; `None` where nothing in it has bytes of its own to count.
-    #[must_use]
     pub fn of(chain: &[Layer]) -> Option<NextLayer> {
         if let Some(pid) = layers::process(chain) {
             return Some(NextLayer::Program { pid });
@@ -86,7 +80,6 @@ impl NextLayer {
     }
 
     /// What it has counted until now; each count may have a reason instead.
-    #[must_use]
     pub fn count(&self) -> LayerBytes {
         let same = |read: Result<u64, String>| LayerBytes { arrived: read.clone(), read };
         match self {
@@ -101,7 +94,6 @@ impl NextLayer {
 
     /// Why a cold reading of so many bytes is none: less arrived here than must have; `None` if
     /// enough did, or nothing is known.
-    #[must_use]
     pub fn too_little(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
         let least = match self {
             NextLayer::Program { .. } => size_bytes.div_ceil(PROGRAM_SHARE),
@@ -121,7 +113,6 @@ impl NextLayer {
     }
 
     /// Why a warm reading of so many bytes is none: they arrived here meanwhile.
-    #[must_use]
     pub fn too_much(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
         let arrived = *counted.arrived.as_ref().ok()?;
         (arrived >= size_bytes.div_ceil(WARM_SHARE)).then(|| match self {

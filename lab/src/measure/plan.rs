@@ -22,8 +22,6 @@ pub const FILLS_PER_START: u32 = 5;
 pub const ROUNDS_MIN: u32 = 5;
 
 impl Budget {
-    /// The time itself.
-    #[must_use]
     pub fn time(self) -> Nanos {
         match self {
             Budget::Advised(time) | Budget::Firm(time) => time,
@@ -33,7 +31,6 @@ impl Budget {
 
 impl Rules {
     /// The rules by which each file is read once and nothing is repeated, as in a sweep.
-    #[must_use]
     pub fn one_reading(seed: u64) -> Rules {
         Rules {
             warmup: 0,
@@ -51,14 +48,12 @@ impl Rules {
 
     /// Rounds between two fills of the cache, so that the fewest readings are spread over the
     /// fewest fills.
-    #[must_use]
     pub fn rounds_per_fill(&self) -> u32 {
         self.min_runs.div_ceil(self.fills.max(1)).max(1)
     }
 
     /// How many of the `requested` readings one turn may have: few enough that the most readings
     /// are spread over the fewest fills, and a divisor of the most readings.
-    #[must_use]
     pub fn readings_per_turn(&self, requested: u32) -> u32 {
         let most = requested.min(self.max_runs / self.fills.max(1));
         (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)
@@ -98,7 +93,6 @@ pub enum Role {
 
 impl Role {
     /// Whether other trials may be compared with it.
-    #[must_use]
     pub fn is_compared_with(self) -> bool {
         matches!(self, Role::Baseline | Role::Common)
     }
@@ -119,7 +113,6 @@ pub struct Plan {
 
 impl Planned {
     /// The same on another target.
-    #[must_use]
     pub fn on(&self, target: usize) -> Planned {
         let mut planned = self.clone();
         planned.trial.target = target;
@@ -148,7 +141,6 @@ impl Plan {
     ///
     /// # Panics
     /// If the plan has no trial of this index.
-    #[must_use]
     pub fn planned(&self, trial: TrialIndex) -> &Planned {
         let is_it = |planned: &&Planned| planned.trial.index == trial;
         // A sweep has thousands of trials, and most plans number theirs in order.
@@ -162,7 +154,6 @@ impl Plan {
     ///
     /// # Panics
     /// As for [`Plan::planned`].
-    #[must_use]
     pub fn contest(&self, trial: TrialIndex) -> Contest {
         self.planned(trial).trial.contest()
     }
@@ -171,13 +162,11 @@ impl Plan {
     ///
     /// # Panics
     /// As for [`Plan::planned`].
-    #[must_use]
     pub fn is_control(&self, trial: TrialIndex) -> bool {
         self.planned(trial).trial.is_control()
     }
 
     /// The trials of one state, by index.
-    #[must_use]
     pub fn trials_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.map(|planned| planned.trial.index).collect()
@@ -185,7 +174,6 @@ impl Plan {
 
     /// The order of one round: `live`, places in a list of trials, shuffled by the seed, the state
     /// and the round alone, so that it can be repeated.
-    #[must_use]
     pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
         // No record has both a known and an unknown state.
         let stream = u64::from(round) << 1 | u64::from(state == CacheState::Warm);

@@ -24,8 +24,6 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Probes all of them.
-    #[must_use]
     pub fn probe() -> Rights {
         Rights {
             syscalls: counts::can_count_syscalls(),
@@ -40,9 +38,6 @@ impl Rights {
 }
 
 /// Whether the page cache of the whole machine may be emptied.
-///
-/// # Errors
-/// If it may not, with the file and the cause.
 pub fn drop_caches() -> Result<(), String> {
     page_cache::may_evict_machine()
 }

@@ -41,9 +41,6 @@ pub struct SweepTarget {
 
 impl SweepTarget {
     /// The target of this number with control over its page cache.
-    ///
-    /// # Errors
-    /// If it cannot be examined, or its state cannot be observed here.
     pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
         let cache_control = CacheControl::of(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
@@ -100,9 +97,6 @@ pub enum CacheControlError {
 
 impl CacheControl {
     /// The control over a target as it is now, before its right answer is found.
-    ///
-    /// # Errors
-    /// If its file cannot be examined, or its state cannot be observed here.
     pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
         let next_layer = NextLayer::of(&target.facts.layers);
         let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
@@ -118,16 +112,12 @@ impl CacheControl {
     }
 
     /// Makes the file cold, and proves it.
-    ///
-    /// # Errors
-    /// The reason why it is not.
     pub fn evict(&self) -> Result<(), String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
         cache.evict().map(drop).map_err(|error| error.to_string())
     }
 
     /// The pages in memory; `None` behind a foreign server.
-    #[must_use]
     pub fn cache(&self) -> Option<&dyn TargetCache> {
         match self {
             CacheControl::File { cache, .. } => Some(cache),
@@ -137,7 +127,6 @@ impl CacheControl {
     }
 
     /// What the file was; `None` for many files, and behind a foreign server.
-    #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
             CacheControl::File { identity, .. } => Some(*identity),
@@ -148,22 +137,17 @@ impl CacheControl {
 
 impl MeasuredTarget<'_> {
     /// Its pages in memory; `None` behind a foreign server.
-    #[must_use]
     pub fn cache(&self) -> Option<&dyn TargetCache> {
         self.cache_control.cache()
     }
 
     /// How much of the file is resident now.
-    ///
-    /// # Errors
-    /// The reason why that is not known.
     pub fn resident(&self) -> Result<ResidencyProof, String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
         cache.resident().map_err(|error| error.to_string())
     }
 
     /// What is resident now and how it changed: of many files by one visit to each.
-    #[must_use]
     pub fn look(&self) -> Look {
         match &self.cache_control {
             CacheControl::Tree { cache, .. } => cache.look(),
@@ -174,7 +158,6 @@ impl MeasuredTarget<'_> {
     }
 
     /// The layer below its file system, if that has a counter of its own.
-    #[must_use]
     pub fn next_layer(&self) -> Option<&NextLayer> {
         match &self.cache_control {
             CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
@@ -186,7 +169,6 @@ impl MeasuredTarget<'_> {
 
     /// Whether both are the same file, so that the state of one is the state of the other, or the
     /// files of one are among those of the other.
-    #[must_use]
     pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
             || self.target.tree().is_some() && self.target.tree() == other.target.tree()
@@ -195,7 +177,6 @@ impl MeasuredTarget<'_> {
     }
 
     /// Bytes that are in the page cache when it is warm.
-    #[must_use]
     pub fn cached_bytes(&self) -> u64 {
         let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
         copied.unwrap_or_else(|| self.target.facts.cached_bytes())
@@ -212,7 +193,6 @@ impl MeasuredTarget<'_> {
 
     /// How it changed since its right answer was found; that it can no longer be examined is a
     /// change too.
-    #[must_use]
     pub fn change(&self) -> Option<String> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
             return tree.change();

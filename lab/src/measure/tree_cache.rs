@@ -61,9 +61,6 @@ pub struct TreeCache {
 
 impl TreeCache {
     /// Of these files, if their state can be observed here.
-    ///
-    /// # Errors
-    /// If the first cannot be opened, or if its state cannot be found out here.
     pub fn of(tree: &Arc<Tree>, below: &[PathBuf], eviction: Eviction) -> Result<TreeCache, CacheError> {
         let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
         if let Some(first) = tree.paths()?.next() {

@@ -33,7 +33,6 @@ pub struct WarmUpFile {
 
 impl WarmUpFile {
     /// The file at this path, with a link beside it.
-    #[must_use]
     pub fn at(file: &Path, by_path: SweepTarget) -> WarmUpFile {
         let (file, link) = (file.to_owned(), file.with_file_name("next"));
         let target = Target { place: Place::File(link.clone()), ..by_path.target.clone() };
@@ -52,9 +51,6 @@ impl WarmUpFile {
     }
 
     /// The file in place of what a trial reads. The link leads to it.
-    ///
-    /// # Errors
-    /// The reason if the link cannot be changed, or the file cannot be opened.
     pub(super) fn in_place_of(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
         self.lead_to(&self.file)?;
         let known = if WarmUpFile::is_linked(trial) { &self.by_link } else { &self.by_path };
@@ -62,9 +58,6 @@ impl WarmUpFile {
     }
 
     /// Makes the link lead to a file. A program that opens it meanwhile gets one file or the other.
-    ///
-    /// # Errors
-    /// The reason if it cannot be changed.
     pub(super) fn lead_to(&self, file: &Path) -> Result<(), String> {
         self.replace_link(file).map_err(|cause| format!("{}: {cause}", shown(&self.link)))
     }

@@ -47,7 +47,6 @@ pub enum Check {
 
 impl Check {
     /// Whether the answer is a number, as that of every other contender.
-    #[must_use]
     pub fn is_count(&self) -> bool {
         *self == Check::Count
     }
@@ -55,7 +54,6 @@ impl Check {
 
 impl CommandRules {
     /// Whether nothing is asked.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == CommandRules::default()
     }

@@ -8,7 +8,6 @@ use std::fmt;
 /// Processes that outlived the readings that started them, and were ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftBehind {
-    /// How many.
     pub processes: u64,
     /// After how many readings, untimed ones included.
     pub readings: u64,
@@ -17,7 +16,6 @@ pub struct LeftBehind {
 /// Scheduling that a contender gave itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnScheduling {
-    /// How it ran.
     pub ran: Scheduling,
     /// How the lab started it.
     pub given: Scheduling,
@@ -26,7 +24,6 @@ pub struct OwnScheduling {
 /// What a contender did beside reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Conduct {
-    /// What it left behind.
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
     pub left_behind: LeftBehind,
     /// What it gave itself, each kind once.
@@ -54,14 +51,11 @@ impl Conduct {
         self.scheduling.extend(new);
     }
 
-    /// Whether it only read.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Conduct::default()
     }
 
     /// The remarks about it, one a line.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());
         left.into_iter().chain(self.scheduling.iter().map(OwnScheduling::to_string)).collect()

@@ -14,8 +14,6 @@ pub struct Contest {
 }
 
 impl Trial {
-    /// The contest that it is in.
-    #[must_use]
     pub fn contest(&self) -> Contest {
         Contest { target: self.target, decodes: self.decodes, work: self.work }
     }

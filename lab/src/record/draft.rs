@@ -63,7 +63,6 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// The names in a folder.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
         entries.map(|name| name.to_string_lossy().into_owned()).collect()

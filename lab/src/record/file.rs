@@ -74,9 +74,6 @@ const BLOCK_BYTES: usize = 1 << 16;
 impl RecordWriter {
     /// Begins a record. Its file has no name before [`RecordWriter::publish`] gives it, which
     /// nothing may have by then.
-    ///
-    /// # Errors
-    /// If there is such a file already, or none can be made.
     pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
         if path.exists() {
@@ -91,9 +88,6 @@ impl RecordWriter {
 
     /// Gives the file its name, with all that was appended so far: a record under a name has its
     /// header. Nothing happens to one that has its name.
-    ///
-    /// # Errors
-    /// If something has the name meanwhile, or it cannot be given.
     pub fn publish(&mut self) -> Result<(), RecordError> {
         let Some(draft) = &self.draft else { return Ok(()) };
         let named = draft.name(&self.file, &self.path);
@@ -103,9 +97,6 @@ impl RecordWriter {
     }
 
     /// Removes the file of a record that was begun here.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
     pub fn withdraw(mut self) -> Result<(), RecordError> {
         match self.draft.take() {
             Some(draft) => draft.discard(),
@@ -117,9 +108,6 @@ impl RecordWriter {
 
     /// Opens a record to go on with it. Nothing is changed before the first line is appended: then
     /// a last line that was torn is cut off.
-    ///
-    /// # Errors
-    /// If there is none, it is another user's, it may not be written, or another lab is writing it.
     pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
         let io = |cause| RecordError::Io { path: path.to_owned(), cause };
         let file = File::options().read(true).append(true).open(path).map_err(io)?;
@@ -131,9 +119,6 @@ impl RecordWriter {
     }
 
     /// What the file holds, whatever its name means by now, and when it was last written.
-    ///
-    /// # Errors
-    /// As for [`Record::read`].
     pub fn read_back(&self) -> Result<(Record, SystemTime), RecordError> {
         let io = |cause| RecordError::Io { path: self.path.clone(), cause };
         let mut file = &self.file;
@@ -155,16 +140,11 @@ impl RecordWriter {
     }
 
     /// Where it is written.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Appends one line with a single write, so that a killed run leaves whole lines.
-    ///
-    /// # Errors
-    /// If the file cannot be written, for instance on a full disk, or holds as much as can be read
-    /// back.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
@@ -223,10 +203,6 @@ fn whole_bytes(file: &File) -> io::Result<u64> {
 impl Record {
     /// Reads a record back, as far as it was written: a last line that was cut off is left out.
     /// Every line is held against the rules of `check`.
-    ///
-    /// # Errors
-    /// If the file is no record, is of a later schema, is broken in the middle, or says what cannot
-    /// be.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let file = File::open(path).map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
         Record::read_from(path, &file)

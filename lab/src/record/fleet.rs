@@ -23,7 +23,6 @@ pub struct Fleet {
 
 impl Fleet {
     /// How those that have come now differ from these.
-    #[must_use]
     pub fn change(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
         let (before, now) = (self.ranks.len(), ranks.len());
         if before != now {
@@ -63,19 +62,14 @@ pub enum Share {
     Own,
 }
 
-/// One rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
-    /// The name of its host.
     pub host: String,
-    /// What it reads.
     pub path: String,
     /// Where in the file it begins, if it reads a part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_bytes: Option<u64>,
-    /// Bytes that it reads.
     pub size_bytes: u64,
-    /// Digest of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Ranks with the same number share a page cache of their file.
@@ -102,15 +96,12 @@ pub struct RankTiming {
     pub started_ns: u64,
     /// How long after the time that rank 0 had named.
     pub late_ns: u64,
-    /// What its reading took.
     pub wall_ns: u64,
     /// How wrong its times may be.
     pub bound_ns: u64,
 }
 
 impl RankTiming {
-    /// When its reading ended.
-    #[must_use]
     pub fn ended_ns(&self) -> u64 {
         self.started_ns.saturating_add(self.wall_ns)
     }
@@ -119,7 +110,6 @@ impl RankTiming {
 /// A turn as each rank took it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetTurn {
-    /// Number of the trial.
     pub trial: TrialIndex,
     /// Which round, from 0.
     pub round: u32,
@@ -129,7 +119,6 @@ pub struct FleetTurn {
 
 impl FleetTurn {
     /// From the first start to the last end.
-    #[must_use]
     pub fn job_ns(&self) -> u64 {
         let first = self.ranks.iter().map(|rank| rank.started_ns).min().unwrap_or(0);
         let last = self.ranks.iter().map(RankTiming::ended_ns).max().unwrap_or(0);
@@ -137,7 +126,6 @@ impl FleetTurn {
     }
 
     /// How wrong that may be: the first and the last may be of different ranks.
-    #[must_use]
     pub fn bound_ns(&self) -> u64 {
         let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.bound_ns).collect();
         bounds.sort_unstable();
@@ -145,7 +133,6 @@ impl FleetTurn {
     }
 
     /// Between the first start and the last.
-    #[must_use]
     pub fn start_spread_ns(&self) -> u64 {
         let starts = || self.ranks.iter().map(|rank| rank.started_ns);
         starts().max().unwrap_or(0) - starts().min().unwrap_or(0)

@@ -50,7 +50,6 @@ pub struct Header {
 pub struct Receipt {
     /// Its name in the roster.
     pub contender: String,
-    /// Its version.
     pub version: String,
     /// Compiler, runtime, flags.
     pub runtime: String,

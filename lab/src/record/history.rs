@@ -24,7 +24,6 @@ pub struct History {
 /// A run in the history.
 #[derive(Debug)]
 pub struct HistoryEntry {
-    /// Its folder.
     pub folder: PathBuf,
     /// The names that were given to it.
     pub names: Vec<String>,
@@ -41,7 +40,6 @@ pub enum Removable {
     Run(PathBuf),
     /// The name of a record elsewhere.
     Name {
-        /// The name.
         name: String,
         /// Path of the record.
         folder: PathBuf,
@@ -73,7 +71,6 @@ pub enum HistoryError {
     TooFew {
         /// The requested name.
         name: String,
-        /// How many there are.
         runs: usize,
         /// Where.
         folder: PathBuf,
@@ -87,7 +84,6 @@ pub enum HistoryError {
     /// A file or folder cannot be read, made or removed.
     #[error("{path}: {cause}")]
     Io {
-        /// Which.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
@@ -100,9 +96,6 @@ fn near_words(near: &[String]) -> String {
 
 impl History {
     /// The user's.
-    ///
-    /// # Errors
-    /// If the user has no home folder.
     pub fn of_user() -> Result<History, HistoryError> {
         let runs = folder::runs()?;
         let names = runs.with_file_name("names");
@@ -110,9 +103,6 @@ impl History {
     }
 
     /// All runs, the newest first; records saved outside the data folder are at the end.
-    ///
-    /// # Errors
-    /// If a folder cannot be read.
     pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let (runs, mut names) = (self.runs()?, self.names()?);
         let mut entries = Vec::new();
@@ -130,9 +120,6 @@ impl History {
     }
 
     /// The record that is meant by `last`, `last~N`, a saved name, a run's folder or a path.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn find(&self, name: &str) -> Result<PathBuf, HistoryError> {
         if let Some(back) = steps_back(name) {
             let mut runs = self.runs()?;
@@ -152,9 +139,6 @@ impl History {
     }
 
     /// Gives a record a name; one that had it before loses it.
-    ///
-    /// # Errors
-    /// If the name cannot be written.
     pub fn save(&self, name: &SaveName, record: &Path) -> Result<(), HistoryError> {
         let io = |path: &Path| {
             let path = path.to_owned();
@@ -178,9 +162,6 @@ impl History {
     }
 
     /// What would go under this name.
-    ///
-    /// # Errors
-    /// If there is none of this name.
     pub fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
         let known = steps_back(name).is_some()
             || self.names()?.iter().any(|(own, _)| own == name)
@@ -196,9 +177,6 @@ impl History {
 
     /// Removes a run of the data folder with its names, or only the name of a record in another
     /// folder.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
     pub fn remove(&self, what: Removable) -> Result<Removed, HistoryError> {
         let remove = |path: PathBuf| match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HistoryError::Io { path, cause }),

@@ -28,7 +28,6 @@ pub struct FlameGraph {
 /// A function, and the share of samples that lay in it and not in what it called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HotSpot {
-    /// Its name.
     pub name: String,
     /// 0 to 1.
     pub share: f64,
@@ -42,7 +41,6 @@ pub struct Trace {
     /// Why read calls are unknown; `None` where they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Time of the traced reading.
     pub wall_ns: u64,
     /// Page faults served without the device, of the traced reading.
     pub minor_faults: Option<u64>,
@@ -68,7 +66,6 @@ pub struct Trace {
     /// distinguish them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brought_bytes: Option<Spread>,
-    /// How long each took.
     pub latency_ns: Spread,
     /// Read calls that began where the one before of the same thread had ended.
     pub sequential: u64,
@@ -81,7 +78,6 @@ pub struct Trace {
 /// How some numbers are spread: exact at a few places, and as a histogram over powers of two.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many.
     pub n: u64,
     /// The smallest.
     pub least: u64,
@@ -100,7 +96,6 @@ pub struct Spread {
 impl Spread {
     /// Of these numbers. Percentiles are numbers that are among them (nearest rank; Hyndman & Fan
     /// 1996, type 1).
-    #[must_use]
     pub fn of(mut numbers: Vec<u64>) -> Spread {
         numbers.sort_unstable();
         let (Some(&least), Some(&most)) = (numbers.first(), numbers.last()) else { return Spread::default() };
@@ -118,21 +113,18 @@ impl Spread {
 
 impl Trace {
     /// Read calls that are known.
-    #[must_use]
     pub fn reads(&self) -> u64 {
         self.latency_ns.n
     }
 
     /// Read calls that brought nothing: those that found the end of the file, and those that
     /// failed.
-    #[must_use]
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
 
     /// Bytes of each read call that returned any. If the record does not distinguish them, all
     /// ranks except the smallest are those of all calls.
-    #[must_use]
     pub fn brought(&self) -> Spread {
         if let Some(brought) = &self.brought_bytes {
             return brought.clone();
@@ -148,7 +140,6 @@ impl Trace {
 
     /// The share of read calls that began where the one before had ended; the first of each thread
     /// has none before.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]
     pub fn sequential_share(&self) -> Option<f64> {
         let followed = self.reads().checked_sub(self.threads).filter(|&followed| followed > 0)?;

@@ -6,7 +6,6 @@ use crate::trial::{Answer, CacheState};
 
 /// The sample of all together, which took so long; `None` without samples. A meter that one lacks
 /// is missing.
-#[must_use]
 pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Option<Sample> {
     let first = samples.first()?;
     let sum = |of: fn(&Sample) -> Option<u64>| samples.iter().map(of).sum::<Option<u64>>();

@@ -17,7 +17,6 @@ pub struct Latencies(String);
 pub struct LatencyCount {
     /// The highest time that counts as this.
     pub ns: u64,
-    /// How many reads.
     pub reads: u64,
 }
 
@@ -31,7 +30,6 @@ pub struct LatenciesError(String);
 pub struct TurnLatencies {
     /// In which fill of the cache.
     pub fill: u32,
-    /// In which round.
     pub round: u32,
     /// The histogram.
     pub latencies: Latencies,
@@ -39,7 +37,6 @@ pub struct TurnLatencies {
 
 impl Latencies {
     /// The counts that are not 0, from the shortest time to the longest.
-    #[must_use]
     pub fn counts(&self) -> Vec<LatencyCount> {
         let histogram = decoded(&self.0).expect("it was decoded when it was made");
         let recorded = histogram.iter_recorded();

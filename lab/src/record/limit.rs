@@ -39,7 +39,6 @@ pub enum LimitKind {
 
 impl LimitKind {
     /// The word used in files and tables.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             LimitKind::Memory => "memory",
@@ -60,7 +59,6 @@ impl LimitKind {
 
     /// The limit that a control of this name measures, in whatever contender; `None` for the other
     /// controls.
-    #[must_use]
     pub fn of_control(method: &str) -> Option<LimitKind> {
         match method {
             "resident" => Some(LimitKind::Memory),
@@ -93,11 +91,9 @@ pub enum LimitUnit {
 /// line of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Of what.
     pub kind: LimitKind,
     /// Who measured it with which settings.
     pub name: String,
-    /// Number of the target.
     pub target: usize,
     /// In the rounds of which state; `None` for one that no trial measured.
     #[serde(default)]
@@ -107,7 +103,6 @@ pub struct Limit {
     pub trial: Option<TrialIndex>,
     /// Threads that worked at once.
     pub threads: u64,
-    /// What the numbers count.
     pub unit: LimitUnit,
     /// The median.
     pub value: u64,

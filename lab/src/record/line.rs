@@ -32,9 +32,7 @@ pub enum EndReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
-    /// The first.
     Header(Box<Header>),
-    /// What is read.
     Target {
         /// Its number in this record.
         index: usize,
@@ -51,37 +49,28 @@ pub enum Line {
     Warmup(WarmedUp),
     /// A file was written by the lab.
     Write {
-        /// Number of the target.
         target: usize,
-        /// How.
         how: WriteWay,
-        /// What it took.
         #[serde(flatten)]
         times: WriteTimes,
     },
-    /// One timed reading.
     Sample(Box<Sample>),
     /// A reading whose state could not be proven; it was taken again or the trial was refused.
     Rejected {
-        /// Number of the trial.
         trial: TrialIndex,
-        /// Which round.
         round: u32,
         /// What was not proven.
         reason: String,
     },
     /// A meter that could not be read in this trial; said once.
     Missing {
-        /// Number of the trial.
         trial: TrialIndex,
         /// Name of the meter, as in samples.
         meter: String,
-        /// Why.
         reason: String,
     },
     /// What outlived the readings of a turn; it was ended. Since version 3.
     LeftBehind {
-        /// Number of the trial.
         trial: TrialIndex,
         /// How much.
         #[serde(flatten)]
@@ -89,7 +78,6 @@ pub enum Line {
     },
     /// Scheduling that a contender gave itself; each kind once for a trial. Since version 3.
     Scheduling {
-        /// Number of the trial.
         trial: TrialIndex,
         /// How it ran, and how it was started.
         #[serde(flatten)]
@@ -97,14 +85,12 @@ pub enum Line {
     },
     /// Counts from an untimed run of a trial; one line for each run that counted.
     Counts {
-        /// Number of the trial.
         trial: TrialIndex,
         /// `syscalls`, `mallocs`, `retains`, `releases` …
         counts: BTreeMap<String, Count>,
     },
     /// What single reads took in the timed readings of a turn, where places are read.
     Latencies {
-        /// Number of the trial.
         trial: TrialIndex,
         /// Which fill of the cache, from 0.
         fill: u32,
@@ -115,7 +101,6 @@ pub enum Line {
     },
     /// Where the processor's time went, in an untimed run of a trial. Since version 3.
     FlameGraph {
-        /// Number of the trial.
         trial: TrialIndex,
         /// What was sampled.
         #[serde(flatten)]
@@ -123,7 +108,6 @@ pub enum Line {
     },
     /// The calls that brought the bytes, in an untimed run of a trial. Since version 3.
     Trace {
-        /// Number of the trial.
         trial: TrialIndex,
         /// The calls.
         #[serde(flatten)]
@@ -131,7 +115,6 @@ pub enum Line {
     },
     /// A trial is read no more. Since version 4.
     Stopped {
-        /// Number of the trial.
         trial: TrialIndex,
         /// Why, and after how many rounds.
         #[serde(flatten)]
@@ -139,7 +122,6 @@ pub enum Line {
     },
     /// How a trial ended.
     Outcome {
-        /// Number of the trial.
         trial: TrialIndex,
         /// Measured, refused, failed or unavailable.
         #[serde(flatten)]
@@ -151,7 +133,6 @@ pub enum Line {
     Clocks {
         /// The round, from 0.
         round: u32,
-        /// By rank.
         ranks: Vec<RankClock>,
     },
     /// When each rank took a turn. Since version 5.
@@ -162,14 +143,12 @@ pub enum Line {
     Limit(Box<Limit>),
     /// A warning for readers of the numbers.
     Warning {
-        /// In one line.
         text: String,
     },
     /// A run that had been cut short goes on. Since version 3.
     Resumed(Resumption),
     /// The last line, if the run ended by itself.
     End {
-        /// Why.
         reason: EndReason,
         /// Time from the first line to this one.
         wall_ns: u64,

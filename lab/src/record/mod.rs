@@ -88,7 +88,6 @@ pub struct Record {
     pub header: Header,
     /// What was read, by number.
     pub targets: Vec<TargetFacts>,
-    /// Who took part.
     pub contenders: Vec<Receipt>,
     /// What was found, in the order in which trials were announced.
     pub trials: Trials,
@@ -112,7 +111,6 @@ pub struct Record {
 
 impl Record {
     /// A record of which only the header is known.
-    #[must_use]
     pub fn new(header: Header) -> Record {
         Record {
             header,
@@ -130,8 +128,6 @@ impl Record {
         }
     }
 
-    /// The trial of this number.
-    #[must_use]
     pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {
         self.trials.get(index)
     }

@@ -6,15 +6,12 @@ use serde::{Deserialize, Serialize};
 /// When each reader read in a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadersTurn {
-    /// Number of the trial.
     pub trial: TrialIndex,
-    /// Which round.
     pub round: u32,
     /// Each reader, in the order in which they were told to read.
     pub readers: Vec<ReaderTiming>,
 }
 
-/// When one reader read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReaderTiming {
     /// How long after the first reader it was told to read.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// A trial that may be the reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReferenceCandidate {
-    /// Its name.
     pub trial: TrialId,
     /// Why it may be.
     pub why: ReferenceReason,

@@ -34,13 +34,11 @@ pub struct RequestMeters {
 
 impl RequestMeters {
     /// Whether nothing is known, as of a file.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == RequestMeters::default()
     }
 
     /// The part of the window that cannot be within it, with its name; `None` if all parts can.
-    #[must_use]
     pub fn longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
         let parts = [
             ("dns_ns", self.dns_ns),

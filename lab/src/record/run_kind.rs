@@ -21,7 +21,6 @@ pub enum RunKind {
 
 impl RunKind {
     /// The word used on the command line, in records and exports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             RunKind::Race => "race",
@@ -33,7 +32,6 @@ impl RunKind {
     }
 
     /// Whether an interrupted run of this kind can be resumed from its record.
-    #[must_use]
     pub fn is_resumable(self) -> bool {
         matches!(self, RunKind::Race | RunKind::Suite)
     }

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// why is a [`Line::Missing`](super::Line::Missing) of the same trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Number of the trial.
     pub trial: TrialIndex,
     /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
     pub fill: u32,
@@ -68,13 +67,11 @@ fn is_false(it: &bool) -> bool {
 
 impl Sample {
     /// The value of a metric with its place in the rounds; `None` where the meter was not read.
-    #[must_use]
     pub fn observation(&self, metric: Metric) -> Option<Observation> {
         Some(self.place(metric.of(self)?))
     }
 
     /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
-    #[must_use]
     pub fn cpu_observation(&self) -> Option<Observation> {
         Some(self.place(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
     }
@@ -158,14 +155,12 @@ pub enum Delivered {
 
 impl TurnSeen {
     /// Whether nothing is known, as in records of before.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == TurnSeen::default()
     }
 
     /// Whether it has any of the meters of disturbance that records have had since readings of the
     /// whole machine were added.
-    #[must_use]
     pub fn has_disturbance(&self) -> bool {
         let meters = [
             self.preemptions,
@@ -206,7 +201,6 @@ pub enum Metric {
     TlsNs,
     /// Until the first byte of the content.
     FirstByteNs,
-    /// Requests.
     Requests,
     /// Repeated requests.
     Retries,
@@ -231,7 +225,6 @@ impl Metric {
     ];
 
     /// Whether only requests to a server have it.
-    #[must_use]
     pub fn is_of_requests(self) -> bool {
         matches!(
             self,
@@ -245,7 +238,6 @@ impl Metric {
     }
 
     /// The name used in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Metric::WallNs => "wall_ns",
@@ -265,7 +257,6 @@ impl Metric {
     }
 
     /// Its value in a sample.
-    #[must_use]
     pub fn of(self, sample: &Sample) -> Option<u64> {
         match self {
             Metric::WallNs => Some(sample.wall_ns),

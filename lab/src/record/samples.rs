@@ -73,20 +73,15 @@ impl Samples {
         self.len += 1;
     }
 
-    /// The samples one by one.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         Iter { packed: &self.packed, left: self.len, last: NOTHING }
     }
 
-    /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -12,7 +12,6 @@ pub struct SaveName(String);
 
 impl SaveName {
     /// The same with more behind it, of letters, digits and `-`.
-    #[must_use]
     pub fn and(&self, more: &str) -> SaveName {
         SaveName(format!("{}{more}", self.0))
     }

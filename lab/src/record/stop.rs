@@ -24,7 +24,6 @@ pub enum StopReason {
 /// The stop of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
-    /// Why.
     pub why: StopReason,
     /// How many rounds have a reading of it.
     pub rounds: u32,

@@ -22,19 +22,15 @@ pub struct Point {
     /// The number of its target.
     #[serde(skip)]
     pub file: usize,
-    /// Its size.
     pub size_bytes: u64,
-    /// What it took.
     pub wall_ns: u64,
     /// What came from the device, when it was read and metered.
     pub device_read_bytes: Option<u64>,
-    /// In which pass.
     pub pass: u32,
 }
 
 impl SweepSeries {
     /// Time on size: bytes and seconds of every file.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn times(&self) -> Vec<(f64, f64)> {
         self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
@@ -42,14 +38,11 @@ impl SweepSeries {
 }
 
 impl Point {
-    /// What it took.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         Nanos(self.wall_ns).as_secs_f64()
     }
 
     /// Bytes a second.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn rate(&self) -> f64 {
         self.size_bytes as f64 / self.seconds()
@@ -59,7 +52,6 @@ impl Point {
 impl Record {
     /// The series of a sweep: writes first, in the order of the record, then methods, in the order
     /// of their numbers; only accepted samples.
-    #[must_use]
     pub fn swept(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
         if self.header.kind != RunKind::Sweep {

@@ -35,7 +35,6 @@ pub(crate) fn header() -> Header {
     }
 }
 
-/// A target.
 pub(crate) fn target(index: usize, facts: TargetFacts) -> Line {
     Line::Target { index, facts: Box::new(facts) }
 }

@@ -62,7 +62,6 @@ impl VisitCost {
 
     /// The least CPU time that so many readings of a trial must have taken; `None` where nothing is
     /// known of it.
-    #[must_use]
     pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
         let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
         Some((visit_ns / VISIT_PART).saturating_mul(u64::from(readings)))
@@ -76,13 +75,11 @@ impl VisitCost {
     }
 
     /// Whether so many readings cannot have touched the bytes in this CPU time.
-    #[must_use]
     pub fn is_too_little(&self, trial: &Trial, readings: u32, cpu_ns: u64) -> bool {
         self.least_ns(trial, readings).is_some_and(|least_ns| cpu_ns < least_ns)
     }
 
     /// What is known of one reading of a trial.
-    #[must_use]
     pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
         if let Some(by) = sample.turn.delivered {
             return Touch::Delivered(by);

@@ -130,76 +130,63 @@ impl From<Trial> for TrialLine {
 }
 
 impl Trial {
-    /// The name of its contender.
-    #[must_use]
     pub fn contender(&self) -> &str {
         &self.id.method.contender
     }
 
     /// The name of its method; for a command, the command with `{}` for the path.
-    #[must_use]
     pub fn method(&self) -> &str {
         &self.id.method.method
     }
 
     /// The name of its scan, where its method has several.
-    #[must_use]
     pub fn scan(&self) -> Option<&str> {
         self.id.method.scan.as_deref()
     }
 
     /// Whether this is a control: it measures the machine or the lab, and is in no ranking.
-    #[must_use]
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None
     }
 
     /// The limit that it measures; `None` for a reading, and for a control that measures none.
-    #[must_use]
     pub fn limit(&self) -> Option<LimitKind> {
         if self.is_control() { LimitKind::of_control(self.method()) } else { None }
     }
 
     /// How many readers each read the whole target in one reading, by the parameter in force; one
     /// where the method has none.
-    #[must_use]
     pub fn readers(&self) -> u64 {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
     }
 
     /// Threads that it says it works with, those of all its readers; one where it says nothing.
-    #[must_use]
     pub fn threads(&self) -> u64 {
         self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
     }
 
     /// Bytes of the target that one reading takes in, by all its readers together.
-    #[must_use]
     pub fn bytes_in(&self, target: &TargetFacts) -> u64 {
         target.size_bytes.saturating_mul(self.readers())
     }
 
     /// Bytes that one reading brings out of the target, by all its readers together: of these rates
     /// are made.
-    #[must_use]
     pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
         target.bytes_out(self.decodes).saturating_mul(self.readers())
     }
 
     /// Whether the two differ only in the state of the cache.
-    #[must_use]
     pub fn reads_like(&self, other: &Trial) -> bool {
         (&self.id, &self.params) == (&other.id, &other.params) && self.contest() == other.contest()
     }
 
     /// Who reads and how, as one name.
-    #[must_use]
     pub fn method_id(&self) -> &MethodId {
         &self.id.method
     }
 
     /// Whether this setting of the method goes to the device even when the file is cached.
-    #[must_use]
     pub fn bypasses_cache(&self) -> bool {
         match self.cache {
             Cache::Bypass => true,
@@ -235,7 +222,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// The word used in files and tables.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Outcome::Measured => "measured",
@@ -246,7 +232,6 @@ impl Outcome {
     }
 
     /// Why it was not measured.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Outcome::Measured => None,
@@ -331,7 +316,6 @@ impl TrialRecord {
 
     /// What a reader of its numbers should know of its readings: what its contender did beside
     /// reading, and that it repeated requests. One remark a line.
-    #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.conduct.words();
         remarks.extend(request_meters::repeated(&self.samples));
@@ -339,19 +323,16 @@ impl TrialRecord {
     }
 
     /// Whether it had no further rounds because another trial was found faster.
-    #[must_use]
     pub fn is_not_first(&self) -> bool {
         self.stopped.is_some_and(|stopped| stopped.why == StopReason::NotFirst)
     }
 
     /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
-    #[must_use]
     pub fn is_accepted(&self) -> bool {
         matches!(self.outcome, None | Some(Outcome::Measured))
     }
 
     /// Whether it has samples and they are accepted.
-    #[must_use]
     pub fn is_measured(&self) -> bool {
         !self.samples.is_empty() && self.is_accepted()
     }

@@ -16,8 +16,6 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// The trial of this number.
-    #[must_use]
     pub fn get(&self, index: TrialIndex) -> Option<&TrialRecord> {
         self.list.get(*self.positions.get(&index)?)
     }
@@ -27,7 +25,6 @@ impl Trials {
         self.list.get_mut(*self.positions.get(&index)?)
     }
 
-    /// The trials one by one.
     pub fn iter(&self) -> std::slice::Iter<'_, TrialRecord> {
         self.list.iter()
     }
@@ -37,14 +34,11 @@ impl Trials {
         self.list.iter_mut()
     }
 
-    /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

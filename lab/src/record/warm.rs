@@ -9,11 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Fill {
     /// Its number, as in samples.
     pub fill: u32,
-    /// Number of the target.
     pub target: usize,
     /// What was done, in words.
     pub how: String,
-    /// Time it took.
     pub wall_ns: u64,
     /// Share of the file's pages in the page cache afterwards.
     pub resident_after: Option<f64>,
@@ -22,13 +20,9 @@ pub struct Fill {
 /// The untimed readings of a contender that reads until it is steady, each time it is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmedUp {
-    /// Number of the trial.
     pub trial: TrialIndex,
-    /// How many readings.
     pub readings: u32,
-    /// Time they took.
     pub wall_ns: u64,
-    /// How they ended.
     pub end: WarmupEnd,
 }
 

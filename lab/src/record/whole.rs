@@ -10,7 +10,6 @@ use crate::trial::{CacheState, Work};
 impl Trial {
     /// Whether a reading is known to have read its whole target: by its answer, by the bytes that
     /// meters saw arrive, or cold by those that the device gave.
-    #[must_use]
     pub fn read_whole(&self, sample: &Sample, target: &TargetFacts) -> bool {
         let from_device = || {
             let least = target.expected_device_bytes().map(least_fetched).filter(|&bytes| bytes > 0);
@@ -23,7 +22,6 @@ impl Trial {
 
 impl TrialRecord {
     /// Whether all of its readings are known to have read their whole target.
-    #[must_use]
     pub fn read_whole(&self, target: &TargetFacts) -> bool {
         self.samples.iter().all(|sample| self.trial.read_whole(&sample, target))
     }

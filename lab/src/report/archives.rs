@@ -16,7 +16,6 @@ use serde::Serialize;
 /// One contender on an archive and on its content as a plain file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArchiveRatio {
-    /// Which kind of archive.
     pub archive: Archive,
     /// The state of both.
     pub state: CacheState,
@@ -64,8 +63,6 @@ impl ArchiveRatio {
         all
     }
 
-    /// One sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let ends = self.ci95.map_or_else(
             || " (too few common rounds for an interval)".to_owned(),

@@ -18,9 +18,7 @@ use serde::Serialize;
 /// The rates of a device below which an archive is read faster than its content as a plain file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BreakEven {
-    /// Which kind of archive.
     pub archive: Archive,
-    /// Its path.
     pub path: String,
     /// What is done with the bytes.
     pub work: Work,
@@ -75,8 +73,6 @@ impl BreakEven {
         })
     }
 
-    /// One sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let what = format!(
             "{}: {} decodes {} out of {} of {} in {}",

@@ -4,14 +4,11 @@ use crate::analysis::stats::median;
 use crate::record::Sample;
 use std::collections::BTreeMap;
 
-/// One timed reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChartReading {
-    /// In which round.
     pub round: u32,
     /// Of which fill of the cache.
     pub fill: u32,
-    /// How long it took.
     pub wall_ns: u64,
 }
 
@@ -44,7 +41,6 @@ impl Dots {
     /// All values when they are at most `most`; else one of each of `most` equal steps from the
     /// lowest to the highest that holds any: the range and every gap wider than a step stay as they
     /// are.
-    #[must_use]
     pub fn of(values: impl Iterator<Item = f64>, most: usize) -> Dots {
         let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         shown.sort_unstable_by(f64::total_cmp);
@@ -59,7 +55,6 @@ impl Dots {
     }
 
     /// Whether a dot may stand for several values.
-    #[must_use]
     pub fn are_binned(&self) -> bool {
         self.shown.len() < self.of
     }

@@ -35,11 +35,9 @@ pub struct Claim {
 /// The fastest trial of a language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanguageBest {
-    /// The language.
     pub language: String,
     /// The name of the trial.
     pub name: String,
-    /// Its short name.
     pub short: String,
     /// Its rate, or its time.
     pub figure: String,
@@ -50,7 +48,6 @@ pub struct LanguageBest {
 impl Ranking {
     /// The answer in short; `None` when nothing was measured. It is about the trial that is
     /// advised, else about the first.
-    #[must_use]
     pub fn claim(&self, advice: Option<&Advice>) -> Option<Claim> {
         let advised = advice.and_then(|it| it.uses);
         let first = self.rows.first()?;

@@ -69,9 +69,6 @@ const TURN_COLUMNS: [&str; 10] = [
 const REQUEST_COLUMNS: [&str; 6] = ["dns_ns", "connect_ns", "tls_ns", "first_byte_ns", "requests", "retries"];
 
 /// Writes the samples of a record.
-///
-/// # Errors
-/// If they cannot be written.
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let has_turns = record.trials.iter().flat_map(samples).any(|sample| sample.turn.has_disturbance());

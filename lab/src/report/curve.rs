@@ -12,7 +12,6 @@ const SETTINGS_MIN: usize = 3;
 /// One method over the values of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The cache state.
     pub state: CacheState,
     /// The same with over what the bytes come, in words.
     pub condition: String,
@@ -22,7 +21,6 @@ pub struct Curve {
     pub parameter: String,
     /// The language of the method.
     pub language: String,
-    /// The numbers of its trials.
     pub trials: Vec<TrialIndex>,
     /// Whether its readings are those of a search, few where a setting left early.
     pub searched: bool,
@@ -46,7 +44,6 @@ pub struct CurvePoint {
 impl Curve {
     /// Every curve of a ranking with enough settings; of a search with its many settings, those
     /// through the best setting of each method.
-    #[must_use]
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
         let mut curves = Curve::over(ranking, &ranking.rows, false);
         curves.extend(Curve::over(ranking, &ranking.searched, true));

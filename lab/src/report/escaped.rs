@@ -11,16 +11,11 @@ use std::io::{self, Write};
 /// Lays out as [`PrettyFormatter`] does, and escapes more.
 struct Escaped<'a>(PrettyFormatter<'a>);
 
-/// Writes a document.
-///
-/// # Errors
-/// If it cannot be written.
 pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     document.serialize(&mut Serializer::with_formatter(&mut *out, Escaped(PrettyFormatter::new())))?;
     out.write_all(b"\n")
 }
 
-/// A document as text.
 pub(super) fn text(document: &impl Serialize) -> String {
     let mut text = Vec::new();
     write(document, &mut text).expect("memory takes everything, and every key is a string");

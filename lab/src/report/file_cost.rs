@@ -20,7 +20,6 @@ pub struct FileCostRow {
 
 impl FileCostRow {
     /// Every way of reading with its costs.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<FileCostRow> {
         let row = |cost: FileCost| FileCostRow {
             name: format!("{}, {}", words::capital(&cost.state.to_string()), cost.id),
@@ -29,7 +28,6 @@ impl FileCostRow {
         FileCost::all(record).into_iter().map(row).collect()
     }
 
-    /// In one line.
     pub(super) fn line(&self) -> String {
         let FileCost { per_file_ns, off_by, rounds, .. } = &self.cost;
         let name = &self.name;
@@ -51,7 +49,6 @@ impl FileCostRow {
         format!("per file: {name}: {file}, and {bytes}; within {within}, {}", words::plural(*rounds, "round"))
     }
 
-    /// The time of a file.
     pub(super) fn per_file(&self) -> Number {
         number(self.cost.per_file_ns, |ns| Nanos(whole(ns)).to_string())
     }

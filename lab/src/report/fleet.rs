@@ -22,11 +22,8 @@ pub struct FleetView {
 /// A rank as a row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankRow {
-    /// Its number.
     pub rank: usize,
-    /// The name of its host.
     pub host: String,
-    /// What it read.
     pub path: String,
     /// How many times as long as the others it takes; `None` where that cannot be told.
     pub effect: Option<HostEffect>,
@@ -34,7 +31,6 @@ pub struct RankRow {
 
 impl FleetView {
     /// `None` for a record of one host.
-    #[must_use]
     pub fn of(record: &Record) -> Option<FleetView> {
         let fleet = record.fleet.as_ref()?;
         let effects = host_effects(record);

@@ -9,7 +9,6 @@ use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, Tab
 /// A table being filled.
 pub(super) struct Grid(Table);
 
-/// Text at the left.
 pub(super) fn left(text: &str) -> Cell {
     Cell::new(printable(text)).set_alignment(CellAlignment::Left)
 }
@@ -39,7 +38,6 @@ impl Grid {
         Grid(table)
     }
 
-    /// One more row.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.0.add_row(cells.into_iter().collect::<Vec<Cell>>());
     }

@@ -15,7 +15,6 @@ pub struct HistoryLine {
 
 impl HistoryLine {
     /// Of a record that can be read.
-    #[must_use]
     pub fn of(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
         let target = match record.targets.as_slice() {
             [] => NONE.to_owned(),
@@ -31,7 +30,6 @@ impl HistoryLine {
     }
 
     /// Of one that cannot, with the reason, which names the file.
-    #[must_use]
     pub fn broken(names: Vec<String>, why: &str) -> HistoryLine {
         let none = || NONE.to_owned();
         HistoryLine { cells: [names.join(", "), none(), none(), none(), none(), why.to_owned()] }
@@ -39,7 +37,6 @@ impl HistoryLine {
 }
 
 /// The list as a table, as wide as it is or as the terminal is.
-#[must_use]
 pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     if lines.is_empty() {
         return "no records\n".to_owned();

@@ -12,11 +12,9 @@ use std::collections::BTreeSet;
 /// What was seen inside one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inside {
-    /// Number of the trial.
     pub trial: TrialIndex,
     /// The language of its contender.
     pub language: String,
-    /// Its name.
     pub name: String,
     /// Its name as short as it may be beside the others of this record.
     pub short: String,
@@ -30,7 +28,6 @@ pub struct Inside {
 
 impl Inside {
     /// Of every trial that was looked into, in the order of their numbers.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<Inside> {
         let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
@@ -50,13 +47,11 @@ impl Inside {
     }
 
     /// Which trial it is.
-    #[must_use]
     pub fn title(&self) -> String {
         format!("{}, {}", self.name, self.state)
     }
 
     /// What the flame graph shows, or why there is none; `None` where not requested.
-    #[must_use]
     pub fn flame_line(&self) -> Option<String> {
         let graph = self.flame_graph.as_ref()?;
         Some(match (&graph.file, &graph.reason) {
@@ -68,7 +63,6 @@ impl Inside {
     }
 
     /// What the calls show, or why there are none; `None` where not requested.
-    #[must_use]
     pub fn trace_line(&self) -> Option<String> {
         let trace = self.trace.as_ref()?;
         Some(match &trace.reason {
@@ -78,7 +72,6 @@ impl Inside {
     }
 
     /// What flame graphs and traces do not show, each once.
-    #[must_use]
     pub fn blind(all: &[Inside]) -> Vec<String> {
         let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());
         let traces = all.iter().filter_map(|it| it.trace.as_ref());

@@ -26,7 +26,6 @@ pub const EXPORT_SCHEMA: &str = "readlab.export";
 /// Version of the format.
 pub const EXPORT_VERSION: u32 = 1;
 
-/// Why there are no limits.
 const NO_LIMITS: &str = "no control of this record measures a limit";
 
 /// The document; its trials are made one by one while they are written.
@@ -67,17 +66,11 @@ struct OneTrial<'a> {
 }
 
 /// Writes the document, indented, with a newline at its end.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     json_with(record, &claims::judged_by(record), out)
 }
 
 /// The same with these claims instead of those of publications.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);

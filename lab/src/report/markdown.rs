@@ -12,7 +12,6 @@ use crate::terminal::printable::printable;
 use crate::units::Bytes;
 
 /// The whole page.
-#[must_use]
 pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for (index, ranking) in page.rankings.iter().enumerate() {

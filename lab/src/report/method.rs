@@ -17,9 +17,7 @@ use std::path::Path;
 /// A meter that could not be read, or readings that were rejected, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingMetric {
-    /// What is missing.
     pub what: String,
-    /// Why.
     pub reason: String,
     /// How often: `in 3 trials`.
     pub extent: String,

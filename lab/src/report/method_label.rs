@@ -10,7 +10,6 @@ use crate::trial::TrialIndex;
 /// How a row names its method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MethodLabel<'a> {
-    /// Number of the trial.
     pub(super) trial: TrialIndex,
     /// Its shortest name that no other trial of the record has.
     pub(super) short: &'a str,

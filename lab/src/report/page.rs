@@ -66,7 +66,6 @@ pub struct Page {
     pub curves: Vec<Curve>,
     /// What was seen inside readings.
     pub inside: Vec<Inside>,
-    /// What a sweep says.
     pub sweep: Option<SweepView>,
     /// The ranks that measured together.
     pub fleet: Option<FleetView>,
@@ -76,7 +75,6 @@ pub struct Page {
     pub readers: Vec<ReadersRow>,
     /// What files and bytes cost each way of reading a tree.
     pub file_costs: Vec<FileCostRow>,
-    /// Who took part.
     pub contenders: Vec<String>,
     /// What was asked of commands as they are.
     pub commands: Vec<String>,
@@ -109,7 +107,6 @@ impl Page {
     }
 
     /// Computes everything that the formats show.
-    #[must_use]
     pub fn of(record: &Record) -> Page {
         let header = &record.header;
         let sweep = SweepView::of(record);
@@ -178,7 +175,6 @@ impl Page {
 impl Page {
     /// Whether the short formats show code beside the advice: after a search the user is about to
     /// write it.
-    #[must_use]
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
     }
@@ -186,7 +182,6 @@ impl Page {
 
 impl Ranking {
     /// The answer in one line: the fastest, its rate, its ratio to the reference.
-    #[must_use]
     pub fn headline(&self) -> String {
         let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
@@ -210,14 +205,12 @@ impl Ranking {
     }
 
     /// Why the reference is what it is; `None` when nothing was measured.
-    #[must_use]
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
         Some(format!("reference: {} ({})", reference.name, reference.why.words()))
     }
 
     /// The size of what is read, and for an archive what comes out of it.
-    #[must_use]
     pub fn size_words(&self) -> String {
         let words = match (self.size, self.bytes_out) {
             (None, _) => "size unknown".to_owned(),
@@ -241,7 +234,6 @@ impl Ranking {
     }
 
     /// What was proven of the cache, in one line.
-    #[must_use]
     pub fn proof_line(&self) -> String {
         let proof = &self.proof;
         if self.state == CacheState::Unknown {
@@ -258,14 +250,12 @@ impl Ranking {
     }
 
     /// What stops the fastest, in one line; `None` when nothing was measured.
-    #[must_use]
     pub fn verdict_line(&self) -> Option<String> {
         let first = self.rows.first()?;
         Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))
     }
 
     /// How much fills differ over the trials, in one line; `None` where no trial saw two fills.
-    #[must_use]
     pub fn fills_line(&self) -> Option<String> {
         let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
         let most = spreads().map(|(_, spread)| spread.fills.len()).max()?;

@@ -12,7 +12,6 @@ use crate::units::Nanos;
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 
 /// The tables as plain text.
-#[must_use]
 pub fn percentiles(page: &Page) -> String {
     page.rankings.iter().flat_map(of_ranking).collect()
 }

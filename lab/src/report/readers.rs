@@ -23,7 +23,6 @@ pub struct ReadersRow {
 
 impl ReadersRow {
     /// Every trial that several read together, or one beside trials of several.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<ReadersRow> {
         reader_shares(record).iter().map(ReadersRow::of).collect()
     }

@@ -23,7 +23,6 @@ pub struct ScalingView {
 
 /// A number of ranks or readers as a row of a table.
 pub(super) struct ScalingRow {
-    /// The number.
     pub(super) count: u64,
     /// The measured rate; `None` where the law was followed beyond the measurement.
     pub(super) measured: Option<Number>,
@@ -33,7 +32,6 @@ pub(super) struct ScalingRow {
 
 impl ScalingView {
     /// Every way of reading with several numbers of ranks or readers.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<ScalingView> {
         let languages = Languages::of_record(record);
         let view = |scaling: Scaling| {

@@ -13,7 +13,6 @@ pub struct SearchView {
     pub settings: usize,
     /// Turns that the search took.
     pub searched: usize,
-    /// Rungs.
     pub rungs: usize,
     /// Turns of the fresh measurement, the reference's among them.
     pub fresh: usize,
@@ -37,8 +36,6 @@ impl SearchView {
         })
     }
 
-    /// In one line.
-    #[must_use]
     pub fn line(&self) -> String {
         let SearchView { settings, searched, rungs, fresh, exhaustive } = *self;
         #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]

@@ -20,9 +20,7 @@ pub(super) struct StatePairs<'a> {
 /// One method in both states.
 #[derive(Debug)]
 pub(super) struct StatePair<'a> {
-    /// Its row of the cold ranking.
     pub(super) cold: &'a RankingRow,
-    /// Its row of the warm ranking.
     pub(super) warm: &'a RankingRow,
     /// Cold and warm: bytes per second, or nanoseconds.
     pub(super) values: [f64; 2],

@@ -27,7 +27,6 @@ pub(super) enum Quantity {
     Time,
     /// Bytes.
     Size,
-    /// A share of something.
     Share,
 }
 
@@ -168,7 +167,6 @@ pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
     (points.len() > 1).then(|| element("path").class(class).set("d", path))
 }
 
-/// A disc.
 pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
     let mark = element("circle").class(class).set("cx", place(at[0])).set("cy", place(at[1]));
     mark.set("r", place(radius))

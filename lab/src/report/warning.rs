@@ -30,7 +30,6 @@ pub(super) struct UnsteadyStarts {
     pub(super) few: usize,
 }
 
-/// Contenders that did more than read.
 const CONDUCT: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
@@ -131,7 +130,6 @@ pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
 }
 
 /// What a reader of a record's numbers should know, a line for each cause.
-#[must_use]
 pub fn cautions(record: &Record) -> Vec<String> {
     let sweep = SweepView::of(record);
     WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()

@@ -199,34 +199,27 @@ pub enum SuiteError {
 
 impl Suite {
     /// The names of the built-in suites.
-    #[must_use]
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
     }
 
     /// The suite of a race.
-    #[must_use]
     pub fn race() -> Suite {
         Suite::find("race").expect("the built-in suites are checked by a test")
     }
 
     /// The suite of a race of commands as they are: nothing but what shows the limits.
-    #[must_use]
     pub fn commands() -> Suite {
         Suite::find("commands").expect("the built-in suites are checked by a test")
     }
 
     /// The suite of `readlab fleet scale`: few trials, because each is read by every number of
     /// ranks.
-    #[must_use]
     pub fn scale() -> Suite {
         Suite::find("scale").expect("the built-in suites are checked by a test")
     }
 
     /// A built-in suite by name, or any by its file's path.
-    ///
-    /// # Errors
-    /// If there is none, or the file is no suite.
     pub fn find(name: &str) -> Result<Suite, SuiteError> {
         let path = Path::new(name);
         if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
@@ -238,9 +231,6 @@ impl Suite {
     }
 
     /// A suite from its text. An error names `path`.
-    ///
-    /// # Errors
-    /// If it is no suite.
     pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         let suite: Result<Suite, _> = toml::from_str(text);
         suite
@@ -275,7 +265,6 @@ impl Suite {
 
 impl Suite {
     /// The suite as it was published, instead of in a size and a time for everyday use.
-    #[must_use]
     pub fn in_full(self) -> Suite {
         let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
         let entries = self.entries.into_iter().map(|entry| Entry { only_with_all: false, ..entry }).collect();
@@ -283,13 +272,11 @@ impl Suite {
     }
 
     /// Whether some of its trials read over HTTP.
-    #[must_use]
     pub fn reads_over_http(&self) -> bool {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
     /// The forms of the corpus that its trials read; the plain one always comes first.
-    #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
         read.into_iter().collect()
@@ -298,7 +285,6 @@ impl Suite {
 
 impl States {
     /// The states themselves, in the order in which they are measured.
-    #[must_use]
     pub fn list(self) -> Vec<crate::trial::CacheState> {
         use crate::trial::CacheState::{Cold, Warm};
         match self {

@@ -51,7 +51,6 @@ pub enum SpaceError {
 
 impl Space {
     /// The space unless the user names one.
-    #[must_use]
     pub fn usual() -> Space {
         let space: Space = USUAL.parse().expect("the usual space is checked by a test");
         Space { in_flight_bytes_max: USUAL_IN_FLIGHT_BYTES, ..space }
@@ -64,7 +63,6 @@ impl Space {
     }
 
     /// Whether a method has something that can be set here.
-    #[must_use]
     pub fn tunes(&self, method: &MethodLine) -> bool {
         self.set_of(method).next().is_some()
     }
@@ -78,7 +76,6 @@ impl Space {
     /// Every setting of a method: each combination of the values that it takes. What is not in the
     /// space keeps its default, and a switch that is off or a single thread is not named where it
     /// is the default.
-    #[must_use]
     pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
         let mut settings = vec![Params::default()];
         for param in &method.params {

@@ -32,18 +32,11 @@ const TABLES: [(&str, &str); 5] = [
 pub enum PublishedError {
     /// No publication has this name.
     #[error("{PREFIX}{name}: nothing of this name is published here (known: {known})")]
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The names.
-        known: String,
-    },
-    /// It has no such machine.
+    Unknown { name: String, known: String },
     #[error("{PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
     NoMachine {
         /// The publication.
         name: String,
-        /// The name that was given.
         machine: String,
         /// Its machines.
         known: String,
@@ -128,16 +121,12 @@ fn one() -> f64 {
 type RowFields = BTreeMap<String, String>;
 
 /// The names of all publications.
-#[must_use]
 pub fn names() -> Vec<String> {
     index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
 }
 
 /// The machines of a publication, by its name without the prefix; with `/MACHINE`, only those whose
 /// name contains that.
-///
-/// # Errors
-/// If there is no publication or machine with this name.
 pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
     let publication =

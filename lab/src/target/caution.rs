@@ -11,7 +11,6 @@ use std::fs::File;
 const CACHED_PERCENT_MAX: u64 = 80;
 
 /// All cautions about a file.
-#[must_use]
 pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
     let mut cautions = Vec::new();
     if size_bytes == 0 {
@@ -30,7 +29,6 @@ pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option
 }
 
 /// All cautions about the files of a tree.
-#[must_use]
 pub fn of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
     let mut cautions: Vec<String> = about_backing(filesystem).into_iter().collect();
     cautions.extend(extents.into_iter().flat_map(about_extents));

@@ -3,7 +3,6 @@
 
 /// Ninety-nine in a hundred of what a whole reading fetches: of the rest a part may be in the
 /// tables of a file system, which are cached apart from the file.
-#[must_use]
 pub fn least_fetched(bytes: u64) -> u64 {
     bytes - bytes / 100
 }

@@ -47,10 +47,6 @@ impl PartialEq for CopiesFolder {
 
 impl Copies {
     /// Makes so many copies of a file below a folder.
-    ///
-    /// # Errors
-    /// If there is no room, a call fails, the folder is on another file system, or the error of
-    /// `check`.
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
         let size_bytes = fs::metadata(file).map_err(at(file))?.len();
         check_room(below, size_bytes.saturating_mul(u64::from(copies)))?;
@@ -66,9 +62,6 @@ impl Copies {
     }
 
     /// The same for so many readers.
-    ///
-    /// # Errors
-    /// If they cannot be examined.
     pub fn for_readers(&self, readers: u32) -> Result<Copies, TargetError> {
         let files = self.files.iter().take(readers as usize).cloned().collect();
         Copies::of(files, Arc::clone(&self.folder))

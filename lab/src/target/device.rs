@@ -26,7 +26,6 @@ impl Device {
     /// mounted. Btrfs and other file systems of several devices have numbers of their own; the
     /// mount then names the device. `None` where no block device is known, as for memory, network
     /// and stacked file systems.
-    #[must_use]
     pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
         let root = SystemRoot::default();
         let own = BlockDevice::of(&root, number);

@@ -23,7 +23,6 @@ const BYTES_MAX: u64 = 64 << 20;
 pub struct Dictionary {
     /// Its absolute path.
     pub path: String,
-    /// Its size.
     pub size_bytes: u64,
     /// Digest of its content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
@@ -34,9 +33,6 @@ pub struct Dictionary {
 
 impl Dictionary {
     /// Reads a dictionary for what a record keeps of it.
-    ///
-    /// # Errors
-    /// If there is no file of this name that can be read, or it is empty or too large.
     pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
         let path = path::nameable(named).map_err(|cause| refusal(named, cause))?;
         let bytes = read(&path)?;
@@ -52,10 +48,6 @@ impl Dictionary {
         })
     }
 
-    /// Its bytes.
-    ///
-    /// # Errors
-    /// If they cannot be read, or are others than before.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         let path = Path::new(&self.path);
         let bytes = read(path).map_err(io::Error::other)?;
@@ -66,7 +58,6 @@ impl Dictionary {
     }
 
     /// The variable by which a contender finds it.
-    #[must_use]
     pub fn variable(&self) -> (OsString, OsString) {
         (DICTIONARY_VARIABLE.into(), self.path.clone().into())
     }

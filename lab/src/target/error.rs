@@ -23,29 +23,21 @@ pub enum TargetError {
     Denied(PathBuf),
     /// It is no regular file.
     #[error("{}: {kind}, not a file", shown(.path))]
-    NotAFile {
-        /// Its path.
-        path: PathBuf,
-        /// What it is.
-        kind: &'static str,
-    },
+    NotAFile { path: PathBuf, kind: &'static str },
     /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
     #[error(
         "{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read",
         shown(.path)
     )]
     NoTrueSize {
-        /// Its path.
         path: PathBuf,
         /// Its size by fstat(2).
         size_bytes: u64,
-        /// What reading gave.
         read: &'static str,
     },
     /// It cannot be examined or opened.
     #[error("{}: {cause}", shown(.path))]
     Io {
-        /// Its path.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
@@ -53,9 +45,7 @@ pub enum TargetError {
     /// There are more readers of parts than pages.
     #[error("{}: {} is too small to be split by {readers}", shown(.path), Bytes(*.size_bytes).binary())]
     TooSmall {
-        /// Its path.
         path: PathBuf,
-        /// Its size.
         size_bytes: u64,
         /// Who split it.
         readers: NonZero<u32>,
@@ -75,19 +65,11 @@ pub enum TargetError {
         folder: PathBuf,
         /// What they take, with a margin.
         needed_bytes: u64,
-        /// What is free.
         free_bytes: u64,
     },
     /// It is smaller than the blocks that are read of it.
     #[error("{}: {} has no block of {}", shown(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
-    NoBlock {
-        /// Its path.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-        /// Bytes of a block.
-        block_bytes: u64,
-    },
+    NoBlock { path: PathBuf, size_bytes: u64, block_bytes: u64 },
     /// It cannot be a dictionary.
     #[error("{}: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8", shown(.0))]
     NoDictionary(PathBuf),
@@ -105,7 +87,6 @@ pub enum TargetError {
     /// The files are not all on one file system, whose cache and device would be those of all.
     #[error("{}: on another file system than {}: readlab reads the files of one at a time", shown(.path), shown(.first))]
     OtherFilesystem {
-        /// Its path.
         path: PathBuf,
         /// The first file.
         first: PathBuf,

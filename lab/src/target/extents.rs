@@ -15,7 +15,6 @@ use std::ops::Range;
 /// Summary of a file's extents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
-    /// How many there are.
     pub count: u64,
     /// Bytes in no extent: reading them touches no device.
     pub hole_bytes: u64,
@@ -30,17 +29,11 @@ pub struct Extents {
 
 impl Extents {
     /// Reads the extents of a file; dirty pages are written back first.
-    ///
-    /// # Errors
-    /// If the file system does not list extents, or the call fails.
     pub fn of(file: &File) -> io::Result<Extents> {
         Extents::of_range(file, 0..FileStatus::of(file)?.size_bytes)
     }
 
     /// The same for a part of a file.
-    ///
-    /// # Errors
-    /// As for [`Extents::of`].
     pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
         let mut found = Extents::default();
         let mut at = range.start;
@@ -72,7 +65,6 @@ impl Extents {
     }
 
     /// The extents of two files together.
-    #[must_use]
     pub fn and(&self, other: &Extents) -> Extents {
         Extents {
             count: self.count + other.count,
@@ -85,7 +77,6 @@ impl Extents {
 
     /// The least that a cold read of a file of this size must fetch from the device: the bytes in
     /// plain extents. Encoded extents count nothing, because their size on the device is not known.
-    #[must_use]
     pub fn least_device_bytes(&self, size_bytes: u64) -> u64 {
         let elsewhere = self.hole_bytes + self.unwritten_bytes + self.encoded_bytes + self.inline_bytes;
         size_bytes.saturating_sub(elsewhere)

@@ -54,7 +54,6 @@ pub struct TargetFacts {
     /// the one file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies_in: Option<String>,
-    /// Its size.
     pub size_bytes: u64,
     /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
     pub filesystem: Option<String>,
@@ -123,14 +122,12 @@ impl TargetFacts {
     }
 
     /// Its path or URL, byte for byte.
-    #[must_use]
     pub fn place(&self) -> PathBuf {
         let bytes = self.path_hex.as_deref().and_then(unhex);
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
     /// How its bytes come to a contender.
-    #[must_use]
     pub fn transport(&self) -> Transport {
         match (&self.store, &self.http) {
             (Some(_), _) => Transport::S3,
@@ -142,7 +139,6 @@ impl TargetFacts {
     }
 
     /// Whether it is read from another server, whose cache is unknown.
-    #[must_use]
     pub fn is_foreign(&self) -> bool {
         matches!(self.http, Some(Http::Foreign { .. }))
     }
@@ -150,7 +146,6 @@ impl TargetFacts {
     /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older
     /// records do not distinguish the two, and have the answer about the content in place of that
     /// about the file.
-    #[must_use]
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
         let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
@@ -158,26 +153,22 @@ impl TargetFacts {
     }
 
     /// Whether it is a group of the files of another target, by their size.
-    #[must_use]
     pub fn is_size_group(&self) -> bool {
         self.tree.as_ref().is_some_and(|tree| tree.group.is_some())
     }
 
     /// How many read it together, ranks or readers, where different numbers do by turns.
-    #[must_use]
     pub fn together(&self) -> Option<u32> {
         self.ranks.or(self.readers)
     }
 
     /// The names of the caches below that stay when it is made cold; `None` where none is known.
-    #[must_use]
     pub fn cold_above(&self) -> Option<String> {
         layers::cold_above(&self.layers)
     }
 
     /// The least that a cold read of all that is read must fetch from the device; `None` where that
     /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
-    #[must_use]
     pub fn expected_device_bytes(&self) -> Option<u64> {
         let extents = self.extents.as_ref()?;
         if let Some(places) = &self.places {
@@ -190,7 +181,6 @@ impl TargetFacts {
     }
 
     /// Bytes that are in the page cache when the target is warm.
-    #[must_use]
     pub fn cached_bytes(&self) -> u64 {
         self.places.as_ref().map_or(self.size_bytes, |places| places.file_bytes)
     }

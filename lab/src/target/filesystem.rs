@@ -36,9 +36,6 @@ pub struct Filesystem {
 
 impl Filesystem {
     /// The file system of an open file; a block device is in none and counts as itself.
-    ///
-    /// # Errors
-    /// If a call fails.
     pub fn of(file: &File) -> io::Result<Filesystem> {
         // The node of a block device is in memory, its bytes are not.
         let kind = if let FileKind::BlockDevice(_) = FileStatus::of(file)?.kind {

@@ -15,10 +15,7 @@ pub enum HiddenCache {
     /// No clear difference: there is no such cache, or everything was in it before.
     NoneSeen(Times),
     /// There was no probe.
-    NotProbed {
-        /// Why.
-        why: NotProbed,
-    },
+    NotProbed { why: NotProbed },
 }
 
 /// How much faster the second reading of a place is than the first, as a factor.
@@ -52,10 +49,7 @@ pub enum NotProbed {
         cause: String,
     },
     /// The file cannot be read past the page cache.
-    NoDirectReads {
-        /// The cause.
-        cause: String,
-    },
+    NoDirectReads { cause: String },
 }
 
 impl fmt::Display for NotProbed {
@@ -78,7 +72,6 @@ impl fmt::Display for NotProbed {
 
 impl HiddenCache {
     /// A sentence about the cache with its factor; `None` where none was seen.
-    #[must_use]
     pub fn seen(&self) -> Option<String> {
         let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
         Some(format!(
@@ -87,7 +80,6 @@ impl HiddenCache {
     }
 
     /// A sentence about the missing probe, unless the file itself is the reason.
-    #[must_use]
     pub fn not_probed(&self) -> Option<String> {
         match self {
             HiddenCache::NotProbed {

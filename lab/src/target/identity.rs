@@ -14,7 +14,6 @@ pub struct Identity {
     pub dev: u64,
     /// Number of the inode.
     pub ino: u64,
-    /// Size.
     pub size_bytes: u64,
     /// When its content was changed: seconds and nanoseconds.
     pub mtime: (i64, i64),
@@ -61,23 +60,16 @@ impl fmt::Display for Change {
 
 impl Identity {
     /// Of the file that has this name now, links followed.
-    ///
-    /// # Errors
-    /// If it cannot be examined, for instance because it was deleted.
     pub fn of_path(path: &Path) -> io::Result<Identity> {
         Ok(Identity::from(&std::fs::metadata(path)?))
     }
 
     /// Of an open file.
-    ///
-    /// # Errors
-    /// If it cannot be examined.
     pub fn of_file(file: &File) -> io::Result<Identity> {
         Ok(Identity::from(&file.metadata()?))
     }
 
     /// How the file as it is `now` differs from this one: the most serious difference.
-    #[must_use]
     pub fn change(&self, now: &Identity) -> Option<Change> {
         let (from, to) = (self.size_bytes, now.size_bytes);
         if (self.dev, self.ino) != (now.dev, now.ino) {

@@ -108,7 +108,6 @@ pub enum Accept {
 }
 
 /// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.
-#[must_use]
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
@@ -116,17 +115,11 @@ pub fn shown(path: &Path) -> String {
 impl Target {
     /// Collects the facts about a file except its digest and answer, which take a whole read
     /// ([`crate::corpus`]).
-    ///
-    /// # Errors
-    /// If there is no file that can be read again and again. Nothing that could block is opened.
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
         Target::examine_as(path, Accept::Files)
     }
 
     /// The same, for files or for devices too.
-    ///
-    /// # Errors
-    /// As for [`Target::examine`].
     pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
         let path = &path::nameable(path).map_err(io)?;
@@ -160,9 +153,6 @@ impl Target {
     }
 
     /// From now on only the part of one of several readers is meant.
-    ///
-    /// # Errors
-    /// If the file is too small for that, or can no longer be examined.
     pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         let size_bytes = self.facts.size_bytes;
@@ -176,9 +166,6 @@ impl Target {
     }
 
     /// From now on it is decoded with a dictionary.
-    ///
-    /// # Errors
-    /// If it does not begin like a zstd, or the dictionary is none.
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
         let mut head = Vec::new();
@@ -194,9 +181,6 @@ impl Target {
 
     /// From now on contenders request a file from readlab's own server; what is on another server
     /// stays there.
-    ///
-    /// # Errors
-    /// If the server does not answer.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
             self.facts.http = Some(Http::Own);
@@ -208,7 +192,6 @@ impl Target {
     }
 
     /// What is requested, if it is behind a server.
-    #[must_use]
     pub fn remote(&self) -> Option<&Remote> {
         match &self.place {
             Place::File(_) | Place::Tree(_) | Place::Blocks(_) => None,
@@ -217,13 +200,11 @@ impl Target {
     }
 
     /// Whether its server speaks with encryption.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.remote().is_some_and(|remote| remote.source.is_encrypted())
     }
 
     /// The file of this machine that holds its bytes; `None` for another server's URL.
-    #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) | Place::Served { file, .. } => Some(file),
@@ -233,9 +214,6 @@ impl Target {
     }
 
     /// The files of this machine that reading it opens; of a tree those with one of these names.
-    ///
-    /// # Errors
-    /// If the list of a tree cannot be read.
     pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
         let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
         let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
@@ -244,7 +222,6 @@ impl Target {
     }
 
     /// Its files, if it is a tree.
-    #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
         match &self.place {
             Place::Tree(tree) => Some(tree),
@@ -254,7 +231,6 @@ impl Target {
 
     /// It as messages name it, and as a command beside the measurement gets it: a path, or what is
     /// requested without anything secret.
-    #[must_use]
     pub fn name(&self) -> OsString {
         match &self.place {
             Place::File(file) => file.clone().into_os_string(),
@@ -265,9 +241,6 @@ impl Target {
     }
 
     /// What a contender gets to read it by a method that reads this.
-    ///
-    /// # Errors
-    /// If an object has no signed URL.
     pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         match &self.place {
             Place::File(file) => Ok(self.request_file(file)),
@@ -278,9 +251,6 @@ impl Target {
     }
 
     /// The same for one of several readers, by its number from 0: its own copy, if there are any.
-    ///
-    /// # Errors
-    /// As for [`Target::request`].
     pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
         let own = self.copies.as_ref().and_then(|copies| copies.of_reader(reader));
         own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))

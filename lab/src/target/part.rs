@@ -25,7 +25,6 @@ const PLACE_BYTES: usize = 4096;
 
 /// The part of a reader, by its number, of a file of this size; `None` if the file has no page for
 /// each reader.
-#[must_use]
 pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
     let readers = u64::from(readers.get());
     let cuts = [LARGEST_PAGE_BYTES, page_bytes()];
@@ -38,9 +37,6 @@ pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Pa
 }
 
 /// Opens a file where its part begins; it ends where the part ends.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
     let mut file = File::open(path)?;
     if let Some(part) = part {
@@ -51,9 +47,6 @@ pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
 
 /// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal): who reads a
 /// part does not know the rest of the file.
-///
-/// # Errors
-/// If it cannot be read.
 pub fn digest_of_places(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let last = size_of(&file)?.saturating_sub(PLACE_BYTES as u64);

@@ -19,9 +19,6 @@ pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
 /// The path made absolute. Where it has a `..`, its folder is the real one: after a link, `..` is
 /// not the folder before it, and browsers remove it from a name as if it were. A file that does not
 /// exist keeps its name.
-///
-/// # Errors
-/// If there is no current folder.
 pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     if !absolute.components().any(|part| part == Component::ParentDir) {

@@ -74,13 +74,11 @@ fn name_byte(text: &[u8]) -> Option<u8> {
 }
 
 /// A URL, or what should be one, without its user and without a query that is a secret.
-#[must_use]
 pub fn shown(url: &str) -> String {
     hide(url, |_| true)
 }
 
 /// A command line with every URL in it as it is [`shown`]. A variable of the shell is no secret.
-#[must_use]
 pub fn shown_in(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
     while let Some(slashes) = rest.find("://") {

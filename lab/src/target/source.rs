@@ -23,18 +23,13 @@ const VALID: Duration = Duration::from_secs(12 * 60 * 60);
 /// What is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A URL.
     Url(Url),
-    /// An object.
     Object(Box<StoredObject>),
 }
 
-/// An object of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredObject {
-    /// The store.
     pub store: Store,
-    /// Its name there.
     pub name: ObjectName,
 }
 
@@ -82,23 +77,18 @@ pub struct ReadRequest {
 
 impl ServerOptions {
     /// Whether nothing differs from what is usual.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == ServerOptions::default()
     }
 }
 
 /// Whether a word of the user's is a URL or an object, and no file of this machine.
-#[must_use]
 pub fn is_remote(word: &Path) -> bool {
     super::url::is_url(word.as_os_str()) || super::s3::is_object(word.as_os_str())
 }
 
 impl Source {
     /// What a word of the user's means: `s3://bucket/key`, or a URL.
-    ///
-    /// # Errors
-    /// If it is neither, or the configuration does not say where the object is.
     pub fn parse(word: &str, options: &ServerOptions) -> Result<Source, SourceError> {
         if !super::s3::is_object(word.as_ref()) {
             return Ok(Source::Url(word.parse()?));
@@ -112,9 +102,6 @@ impl Source {
     }
 
     /// The URL for a request of the lab's own, which may be a secret.
-    ///
-    /// # Errors
-    /// If an object has no signed URL.
     pub fn url(&self, verb: RequestVerb) -> Result<Url, PresignError> {
         match self {
             Source::Url(url) => Ok(url.clone()),
@@ -123,7 +110,6 @@ impl Source {
     }
 
     /// Whether its bytes are encrypted on their way.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         match self {
             Source::Url(url) => url.is_encrypted(),
@@ -132,7 +118,6 @@ impl Source {
     }
 
     /// What a record has of the store.
-    #[must_use]
     pub fn store(&self) -> Option<StoreFacts> {
         match self {
             Source::Url(_) => None,
@@ -141,9 +126,6 @@ impl Source {
     }
 
     /// What a contender gets whose method reads this. `Reads::Both` is said of commands alone.
-    ///
-    /// # Errors
-    /// If an object has no signed URL.
     pub fn request(&self, reads: Reads, commands_get_credentials: bool) -> Result<ReadRequest, PresignError> {
         let is_command = reads == Reads::Both;
         let mut request = match (self, reads) {

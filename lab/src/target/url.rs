@@ -23,7 +23,6 @@ pub struct Url {
 /// How the bytes of a URL are transported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scheme {
-    /// As they are.
     Http,
     /// Encrypted.
     Https,
@@ -38,13 +37,11 @@ pub enum UrlError {
     /// It was copied from where its query is hidden.
     #[error("{0}: the query of this URL is a secret, which no record keeps: name the URL again, in full")]
     Hidden(String),
-    /// It has another form.
     #[error("{0}: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment")]
     Form(String),
 }
 
 /// Whether a word on the command line is a URL and no path.
-#[must_use]
 pub fn is_url(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
     Scheme::ALL.iter().any(|scheme| word.starts_with(scheme.prefix().as_bytes()))
@@ -75,19 +72,16 @@ impl Scheme {
 
 impl Url {
     /// Whether its bytes are encrypted on their way.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.scheme == Scheme::Https
     }
 
     /// The address to connect to, as `host:port`.
-    #[must_use]
     pub fn address(&self) -> String {
         format!("{}:{}", self.host_of_authority(), self.port)
     }
 
     /// The host, as certificates have it: an IPv6 address without its brackets.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.host_of_authority().trim_start_matches('[').trim_end_matches(']')
     }
@@ -98,26 +92,22 @@ impl Url {
     }
 
     /// The value of a request's `Host` field.
-    #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
     /// Whether its query is a secret.
-    #[must_use]
     pub fn is_secret(&self) -> bool {
         self.shown != self.text
     }
 
     /// Path and query, which may be a secret: only for requests.
-    #[must_use]
     pub fn exact_request(&self) -> &str {
         &self.request
     }
 
     /// The URL as the user wrote it, whose query may be a secret: only for contenders, and not on
     /// their command line.
-    #[must_use]
     pub fn exact(&self) -> &str {
         &self.text
     }
@@ -126,7 +116,6 @@ impl Url {
 impl Url {
     /// Where a redirect from here leads, by the field `Location` (RFC 3986, 5.2); `None` if that is
     /// no URL.
-    #[must_use]
     pub fn resolved(&self, location: &str) -> Option<Url> {
         let location = location.split('#').next().unwrap_or_default();
         let scheme = self.scheme.prefix();
@@ -148,7 +137,6 @@ impl Url {
 
     /// Whether another URL is of the same server: of the same host and port, or the encrypted form
     /// of this one.
-    #[must_use]
     pub fn shares_server(&self, other: &Url) -> bool {
         let is_same = (self.scheme, self.port) == (other.scheme, other.port);
         let usual = |url: &Url, scheme: Scheme| url.scheme == scheme && url.port == scheme.default_port();

@@ -35,7 +35,6 @@ pub struct Version {
 impl Version {
     /// The `ETag` if it is strong: two contents of which it is the same have the same bytes, so
     /// that a request can be made for it alone, with `If-Match`.
-    #[must_use]
     pub fn strong_etag(&self) -> Option<&str> {
         let etag = self.etag.as_deref()?;
         let inner = etag.strip_prefix('"')?.strip_suffix('"')?;
@@ -53,7 +52,6 @@ impl Version {
     }
 
     /// How the content as it is `now` differs from this.
-    #[must_use]
     pub fn change(&self, now: &Version) -> Option<String> {
         let fields = [
             ("ETag", &self.etag, &now.etag),
@@ -73,7 +71,6 @@ impl Version {
 /// What is requested from a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
-    /// What it is.
     pub source: Source,
     /// The version of the content before measuring; `None` where the server answers no HEAD.
     pub version: Option<Version>,
@@ -92,9 +89,6 @@ impl Remote {
     }
 
     /// What readlab's own server has.
-    ///
-    /// # Errors
-    /// If the server does not answer.
     pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
         let mut remote = Remote::new(source, options);
         let asked = remote.ask(RequestVerb::Head, &|| Ok(()));
@@ -136,9 +130,6 @@ impl Remote {
     }
 
     /// Requests it with the lab's own client.
-    ///
-    /// # Errors
-    /// If there is no answer with the status 200, or the error of `check`.
     pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
         let url = self.source.url(verb).map_err(HttpError::Presign)?;
         self.client.ask(verb, &url, &[], check)
@@ -149,7 +140,6 @@ impl Remote {
     }
 
     /// How its content has changed; `None` where the server says nothing about that.
-    #[must_use]
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
         match self.version_now() {
@@ -176,10 +166,6 @@ impl Remote {
 impl Target {
     /// Collects the facts about what is requested except its size and answer, which take a whole
     /// read ([`crate::corpus`]).
-    ///
-    /// # Errors
-    /// If the server cannot be reached, is not trusted, or does not send the bytes; or the error of
-    /// `check`.
     pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
         let named = source.to_string();
         let mut remote = Remote::new(source, options);

@@ -7,13 +7,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const ELLIPSIS: char = '…';
 
 /// The columns that a text takes.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// The text, without its end if it takes more columns.
-#[must_use]
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -25,14 +23,12 @@ pub fn cut(text: &str, columns: usize) -> String {
 }
 
 /// The text, without its middle if it takes more columns: names of trials differ at both ends.
-#[must_use]
 pub fn cut_middle(text: &str, columns: usize) -> String {
     cut_after(text, columns, columns / 2)
 }
 
 /// The texts without their middle, each cut where that leaves a difference from the others, if
 /// there is such a place.
-#[must_use]
 pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
     let cut_distinctly = |text: &str| {
         let mut ways = MIDDLES.iter().map(|parts| columns * parts / 8);
@@ -64,13 +60,11 @@ fn cut_after(text: &str, columns: usize, first: usize) -> String {
 }
 
 /// The text with blanks behind it, as many as fill the columns.
-#[must_use]
 pub fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// The text with blanks before it, as many as fill the columns.
-#[must_use]
 pub fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

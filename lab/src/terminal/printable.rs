@@ -3,7 +3,6 @@
 //! contender's message or a record. Quoting for HTML, CSV and Markdown is in [`crate::report`].
 
 /// The text with control characters escaped, such as `\n` and `\u{1b}`.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -18,7 +17,6 @@ pub fn printable(text: &str) -> String {
 
 /// Whether a terminal acts on the character instead of showing it: a control character, or one of
 /// Unicode's format characters that change the direction of reading or are invisible.
-#[must_use]
 pub fn is_obeyed(c: char) -> bool {
     let is_format =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
@@ -26,7 +24,6 @@ pub fn is_obeyed(c: char) -> bool {
 }
 
 /// The error of a TOML file in one line: the place, the cause, and the line of the file.
-#[must_use]
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     match error.span() {
@@ -36,7 +33,6 @@ pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
 }
 
 /// The cause of an error in a text in one line: the place, the cause, and the line of the text.
-#[must_use]
 pub fn cause_at(text: &str, at: usize, cause: &str) -> String {
     if !text.is_char_boundary(at) {
         return cause.to_owned();

@@ -39,7 +39,6 @@ pub struct Screen(());
 
 impl Screen {
     /// `None` where standard error is no terminal, or one that cannot move its cursor.
-    #[must_use]
     pub fn of_stderr() -> Option<Screen> {
         let can_move = std::env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         if !can_move || !std::io::stderr().is_terminal() {
@@ -50,7 +49,6 @@ impl Screen {
     }
 
     /// Its size, now.
-    #[must_use]
     pub fn size(&self) -> Size {
         terminal::size_of_stderr()
     }
@@ -67,19 +65,16 @@ impl Screen {
     }
 
     /// The keys that were pressed since the last call.
-    #[must_use]
     pub fn pressed_keys(&self) -> Vec<u8> {
         terminal::pressed_keys()
     }
 
     /// Whether keys can be pressed.
-    #[must_use]
     pub fn has_keys(&self) -> bool {
         terminal::has_keys()
     }
 
     /// Whether what was drawn last is still there: notices and Ctrl-Z remove it.
-    #[must_use]
     pub fn is_drawn(&self) -> bool {
         IS_DRAWN.load(Ordering::Relaxed) && terminal_mode::is_taken()
     }

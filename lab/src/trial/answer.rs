@@ -10,7 +10,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Bytes read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Bytes equal to 0x0A.
@@ -41,7 +40,6 @@ impl Answer {
     /// agrees, and one of those that prove the work is present. Newlines and lines prove each
     /// other: both take a visit of every byte, and the oracle knows whether the last line ends with
     /// a newline.
-    #[must_use]
     pub fn proves(&self, work: Work, truth: &Answer) -> bool {
         let agrees =
             |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || theirs.is_none() || mine == theirs;
@@ -62,7 +60,6 @@ impl Answer {
 
     /// What readlab adds to an answer that proves the work and counts something else, in words;
     /// `None` where nothing is to add.
-    #[must_use]
     pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
             _ if truth.newlines == truth.lines => None,
@@ -78,7 +75,6 @@ impl Answer {
 
     /// Why this does not prove the work. If the number is right for the other of newlines and
     /// lines, that is said.
-    #[must_use]
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
         let mut reason = format!("it answered {self}; right is {truth}");
         let other = match work {

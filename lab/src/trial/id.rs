@@ -20,7 +20,6 @@ pub struct MethodId {
 /// A trial's name: method and settings, without the work and the cache state.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId {
-    /// The method.
     pub method: MethodId,
     /// With which settings; only those that were given. Their names are as they are spelled.
     pub params: Params,
@@ -56,7 +55,6 @@ pub enum TrialError {
     /// The method does not have this parameter.
     #[error("{method} has no parameter '{key}' (it has: {known})")]
     UnknownParam {
-        /// The method.
         method: String,
         /// The parameter that was given.
         key: String,
@@ -66,11 +64,9 @@ pub enum TrialError {
     /// The value is outside what the method takes.
     #[error("{method}: {key} must be from {min} to {max}, got {value}")]
     OutOfRange {
-        /// The method.
         method: String,
         /// The parameter.
         key: String,
-        /// What was given.
         value: u64,
         /// Smallest value.
         min: u64,
@@ -84,7 +80,6 @@ pub const COMMAND: &str = "command";
 
 impl MethodId {
     /// A method that is a command line of the user's.
-    #[must_use]
     pub fn command(template: &str) -> MethodId {
         MethodId { contender: COMMAND.to_owned(), method: template.to_owned(), scan: None }
     }
@@ -105,15 +100,11 @@ impl fmt::Display for MethodId {
 
 impl TrialId {
     /// The name of a method with these settings. It is the same when its spelling is read back.
-    #[must_use]
     pub fn new(method: MethodId, params: &Params) -> TrialId {
         TrialId { method, params: params.as_spelled() }
     }
 
     /// A name as people write it: the value `all` of a setting is the number of processors here.
-    ///
-    /// # Errors
-    /// If it is not a trial.
     pub fn parse_written(text: &str) -> Result<TrialId, TrialError> {
         with_all(text).parse()
     }
@@ -122,9 +113,6 @@ impl TrialId {
 impl SplitName<'_> {
     /// Splits a name or a glob as people write it: the value `all` of a setting is the number of
     /// processors here.
-    ///
-    /// # Errors
-    /// If a setting is misspelled.
     pub fn parse(text: &str) -> Result<SplitName<'_>, TrialError> {
         let (path, settings) = split(text);
         Ok(SplitName { path, params: with_all(settings).parse()? })

@@ -10,8 +10,6 @@ use std::fmt::{self, Display, Formatter};
 pub struct TrialIndex(usize);
 
 impl TrialIndex {
-    /// The trial of this number.
-    #[must_use]
     pub const fn new(number: usize) -> TrialIndex {
         TrialIndex(number)
     }

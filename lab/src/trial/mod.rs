@@ -73,7 +73,6 @@ pub enum Transport {
 
 impl Work {
     /// The word used in names, files and on the wire.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Work::Newlines => "newlines",
@@ -85,7 +84,6 @@ impl Work {
     }
 
     /// Whether every byte must be visited, so that no true rate exceeds that of memory.
-    #[must_use]
     pub fn touches_bytes(self) -> bool {
         !matches!(self, Work::Discard | Work::Output)
     }
@@ -109,7 +107,6 @@ impl fmt::Display for CacheState {
 
 impl Transport {
     /// The word used in suites and exports.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Transport::File => "file",
@@ -121,7 +118,6 @@ impl Transport {
     }
 
     /// Whether another process sends the bytes, which reads them itself.
-    #[must_use]
     pub fn has_server(self) -> bool {
         match self {
             Transport::File | Transport::Tree | Transport::Places => false,
@@ -130,7 +126,6 @@ impl Transport {
     }
 
     /// Whether a method can read a target over this transport.
-    #[must_use]
     pub fn suits(self, method: &MethodLine) -> bool {
         let reads = method.reads;
         match self {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// How many names are shown.
 const SHOWN: usize = 3;
 
 /// A few names, the nearest first.

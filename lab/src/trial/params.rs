@@ -38,9 +38,6 @@ impl Params {
 
     /// Replaces the names by those that the method declares, and checks the ranges. Defaults are
     /// not added: the contender reports at its start what is in force.
-    ///
-    /// # Errors
-    /// If a parameter is unknown to the method or out of its range.
     pub fn resolve(&self, method: &MethodLine) -> Result<Params, TrialError> {
         let mut resolved = BTreeMap::new();
         for (key, &value) in &self.0 {

@@ -41,7 +41,6 @@ pub(super) enum Ending {
     InputEnds,
     /// The file is removed before the next turn.
     FileVanishes,
-    /// A folder is there instead.
     FolderInstead,
 }
 

@@ -38,7 +38,6 @@ const ANY_METHOD: &str = "*";
 
 /// What is verified, and how.
 pub struct Verification<'a> {
-    /// The contender.
     pub contender: &'a Contender,
     /// Whether a method is verified.
     pub is_selected: &'a dyn Fn(&str) -> bool,
@@ -71,9 +70,6 @@ struct Waiting<'a> {
 impl Verification<'_> {
     /// Runs every check; passes on the report of each method as soon as the methods before it have
     /// theirs.
-    ///
-    /// # Errors
-    /// If the files cannot be made, or the user wants to stop.
     pub fn run(&self, mut report: impl FnMut(&MethodReport)) -> io::Result<Vec<MethodReport>> {
         let stage = Stage::make(self.contender, self.folder, self.deadline, self.again)?;
         let subjects = self.subjects(&stage)?;

@@ -33,7 +33,6 @@ pub enum Verdict {
 pub struct MethodReport {
     /// Its name; `(protocol)` for what all methods share.
     pub method: String,
-    /// What was found.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Sessions that were right.
@@ -78,7 +77,6 @@ const ALL_METHODS: &str = "(protocol)";
 
 impl MethodReport {
     /// What was found about what all methods share.
-    #[must_use]
     pub fn of_all_methods(verdict: Verdict) -> MethodReport {
         MethodReport {
             method: ALL_METHODS.to_owned(),
@@ -91,7 +89,6 @@ impl MethodReport {
     }
 
     /// Whether it is about what all methods share.
-    #[must_use]
     pub fn is_of_all_methods(&self) -> bool {
         self.method == ALL_METHODS
     }

@@ -102,9 +102,6 @@ pub(super) struct Slot {
 
 impl<'a> Stage<'a> {
     /// Writes the files.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub(super) fn make(
         contender: &'a Contender,
         folder: &'a Path,
@@ -172,9 +169,6 @@ impl<'a> Stage<'a> {
     }
 
     /// Text of a byte less than this, of as many bytes, and of one more.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub(super) fn around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
         let mut around = self.around.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cases) = around.get(&bytes) {
@@ -213,17 +207,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts a session; it has said hello.
-    ///
-    /// # Errors
-    /// If it does not start, or says no proper hello.
     pub(super) fn launch(&self, words: &ReadWords) -> Result<Session, SessionError> {
         self.start(&self.command(words))
     }
 
     /// The same with any words.
-    ///
-    /// # Errors
-    /// As for [`Stage::launch`].
     pub(super) fn start(&self, command: &CommandLine) -> Result<Session, SessionError> {
         Session::launch_within(&self.contender.receipt.contender, command, self.deadline)?.hello()
     }
@@ -243,18 +231,12 @@ impl<'a> Stage<'a> {
 
 impl Slot {
     /// Puts a file there, instead of what is there.
-    ///
-    /// # Errors
-    /// If it cannot be linked.
     pub(super) fn put(&self, file: &Path) -> io::Result<()> {
         self.clear()?;
         fs::hard_link(file, &self.path)
     }
 
     /// Takes away what is there.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
     pub(super) fn clear(&self) -> io::Result<()> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -21,7 +21,6 @@ fn program(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A race of so many ranks.
 fn race(home: &Home, ranks: u32, given: &[&str]) -> Said {
     let path = path_of(home, |bin| {
         program(&bin.join("mpicc"), COMPILER);

@@ -73,7 +73,6 @@ fn path_of(home: &Home, add_compiler: impl FnOnce(&Path)) -> OsString {
 }
 
 impl Flavour {
-    /// Those that are here.
     fn all() -> impl Iterator<Item = Flavour> {
         [OPEN_MPI, MPICH].into_iter().filter(|it| {
             let is_here = on_path(it.launcher).is_some() && on_path(it.compiler).is_some();
@@ -106,7 +105,6 @@ impl Flavour {
         self.fleet(home, ranks, "race", words)
     }
 
-    /// A fleet that does this with these words.
     fn fleet(&self, home: &Home, ranks: u32, verb: &str, words: &[impl AsRef<OsStr>]) -> Said {
         let mut command = self.command(home, ranks);
         said(command.arg(READLAB).args(["fleet", verb]).args(words))

@@ -21,7 +21,6 @@ pub(super) struct Browser {
     from: BufReader<ChildStdout>,
     session: String,
     calls: u64,
-    /// All events of the browser.
     events: Vec<Value>,
     _profile: tempfile::TempDir,
 }

@@ -11,7 +11,6 @@ use crate::pairs::{self, PairRatio};
 /// When a turn is repeated.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
-    /// Never.
     Never,
     /// Above this share of the turn.
     Share(f64),
@@ -38,7 +37,6 @@ impl Rule {
         }
     }
 
-    /// The turn that counts.
     pub(super) fn accept(self, mut turn: impl FnMut() -> Option<Waited>) -> Option<Waited> {
         let mut last = None;
         for _ in 0..TRIES {
@@ -67,7 +65,6 @@ pub(super) struct Case {
 pub(super) enum Seen {
     /// Its waits for the neighbour.
     Waits,
-    /// Nothing.
     Nothing,
     /// This share of its time besides.
     OwnThreads(f64),

@@ -26,7 +26,6 @@ pub(super) const CLIENT_BUFFER_BYTES: usize = 128 << 10;
 /// A server that does not answer or does not go on for so long is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// How a client is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientSettings {
     pub(super) buffer_bytes: usize,

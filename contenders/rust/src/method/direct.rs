@@ -63,11 +63,9 @@ impl Reader for Direct {
 
 /// A file opened past the page cache.
 pub(super) struct DirectFile {
-    /// The file.
     pub(super) file: File,
     /// Offsets and lengths of reads are multiples of this.
     pub(super) block_bytes: u64,
-    /// What is read of it.
     pub(super) range: Range<u64>,
     /// Whether the file may go on behind that.
     is_part: bool,

@@ -43,7 +43,6 @@ struct Http {
     client: ClientSettings,
     is_kept: bool,
     kept: Option<Client>,
-    /// Of the last reading.
     traffic: Traffic,
 }
 

@@ -56,7 +56,6 @@ struct Ranged {
     threads: u64,
     is_kept: bool,
     kept: Option<Client>,
-    /// Of the last reading.
     traffic: Traffic,
 }
 

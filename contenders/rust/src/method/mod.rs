@@ -58,7 +58,6 @@ use std::path::{Path, PathBuf};
 /// A way of reading, as it is listed.
 #[derive(Debug)]
 pub struct Method {
-    /// Its name.
     pub name: &'static str,
     /// One sentence: which calls read the bytes.
     pub about: &'static str,
@@ -213,7 +212,6 @@ impl From<io::Error> for Fault {
 impl Method {
     /// The names of the scans that this method offers on this machine for one work, best first;
     /// [`NO_SCAN`] where there is nothing to choose; empty where it cannot do the work.
-    #[must_use]
     pub fn scans(&self, work: Work) -> Vec<&'static str> {
         match (self.feeding, work) {
             (Feeding::Own(works), _) if works.contains(&work) => vec![NO_SCAN],
@@ -226,9 +224,6 @@ impl Method {
     }
 
     /// Whether it can work on this machine.
-    ///
-    /// # Errors
-    /// With the reason, if it cannot.
     pub fn available(&self) -> Result<(), String> {
         (self.available)()
     }

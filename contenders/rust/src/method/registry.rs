@@ -7,7 +7,6 @@ use super::{
     vectored, walk, whole, zstd_frames,
 };
 
-/// Every method.
 pub static ALL: &[Method] = &[
     controls::NULL,
     controls::RESIDENT,
@@ -70,8 +69,6 @@ pub static ALL: &[Method] = &[
     places::PLACES_AHEAD,
 ];
 
-/// The method of that name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Method> {
     ALL.iter().find(|method| method.name == name)
 }

@@ -29,7 +29,6 @@ pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx2")
 }
 
-/// Counts newlines.
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the feature, as just asserted.

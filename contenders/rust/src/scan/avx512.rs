@@ -25,7 +25,6 @@ pub(super) fn detected() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Counts newlines.
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.

@@ -28,7 +28,6 @@ impl LineFinder {
     }
 
     /// How many lines there were, an unterminated last one included.
-    #[must_use]
     pub fn finish(self) -> u64 {
         self.count + u64::from(!self.unfinished.is_empty())
     }

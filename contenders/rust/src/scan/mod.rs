@@ -27,9 +27,7 @@ use crate::work::Work;
 pub struct Scan {
     /// Its name, unique within its work.
     pub name: &'static str,
-    /// What it does.
     pub work: Work,
-    /// How it does it.
     pub visit: Visit,
     /// Whether this processor can.
     available: fn() -> bool,
@@ -158,7 +156,6 @@ impl Scan {
     }
 
     /// Whether this processor has the instructions.
-    #[must_use]
     pub fn is_available(&self) -> bool {
         (self.available)()
     }

@@ -11,7 +11,6 @@ use std::ptr;
 /// page.
 const PAGE_BYTES_MIN: usize = 4096;
 
-/// Loads one byte by itself.
 #[inline(always)]
 fn load(byte: &u8) -> u8 {
     // SAFETY: a reference is valid and aligned for a read.

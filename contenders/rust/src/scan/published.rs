@@ -15,14 +15,12 @@ pub(super) fn avx2_detected() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
 }
 
-/// Counts newlines with AVX2.
 pub(super) fn newlines_avx2(bytes: &[u8]) -> u64 {
     assert!(avx2_detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.
     unsafe { avx2(bytes) }
 }
 
-/// Counts newlines with AVX-512.
 pub(super) fn newlines_avx512(bytes: &[u8]) -> u64 {
     assert!(super::avx512::detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.

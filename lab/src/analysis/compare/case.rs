@@ -125,13 +125,11 @@ pub enum Statistic {
 
 impl Figure {
     /// A number of which nothing else is known.
-    #[must_use]
     pub fn of_value(value: f64, statistic: Statistic) -> Figure {
         Figure::Value { value, statistic, spread: Spread::default() }
     }
 
     /// The median, or the single number.
-    #[must_use]
     pub fn value(&self) -> f64 {
         match self {
             Figure::Value { value, .. } => *value,
@@ -142,13 +140,11 @@ impl Figure {
     }
 
     /// Whether it is a published mean, with which only means are compared.
-    #[must_use]
     pub fn is_mean(&self) -> bool {
         matches!(self, Figure::Value { statistic: Statistic::Mean, .. })
     }
 
     /// The number by which it is compared, and what is known of it.
-    #[must_use]
     pub fn located(&self, center: Center) -> Located {
         match (self, center) {
             (Figure::Value { value, statistic, spread }, _) => {
@@ -174,7 +170,6 @@ impl Figure {
     }
 
     /// Its percentiles: those that were published, or those of the samples.
-    #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {
         match self {
             Figure::Value { spread, .. } => spread.percentiles,
@@ -204,7 +199,6 @@ pub struct Located {
 
 impl Located {
     /// Whether a quotient of the two means something: a mean and a median are not compared.
-    #[must_use]
     pub fn is_comparable(&self, other: &Located) -> bool {
         let is_mean = |it: &Located| it.statistic == Some(Statistic::Mean);
         let is_median = |it: &Located| matches!(it.statistic, None | Some(Statistic::Median));
@@ -212,7 +206,6 @@ impl Located {
     }
 
     /// What it takes part in quotients with.
-    #[must_use]
     pub fn log(&self) -> LogMedian {
         let log = |value: f64| value.max(1.0).ln();
         LogMedian { value: log(self.value), ci95: self.ci95.map(|ends| ends.map(log)) }

@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 pub struct FitRequest {
     /// The case, by any of its names.
     pub case: String,
-    /// Which of its numbers.
     pub measure: Measure,
     /// The machine's fact.
     pub fact: String,
@@ -29,9 +28,7 @@ pub struct FitRequest {
 /// The line, and the facts that it requires.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
-    /// The case.
     pub case: String,
-    /// Which of its numbers.
     pub measure: Measure,
     /// The machine's fact.
     pub fact: String,
@@ -53,22 +50,17 @@ pub struct Fit {
 /// A machine, or several with the same processor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FitPoint {
-    /// Which.
     pub machine: String,
-    /// The fact.
     pub fact: f64,
-    /// The number.
     pub value: f64,
 }
 
 /// The fact at which the line reaches another case's number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RequiredFact {
-    /// On which machine.
     pub machine: String,
     /// Which case's number is to be reached.
     pub case: String,
-    /// That number.
     pub value: f64,
     /// The fact; `None` on a level line.
     pub fact: Option<f64>,
@@ -82,26 +74,10 @@ pub enum FitError {
     Shape(String),
     /// No side has the case with this number and a number for the fact.
     #[error("no machine has {case} with {measure} and {fact}; cases: {cases}; facts: {facts}")]
-    Nothing {
-        /// The case.
-        case: String,
-        /// The number.
-        measure: String,
-        /// The fact.
-        fact: String,
-        /// The cases that there are.
-        cases: String,
-        /// The facts that are numbers.
-        facts: String,
-    },
+    Nothing { case: String, measure: String, fact: String, cases: String, facts: String },
     /// A side has it more than once.
     #[error("{side} has {case} more than once, as in both states: choose with --state")]
-    Several {
-        /// The side.
-        side: String,
-        /// The case.
-        case: String,
-    },
+    Several { side: String, case: String },
     /// The points are not of the same thing.
     #[error("not alike, so no line: {}; --force fits nevertheless", .0.join("; "))]
     Unlike(Vec<String>),
@@ -112,9 +88,6 @@ pub enum FitError {
 
 impl FitRequest {
     /// From `CASE/METRIC` and `machine.FACT`.
-    ///
-    /// # Errors
-    /// If the first is no case and metric.
     pub fn parse(what: &str, fact: &str) -> Result<FitRequest, FitError> {
         let shape = || FitError::Shape(what.to_owned());
         let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
@@ -172,10 +145,6 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
 }
 
 /// Fits by least squares.
-///
-/// # Errors
-/// If no machine has the requested number, all have the same fact, or the cases are not alike and
-/// the fit is not forced.
 pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     let FitRequest { case, measure, fact, .. } = request;
     let mut machines: Vec<Machines> = Vec::new();

@@ -27,15 +27,11 @@ pub enum GateError {
 impl Gate {
     /// Whether the whole interval is beyond the allowed share; a ratio without an interval is never
     /// judged.
-    #[must_use]
     pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
     }
 
     /// Everything that is worse beyond doubt, a sentence each.
-    ///
-    /// # Errors
-    /// If there is nothing that could be judged.
     pub fn judge(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
         if comparison.sides.len() < 2 {
             return Err(GateError::OneSide);
@@ -65,7 +61,6 @@ impl Gate {
 
     /// Everything that a side has and that could not be judged against another, a sentence each.
     /// What failed or was refused on a later side is [`Gate::broken`].
-    #[must_use]
     pub fn missing(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
         let mut found: Vec<String> = comparison
@@ -96,7 +91,6 @@ impl Gate {
 
     /// Everything that failed or was refused on a later side and was measured on another, a
     /// sentence each.
-    #[must_use]
     pub fn broken(comparison: &Comparison) -> Vec<String> {
         let broken = comparison.lacking.iter().filter(|it| is_broken(it));
         broken.map(|it| sentence(it, &comparison.sides[it.side].name)).collect()

@@ -64,7 +64,6 @@ impl Measure {
     ];
 
     /// The word used on the command line and in files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Measure::Wall => "wall",
@@ -83,7 +82,6 @@ impl Measure {
     }
 
     /// What its numbers count.
-    #[must_use]
     pub fn unit(self) -> Unit {
         match self {
             Measure::Wall | Measure::Cpu | Measure::Fixed => Unit::Nanoseconds,

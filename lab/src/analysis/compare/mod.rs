@@ -34,9 +34,7 @@ use std::collections::BTreeSet;
 pub struct Comparison {
     /// The sides; the first is what the others are held against.
     pub sides: Vec<Side>,
-    /// What differs in the machines.
     pub machines: Vec<Differing>,
-    /// A table for each number.
     pub tables: Vec<Table>,
     /// Names that meet and things that are unlike, a sentence each; not compared.
     pub unlike: Vec<String>,
@@ -57,7 +55,6 @@ pub struct Comparison {
 /// A fact that is not the same on all sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Differing {
-    /// Its name.
     pub fact: String,
     /// Its value on each side; `None` where it is not known.
     pub values: Vec<Option<Value>>,
@@ -66,7 +63,6 @@ pub struct Differing {
 /// One number of all cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Which number.
     pub measure: Measure,
     /// A row for each case.
     pub rows: Vec<ComparisonRow>,
@@ -106,7 +102,6 @@ pub struct Cell {
 /// A case that one side could not measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lacking {
-    /// Number of the side.
     pub side: usize,
     /// The case.
     pub name: String,
@@ -117,7 +112,6 @@ pub struct Lacking {
 /// A rate beside a data sheet's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetRow {
-    /// Number of the side.
     pub side: usize,
     /// The case.
     pub name: String,
@@ -148,10 +142,6 @@ pub enum CompareError {
 
 impl Comparison {
     /// Lays the sides beside each other; one side alone is a table without ratios.
-    ///
-    /// # Errors
-    /// If a side has nothing in common with the first, or nothing that is alike and `force` is off,
-    /// or no number is known.
     pub fn of(
         sides: Vec<Side>,
         measures: &[Measure],
@@ -193,7 +183,6 @@ impl Comparison {
     }
 
     /// Whether a mean stands beside a median, so that there is no ratio.
-    #[must_use]
     pub fn has_unlike_statistics(&self) -> bool {
         let rows = self.tables.iter().flat_map(|table| &table.rows);
         let lacks = |row: &ComparisonRow| {
@@ -203,7 +192,6 @@ impl Comparison {
     }
 
     /// Whether some ratio has no interval.
-    #[must_use]
     pub fn lacks_intervals(&self) -> bool {
         let cells =
             self.tables.iter().flat_map(|table| &table.rows).flat_map(|row| row.cells.iter().flatten());

@@ -30,7 +30,6 @@ const FLEETING: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overh
 
 impl Side {
     /// Of a record, under the name that was given.
-    #[must_use]
     pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
         let header = &record.header;
         let mut notes = Vec::new();

@@ -16,7 +16,6 @@ const ROUNDS_MIN: usize = 3;
 /// What a rank takes, compared with the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostEffect {
-    /// The number of the rank.
     pub rank: usize,
     /// How many times as long as the others.
     pub ratio: f64,
@@ -26,14 +25,12 @@ pub struct HostEffect {
 
 impl HostEffect {
     /// Whether it is slower than the others beyond doubt.
-    #[must_use]
     pub fn is_straggler(&self) -> bool {
         self.interval.low > 1.0
     }
 }
 
 /// The effect of every rank, the slowest first; none with one rank or too few rounds.
-#[must_use]
 pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
     let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());

@@ -8,14 +8,12 @@ use crate::trial::TrialIndex;
 /// A way of reading, on each rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodEffects {
-    /// The number of the trial.
     pub trial: TrialIndex,
     /// How many times as long as the others each rank takes, in their order.
     pub ratios: Vec<f64>,
 }
 
 /// Every accepted trial that all ranks took together; none with one rank.
-#[must_use]
 pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
     let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
     let accepted = record.trials.iter().filter(|it| ranks > 1 && !it.trial.is_control() && it.is_accepted());

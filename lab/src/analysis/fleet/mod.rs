@@ -16,7 +16,6 @@ const TOLD_SHARE: f64 = 0.95;
 /// How well the ranks of a fleet took their turns together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Punctuality {
-    /// Turns that count.
     pub turns: usize,
     /// Between the first start of a turn and the last, in 95 of 100 turns.
     pub start_spread_ns: f64,
@@ -25,7 +24,6 @@ pub struct Punctuality {
 }
 
 /// The punctuality of a record's turns; `None` where there are none.
-#[must_use]
 pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let turns = || record.trials.iter().flat_map(|trial| &trial.fleet_turns);
     let mut spreads: Vec<f64> = turns().map(spread).collect();

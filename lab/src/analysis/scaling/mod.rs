@@ -33,8 +33,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The word for one.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Unit::Rank => "rank",
@@ -43,7 +41,6 @@ impl Unit {
     }
 
     /// The word for several.
-    #[must_use]
     pub fn plural(self) -> &'static str {
         match self {
             Unit::Rank => "ranks",
@@ -57,9 +54,7 @@ impl Unit {
 pub struct Scaling {
     /// The trial, of which there is one for each number of ranks.
     pub id: TrialId,
-    /// The state of the cache.
     pub state: CacheState,
-    /// What is counted.
     pub unit: Unit,
     /// By number, rising.
     pub points: Vec<ScalingPoint>,
@@ -75,7 +70,6 @@ pub struct Scaling {
 /// A number of ranks or readers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScalingPoint {
-    /// It.
     pub count: u64,
     /// Bytes per second of all together: the median over rounds.
     pub rate: f64,
@@ -86,7 +80,6 @@ pub struct ScalingPoint {
 /// What the law says of a number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LawPoint {
-    /// The number.
     pub count: u64,
     /// Bytes per second.
     pub rate: f64,
@@ -96,7 +89,6 @@ pub struct LawPoint {
 
 impl Scaling {
     /// Every way of reading that was measured with at least two numbers of ranks.
-    #[must_use]
     pub fn all(record: &Record) -> Vec<Scaling> {
         let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
         let mut ids = Vec::<TrialId>::new();
@@ -139,13 +131,11 @@ impl Scaling {
     }
 
     /// The most ranks up to which the law is followed.
-    #[must_use]
     pub fn farthest(&self) -> Option<u64> {
         Some(self.points.last()?.count * BEYOND_MOST)
     }
 
     /// The law at a number of ranks; `None` without a law.
-    #[must_use]
     pub fn law_at(&self, count: u64) -> Option<LawPoint> {
         let law = self.law.as_ref()?;
         let (rate, interval) = (law.law.at(float(count)), law.rate_interval(float(count)));
@@ -153,7 +143,6 @@ impl Scaling {
     }
 
     /// The law from one rank as far as it is followed, at most about so many points.
-    #[must_use]
     pub fn law_points(&self, most: u64) -> Vec<LawPoint> {
         let Some(last) = self.farthest() else { return Vec::new() };
         let step = usize::try_from(last.div_ceil(most.max(1)).max(1)).unwrap_or(usize::MAX);
@@ -163,7 +152,6 @@ impl Scaling {
 
     /// The rate of the most ranks over that of the fewest, and over as much as perfect scaling
     /// gives; `None` without two points.
-    #[must_use]
     pub fn gain(&self) -> Option<Gain> {
         let (first, last) = (self.points.first()?, self.points.last()?);
         let factor = last.rate / first.rate;
@@ -181,7 +169,6 @@ impl Scaling {
 pub struct Gain {
     /// The fewest ranks.
     pub from: u64,
-    /// The most.
     pub to: u64,
     /// How many times the rate.
     pub factor: f64,

@@ -54,10 +54,6 @@ impl fmt::Display for NoCpuTime {
 }
 
 impl CpuTime {
-    /// Of a trial.
-    ///
-    /// # Errors
-    /// Where a meter is missing, and where the windows are below its resolution.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn of(it: &TrialRecord) -> Result<CpuTime, NoCpuTime> {
         let both: Vec<(u64, u64, u64)> = it.samples.iter().filter_map(metered).collect();
@@ -80,9 +76,6 @@ impl CpuTime {
 ///
 /// The CPU clock is read around the window, so that a thread which never waits seems to work for a
 /// little more than all of it: such an excess is no further thread.
-///
-/// # Errors
-/// Where a meter is missing, and where the windows are below its resolution.
 #[expect(clippy::cast_precision_loss, reason = "a number of processors")]
 pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
     let all: Vec<(u64, u64, u64)> = it.samples.iter().filter_map(metered).collect();
@@ -102,7 +95,6 @@ pub(super) fn of_threads(busy: f64, it: &TrialRecord) -> f64 {
 }
 
 /// The processors that so much work keeps busy, a little more than whole ones rounded down.
-#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

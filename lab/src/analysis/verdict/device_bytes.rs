@@ -10,7 +10,6 @@ const ALL: f64 = 0.97;
 
 /// What makes cold readings of a target look faster than its device is, with the numbers; empty
 /// where nothing does.
-#[must_use]
 pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
         return Vec::new();

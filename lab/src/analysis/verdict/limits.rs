@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 
 /// Every limit of the record: those of its trials in their order, those that something else
 /// measured, and last the better figures for limits that readings of the record are beyond.
-#[must_use]
 pub fn limits(record: &Record) -> Vec<Limit> {
     let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
     for limit in &record.limits {
@@ -84,7 +83,6 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
 }
 
 /// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);

@@ -54,7 +54,6 @@ const REMEDY: f64 = 1.05;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
-    /// The device.
     Device {
         /// Whether it is busy, and if not, why.
         pace: Pace,
@@ -94,7 +93,6 @@ pub enum Verdict {
     },
     /// The quota of reads of its control groups.
     IoQuota {
-        /// Which.
         quota: IoQuota,
         /// How much of it the reading gets; `None` for a quota of reads per second, for reads are
         /// not counted.
@@ -121,7 +119,6 @@ pub enum Verdict {
     },
     /// Waiting for the server that gives the bytes.
     Server {
-        /// What of it.
         #[serde(skip_serializing_if = "ServerWait::is_server")]
         wait: ServerWait,
     },
@@ -146,12 +143,9 @@ pub enum Verdict {
     BeyondLimit {
         /// What was measured too low.
         limit: LimitKind,
-        /// Its name.
         name: String,
     },
-    /// It is unknown.
     Unknown {
-        /// Why.
         why: String,
     },
 }
@@ -184,7 +178,6 @@ pub enum Pace {
 /// Another trial of the same record that is faster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Remedy {
-    /// Its name.
     pub name: String,
     /// So many times as fast.
     pub times: f64,
@@ -206,7 +199,6 @@ pub struct Diagnosis {
 }
 
 /// The verdict on one trial; `None` for a control and for a trial without accepted samples.
-#[must_use]
 pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Diagnosis> {
     if trial.trial.is_control() || !trial.is_measured() {
         return None;
@@ -351,7 +343,6 @@ fn best<'a>(it: &TrialRecord, others: impl Iterator<Item = &'a TrialRecord>) -> 
 
 impl Diagnosis {
     /// What stops it, in two or three words: `copy 93 %`, `processing`.
-    #[must_use]
     pub fn stops_at(&self) -> String {
         sentence::stops_at(self)
     }

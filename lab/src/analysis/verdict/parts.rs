@@ -22,7 +22,6 @@ const FETCHED_MORE: f64 = 1.1;
 /// Kernel time beyond this share of the copy's own shows that a reading copies.
 const COPIES: f64 = 0.5;
 
-/// One part of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -83,7 +82,6 @@ impl Parts {
     }
 
     /// The parts, the largest first.
-    #[must_use]
     pub fn largest_first(&self) -> Vec<(Part, f64)> {
         let mut parts = vec![
             (Part::User, self.user),
@@ -140,14 +138,12 @@ pub(super) struct TrialFacts<'a> {
     pub(super) why_no_cpu: String,
     /// The limits that this trial cannot do without.
     near: Vec<Near<'a>>,
-    /// The trial itself.
     it: &'a TrialRecord,
 }
 
 /// A limit and how near a trial comes to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Near<'a> {
-    /// The limit.
     pub(super) limit: &'a Limit,
     /// The trial's rate.
     pub(super) rate: f64,
@@ -389,7 +385,6 @@ pub(super) fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
     stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
 }
 
-/// Why there are no CPU times.
 fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
     match why {
         NoCpuTime::NotMetered => missing(it, Metric::CpuUserNs),

@@ -9,7 +9,6 @@ use crate::record::{Record, Sample, TrialRecord};
 use crate::target::Http;
 use serde::Serialize;
 
-/// What is waited for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum ServerWait {
@@ -35,13 +34,11 @@ pub enum ServerWait {
 
 impl ServerWait {
     /// Whether it is the server as a whole.
-    #[must_use]
     pub fn is_server(&self) -> bool {
         *self == ServerWait::Server
     }
 }
 
-/// What a trial that waits for its server waits for.
 pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
     if let Some(share) = first_byte_share(it).filter(|share| *share >= DOMINANT) {
         return ServerWait::FirstByte { share };

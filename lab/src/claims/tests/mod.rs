@@ -10,7 +10,6 @@ use super::*;
 use crate::record::Record;
 use scripted::Script;
 
-/// The answer of a record to one claim of a file.
 fn here(file: &ClaimsFile, claim: &Claim, record: &Record) -> Answer {
     let alone = ClaimsFile { claims: vec![claim.clone()], ..file.clone() };
     judge(&alone, Some(record)).claims.swap_remove(0).here.unwrap()
@@ -20,7 +19,6 @@ fn files() -> Vec<ClaimsFile> {
     names().into_iter().map(|name| find(name).unwrap()).collect()
 }
 
-/// The record of a script for a claim.
 fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record {
     match file.answered_by {
         AnsweredBy::Sweep => scripted_sweep::record(claim, script),

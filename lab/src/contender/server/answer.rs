@@ -24,7 +24,6 @@ pub(super) struct Answer {
     body: Body,
 }
 
-/// A status that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Ok,
@@ -64,7 +63,6 @@ pub(super) struct Sender<'a> {
 }
 
 impl Status {
-    /// Its number with its words.
     fn line(self) -> &'static str {
         match self {
             Status::Ok => "200 OK",

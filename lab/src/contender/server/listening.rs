@@ -31,9 +31,6 @@ const TOKEN_BYTES: usize = 16;
 const SECRET_BYTES: usize = 32;
 
 /// Serves the file under a secret path until standard input ends; prints its URL first.
-///
-/// # Errors
-/// If the file cannot be opened, or there is no port to listen on.
 pub fn serve(file: &Path) -> io::Result<()> {
     let service = SecretPath::new(file, &token(TOKEN_BYTES)?);
     run(service, |service, address| service.line(address))
@@ -41,9 +38,6 @@ pub fn serve(file: &Path) -> io::Result<()> {
 
 /// Serves the file as the one object of a store until standard input ends; prints first what
 /// [`super::Server::start_s3`] reads.
-///
-/// # Errors
-/// As for [`serve`].
 pub fn serve_s3(file: &Path) -> io::Result<()> {
     let credentials = Credentials::new(&token(TOKEN_BYTES)?, &token(SECRET_BYTES)?);
     run(S3::new(file, credentials), |service, address| service.line(address))

@@ -51,7 +51,6 @@ pub enum ServerError {
     /// It could not be started.
     #[error("{}: the server of it cannot be started: {cause}", shown(.file))]
     NotStarted {
-        /// The file.
         file: PathBuf,
         /// The system's error.
         cause: io::Error,
@@ -59,7 +58,6 @@ pub enum ServerError {
     /// It did not print where the file is.
     #[error("{}: the server of it said nothing: {cause}; {end}", shown(.file))]
     Silent {
-        /// The file.
         file: PathBuf,
         /// What the lab was waiting for.
         cause: ReadError,
@@ -69,7 +67,6 @@ pub enum ServerError {
     /// It printed something else.
     #[error("{}: the server of it said no URL: {cause}", shown(.file))]
     NoUrl {
-        /// The file.
         file: PathBuf,
         /// What is wrong with it.
         cause: UrlError,
@@ -80,10 +77,6 @@ pub enum ServerError {
 }
 
 impl Server {
-    /// Starts one for a file.
-    ///
-    /// # Errors
-    /// If it does not start, or does not say where it listens.
     pub fn start(file: &Path) -> Result<Server, ServerError> {
         let (process, said) = launch(file, &[])?;
         let url = said.parse().map_err(|cause| ServerError::NoUrl { file: file.to_owned(), cause })?;
@@ -91,9 +84,6 @@ impl Server {
     }
 
     /// Starts one that has the file as an object.
-    ///
-    /// # Errors
-    /// As for [`Server::start`].
     pub fn start_s3(file: &Path) -> Result<Server, ServerError> {
         let (process, said) = launch(file, &[S3_FLAG])?;
         let stored = StoredFile::read(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
@@ -102,7 +92,6 @@ impl Server {
     }
 
     /// Its process id.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
     }

@@ -155,7 +155,6 @@ pub(crate) fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
 
 #[cfg(test)]
 impl Request {
-    /// The request that a text is.
     pub(crate) fn of_text(text: &str) -> Request {
         parsed(text.as_bytes()).unwrap().unwrap().0
     }

@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The region of the bucket: the one that tools assume if they are given none.
 pub(super) const REGION: &str = "us-east-1";
 
-/// The bucket.
 pub(super) const BUCKET: &str = "readlab";
 
 /// The key of a file whose name would be written differently in a URL.

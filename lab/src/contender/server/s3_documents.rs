@@ -11,7 +11,6 @@ const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 /// The name space of documents that are no errors.
 const XMLNS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-/// The parameters of a query.
 pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
     let decoded = |text: &str| String::from_utf8_lossy(&decoded(text)).into_owned();
     let parts = query.split('&').filter(|part| !part.is_empty());
@@ -19,7 +18,6 @@ pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
-/// An error.
 pub(super) fn error(code: ErrorCode) -> String {
     format!("{HEAD}<Error><Code>{}</Code><Message>{}</Message></Error>", code.name, code.message)
 }

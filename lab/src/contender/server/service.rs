@@ -33,7 +33,6 @@ pub(super) enum Problem {
     OtherVersion,
     /// The range is beyond the end.
     Range,
-    /// It comes with a body.
     Body,
     /// All connections are taken.
     Busy,
@@ -41,13 +40,11 @@ pub(super) enum Problem {
 
 /// A service of one file.
 pub(super) trait Service: Send + Sync + 'static {
-    /// The file.
     fn file(&self) -> &Path;
 
     /// Whether the client may read the file, and what it asks for.
     fn decide(&self, request: &Request, now: Timestamp) -> Decision;
 
-    /// The answer for a problem.
     fn problem(&self, problem: Problem) -> Answer;
 
     /// Adds the fields of every answer.

@@ -69,7 +69,6 @@ pub enum PlanError {
     /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]
     Absent {
-        /// The glob.
         glob: String,
         /// Who cannot take part, and why.
         reason: String,
@@ -105,9 +104,6 @@ pub(super) fn no_match(contenders: &Contenders, glob: &str) -> PlanError {
 }
 
 /// The plan for one target and its forms.
-///
-/// # Errors
-/// If a name or glob is misspelled, or nothing matches.
 pub fn plan(
     contenders: &Contenders,
     selection: &Selection,

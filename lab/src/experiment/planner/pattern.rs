@@ -16,8 +16,6 @@ pub struct MethodPattern {
 }
 
 impl MethodPattern {
-    /// # Errors
-    /// If the glob or its settings are misspelled.
     pub fn parse(text: &str) -> Result<MethodPattern, PlanError> {
         let SplitName { path: pattern, params } = SplitName::parse(text)?;
         // The pattern itself; and, where it names a method without its scan, every scan of it.
@@ -29,13 +27,11 @@ impl MethodPattern {
     }
 
     /// Whether it matches this method, whatever its settings.
-    #[must_use]
     pub fn matches(&self, id: &MethodId) -> bool {
         self.set.is_match(id.to_string())
     }
 
     /// Whether it matches this trial, and the trial has the settings after the `@`.
-    #[must_use]
     pub fn matches_trial(&self, id: &TrialId) -> bool {
         let has = |(key, value): (&String, &u64)| {
             id.params.0.iter().any(|(name, own)| Params::short(name) == Params::short(key) && own == value)

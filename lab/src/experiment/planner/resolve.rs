@@ -44,9 +44,6 @@ fn role(method: &MethodId, by: NamedBy) -> Role {
 }
 
 /// The method that a name means, with its scan decided and its settings checked.
-///
-/// # Errors
-/// If the contender is not there, or has no such method, scan or parameter.
 pub(in crate::experiment) fn resolve(
     contenders: &Contenders,
     method: &MethodId,

@@ -22,7 +22,6 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// Settings for every method that has them.
     pub params: Params,
-    /// What there is to read.
     pub readable: ReadableTargets,
     /// The reference that the user named. It takes part, whatever else is selected.
     pub reference: Option<TrialId>,
@@ -44,10 +43,8 @@ pub struct TargetForm {
 /// What trials may read of the targets.
 pub type ReadableTargets = BTreeMap<TargetForm, ReadableTarget>;
 
-/// Something to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadableTarget {
-    /// Number of the target.
     pub target: usize,
     /// What is done with the bytes unless a trial says otherwise.
     pub work: Work,
@@ -61,7 +58,6 @@ pub struct ReadableTarget {
     pub has_ranges: bool,
     /// Why a walk of a tree's folder finds other files than those that are read, if so.
     pub other_walk: Option<OtherWalk>,
-    /// How many files it is.
     pub files: u64,
     /// Why it cannot be read, if so.
     pub broken: Option<String>,
@@ -69,7 +65,6 @@ pub struct ReadableTarget {
 
 impl ReadableTarget {
     /// All bytes of a target that can be read.
-    #[must_use]
     pub fn plain(target: usize, work: Work) -> ReadableTarget {
         ReadableTarget {
             target,
@@ -85,7 +80,6 @@ impl ReadableTarget {
     }
 
     /// The bytes of a single file as they are.
-    #[must_use]
     pub fn of_bytes(work: Work) -> ReadableTargets {
         ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(0, work))])
     }

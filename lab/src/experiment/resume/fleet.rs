@@ -20,9 +20,6 @@ pub struct FirstLines {
 
 impl InterruptedRun {
     /// Refuses the record of a fleet.
-    ///
-    /// # Errors
-    /// If it is one: a single process cannot go on with it.
     pub fn of_no_fleet(self) -> anyhow::Result<InterruptedRun> {
         ensure!(
             self.record.fleet.is_none(),
@@ -32,21 +29,16 @@ impl InterruptedRun {
     }
 
     /// The fleet of its record.
-    ///
-    /// # Errors
-    /// If it is of a single process.
     pub fn fleet(&self) -> anyhow::Result<&Fleet> {
         self.record.fleet.as_ref().context("it is not of a fleet: readlab race --resume")
     }
 
     /// The seed of its plan.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.resume_plan.rules.seed
     }
 
     /// What the other ranks must know of it.
-    #[must_use]
     pub fn first_lines(&self) -> FirstLines {
         let record = &self.record;
         let targets = record.targets.iter().enumerate();
@@ -61,9 +53,6 @@ impl InterruptedRun {
     }
 
     /// The same on the file of a rank.
-    ///
-    /// # Errors
-    /// If its record has no such rank.
     pub fn of_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let fleet = self.fleet()?;
         let (share, ranks) = (fleet.share, fleet.ranks.len());
@@ -85,9 +74,6 @@ impl InterruptedRun {
 
 impl FirstLines {
     /// The run as a rank without the record resumes it.
-    ///
-    /// # Errors
-    /// If the record has no such rank.
     pub fn of_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let mut lines = self.lines.into_iter();
         let Some(Line::Header(header)) = lines.next() else { unreachable!("a header comes first") };

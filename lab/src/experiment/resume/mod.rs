@@ -49,9 +49,6 @@ pub struct InterruptedRun {
 
 impl InterruptedRun {
     /// Opens the record of a run of this kind, so that no other lab writes to it.
-    ///
-    /// # Errors
-    /// If it is another user's, in use, or of a run that cannot be resumed here.
     pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
         let writer = RecordWriter::reopen(path)?;
         let (record, written) = writer.read_back()?;
@@ -64,9 +61,6 @@ impl InterruptedRun {
 
 impl Experiment {
     /// Prepares the rest of an interrupted run.
-    ///
-    /// # Errors
-    /// If something is not as it was, so that no number could be compared with those before.
     pub fn from_record(
         interrupted: InterruptedRun,
         recorder: &Recorder,

@@ -55,31 +55,26 @@ const METHODS: [&str; 4] =
 
 impl SweepConfig {
     /// The names of the trials that read each file.
-    #[must_use]
     pub fn trials(&self) -> Vec<String> {
         if self.methods.is_empty() { METHODS.map(str::to_owned).to_vec() } else { self.methods.clone() }
     }
 
     /// The sizes in the order in which they are written.
-    #[must_use]
     pub fn size_list(&self) -> Vec<u64> {
         self.sizes.as_ref().map_or_else(|| PUBLISHED.to_vec(), |sizes| sizes.0.clone())
     }
 
     /// The bytes of all files.
-    #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.size_list().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
     }
 
     /// What the user expects to see measured.
-    #[must_use]
     pub fn requested(&self) -> Vec<Requested> {
         self.methods.iter().cloned().map(Requested::Method).collect()
     }
 
     /// The command that reads the kept files in this folder in the same way.
-    #[must_use]
     pub fn again(&self, folder: &Path) -> String {
         let mut words = vec!["readlab".to_owned(), "sweep".into(), folder.to_string_lossy().into_owned()];
         words.push("--read-only".to_owned());

@@ -33,7 +33,6 @@ use std::path::{Path, PathBuf};
 pub struct WrittenFile {
     /// Its name in the folder.
     pub name: String,
-    /// What it holds.
     pub recipe: Recipe,
     /// XXH3 of its content, 64 bits, hexadecimal.
     pub digest: String,
@@ -98,7 +97,6 @@ pub enum SweepError {
     /// The folder was not made by a sweep.
     #[error("{}: {cause}", shown(.folder))]
     NotKept {
-        /// The folder.
         folder: PathBuf,
         /// What is missing or wrong.
         cause: String,
@@ -116,9 +114,6 @@ const MARGIN_BYTES: u64 = 64 << 20;
 
 impl SweepFolder {
     /// A new folder below `parent`, if everything fits.
-    ///
-    /// # Errors
-    /// If the files are more than allowed or than fits, or the folder cannot be made.
     pub fn make(
         parent: &Path,
         total_bytes: u64,
@@ -133,9 +128,6 @@ impl SweepFolder {
     }
 
     /// A folder that an earlier sweep kept.
-    ///
-    /// # Errors
-    /// If it was not made by a sweep, or files are missing, of another size, or added.
     pub fn kept(path: &Path) -> Result<SweepFolder, SweepError> {
         let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
         let text = fs::read(path.join(MANIFEST))
@@ -168,9 +160,6 @@ impl SweepFolder {
 
     /// Reads every file and compares its content with what was written. This fills the page cache,
     /// and every cache below it, so it comes after whatever is to be measured.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or holds something else.
     pub fn check_content(&self) -> Result<(), SweepError> {
         for file in &self.files {
             if interrupt::requested() {
@@ -190,7 +179,6 @@ impl SweepFolder {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match &self.place {
             Place::Own(scratch) => scratch.path(),
@@ -199,9 +187,6 @@ impl SweepFolder {
     }
 
     /// Leaves the folder where it is, with its list.
-    ///
-    /// # Errors
-    /// If the list cannot be written.
     pub fn keep(&mut self) -> Result<(), SweepError> {
         let manifest = Manifest { made_by: MADE_BY.to_owned(), files: self.files.clone() };
         let text = serde_json::to_vec_pretty(&manifest).expect("the list holds only strings and numbers");
@@ -213,9 +198,6 @@ impl SweepFolder {
     }
 
     /// The files in the order in which the folder lists them.
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
     pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
         let place = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
         Ok(names(self.path())?.iter().filter_map(place).collect())
@@ -223,7 +205,6 @@ impl SweepFolder {
 }
 
 /// What is written in which order: cycling through the sizes.
-#[must_use]
 pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(String, Recipe)> {
     let one = |cycle: u32, at: usize, size_bytes: u64| {
         let number = u64::from(cycle) * sizes.len() as u64 + at as u64;

@@ -64,9 +64,6 @@ pub struct PreparedSweep {
 impl PreparedSweep {
     /// Finds the contenders, plans what reads each file, and opens or makes the folder. Whatever
     /// the user may have got wrong is found here. `None` if the user wants to stop.
-    ///
-    /// # Errors
-    /// If the folder cannot be used, or a method is misspelled.
     pub fn of(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
         let names = config.trials();
         let contenders = Contenders::discover(&Roster::built_in(), |name| {
@@ -79,8 +76,6 @@ impl PreparedSweep {
 }
 
 impl Experiment {
-    /// The experiment of a sweep whose record is in this folder.
-    #[must_use]
     pub fn of_sweep(config: &SweepConfig, prepared: PreparedSweep, record_folder: &Path) -> Experiment {
         let PreparedSweep { contenders, plan, folder } = prepared;
         // Nothing is written into a folder that is only read.

@@ -48,9 +48,6 @@ impl Calls {
 }
 
 /// Writes one file into the folder; the time that its calls took.
-///
-/// # Errors
-/// If a call fails, as on a full disk, or the user wants to stop.
 pub fn write(
     folder: &mut SweepFolder,
     name: String,
@@ -94,9 +91,6 @@ pub fn write(
 }
 
 /// Writes everything in the folder to the device, so that the device is idle when reading starts.
-///
-/// # Errors
-/// If the file system cannot be synced.
 pub fn settle(folder: &SweepFolder) -> Result<(), SweepError> {
     filesystem::sync(folder.path()).map_err(at(folder.path()))
 }

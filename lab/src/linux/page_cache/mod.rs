@@ -25,9 +25,6 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 const FETCHED_BLOCK_BYTES: u64 = 512;
 
 /// Brings the dirty pages of a file to its device. Dirty pages cannot be evicted.
-///
-/// # Errors
-/// If the device or the file system failed to write.
 pub fn write_back(file: &File) -> io::Result<()> {
     match rustix::fs::fsync(file) {
         // A file system that is read-only or has no fsync holds no dirty pages that it could write.
@@ -38,41 +35,26 @@ pub fn write_back(file: &File) -> io::Result<()> {
 
 /// Asks the kernel once to evict the pages of a file. It skips pages that are mapped, dirty, locked
 /// or being read.
-///
-/// # Errors
-/// If the file system refuses.
 pub fn evict(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
 /// The same for the pages that lie within a part of it. Large pages that go beyond it stay.
-///
-/// # Errors
-/// If the file system refuses.
 pub fn evict_part(file: &File, part: Part) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, part.start_bytes, NonZero::new(part.length_bytes), Advice::DontNeed)?)
 }
 
 /// The same for the one page that begins at an offset.
-///
-/// # Errors
-/// If the file system refuses.
 pub fn evict_page(file: &File, offset: u64) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, offset, page_bytes().try_into().ok(), Advice::DontNeed)?)
 }
 
 /// Switches readahead off for reads through this description of the file.
-///
-/// # Errors
-/// If the file system refuses.
 pub fn disable_readahead(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::Random)?)
 }
 
 /// Evicts every clean page, dentry and inode of the machine. Only root may.
-///
-/// # Errors
-/// If this user may not; the message names the file.
 pub fn evict_machine() -> io::Result<()> {
     // 3: pages, dentries and inodes.
     std::fs::write(DROP_CACHES, "3")
@@ -80,16 +62,12 @@ pub fn evict_machine() -> io::Result<()> {
 }
 
 /// Whether [`evict_machine`] is permitted. Nothing is evicted: opening changes nothing.
-///
-/// # Errors
-/// If it is not, with the file and the cause.
 pub fn may_evict_machine() -> Result<(), String> {
     File::options().write(true).open(DROP_CACHES).map(drop).map_err(|cause| format!("{DROP_CACHES}: {cause}"))
 }
 
 /// Bytes that this thread has had fetched from devices so far. The kernel counts them when it
 /// requests them, not when they arrive.
-#[must_use]
 pub fn fetched_bytes() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure has the size and alignment that the call fills, and zeros are a value

@@ -23,7 +23,6 @@ const SYS_CACHESTAT: c_long = 451;
 /// How many pages of a file are in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CachedPages {
-    /// Pages in the cache.
     pub resident: u64,
     /// Those of them that wait to be written to the device, or are being written.
     pub dirty: u64,
@@ -41,9 +40,6 @@ struct CacheStat {
 }
 
 /// Whether this kernel has cachestat(2).
-///
-/// # Errors
-/// If it has not, with the reason.
 pub fn can_count() -> Result<(), String> {
     let nothing = std::ptr::null::<u8>();
     // SAFETY: with a descriptor that is never open the kernel reads and writes no memory of ours.
@@ -59,9 +55,6 @@ pub fn can_count() -> Result<(), String> {
 
 /// Counts the pages of a range of a file with cachestat(2), since Linux 6.5. `None` where
 /// the kernel, the file system, the owner of the file or a sandbox does not permit that.
-///
-/// # Errors
-/// If the call fails in another way.
 pub fn count(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPages>> {
     match cachestat(file.as_fd(), range) {
         Ok(stat) => {
@@ -90,14 +83,12 @@ fn cachestat(file: BorrowedFd<'_>, range: &Range<u64>) -> Result<CacheStat, Errn
 ///
 /// mincore(2) counts for the owner and for those who may write the file, and reports "all" to
 /// others (`can_do_mincore` in the kernel's mm/mincore.c).
-#[must_use]
 pub fn mincore_is_true(file: &File, path: &Path) -> bool {
     owns(file) || rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
 /// The same on a file system that is a stack of others, where mincore(2) checks the rights to the
 /// file underneath: the right to write this one does not count.
-#[must_use]
 pub fn mincore_is_true_below(file: &File) -> bool {
     owns(file) || user::is_root()
 }
@@ -106,9 +97,6 @@ pub fn mincore_is_true_below(file: &File) -> bool {
 /// every reading: cachestat(2) asks about the file of FUSE, which then has none, and mincore(2)
 /// about the one that is mapped. The first page is read. Only root can tell: to others mincore(2)
 /// may report "all".
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn is_passed_through(file: &File) -> io::Result<bool> {
     if !user::is_root() || file.read_at(&mut [0], 0)? == 0 {
         return Ok(false);
@@ -119,7 +107,6 @@ pub fn is_passed_through(file: &File) -> io::Result<bool> {
 }
 
 /// Whether mincore(2) reports the truth of a file of FUSE, also where another one is passed.
-#[must_use]
 pub fn mincore_is_true_of_fuse(file: &File) -> bool {
     user::is_root() && count_by_mincore(file, 0..1).is_ok()
 }
@@ -131,9 +118,6 @@ fn owns(file: &File) -> bool {
 
 /// Counts the resident pages of a range of a file with mincore(2), window by window. It begins at a
 /// page.
-///
-/// # Errors
-/// If the file cannot be mapped, or a call fails.
 pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
     let (mut resident, end) = (0, range.end);
     for offset in range.step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space")) {
@@ -144,9 +128,6 @@ pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
 
 /// Asks the kernel once to evict the pages of what a mapping of the file maps, window by window:
 /// where another file is passed, no other call reaches its pages. What is missing is read first.
-///
-/// # Errors
-/// If the file cannot be mapped, or a call fails.
 pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
     for offset in (0..bytes).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space"))
     {
@@ -200,9 +181,6 @@ fn count_window(file: &File, offset: u64, bytes: u64) -> io::Result<u64> {
 ///
 /// Pages that the probe made the kernel fetch are evicted again. The file needs a description of
 /// its own with readahead disabled: a probe that misses would fetch far more than one page.
-///
-/// # Errors
-/// If a call fails.
 pub fn probe(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
     let mut missing = Vec::new();
     for &offset in offsets {

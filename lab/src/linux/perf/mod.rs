@@ -84,7 +84,6 @@ mod flag {
 mod sample {
     /// Process and thread.
     pub(super) const TID: u64 = 1 << 1;
-    /// When.
     pub(super) const TIME: u64 = 1 << 2;
     /// The kernel's call chain.
     pub(super) const CALLCHAIN: u64 = 1 << 5;
@@ -117,9 +116,6 @@ impl Attr {
     }
 
     /// Opens the event on one thread, on one processor or on all.
-    ///
-    /// # Errors
-    /// The system's error; [`refusal`] explains it.
     fn open(&self, tid: u32, cpu: Option<u32>) -> io::Result<File> {
         let cpu = cpu.map_or(-1, u32::cast_signed);
         let no_group = -1;
@@ -148,9 +144,6 @@ impl Attr {
 
 /// Opens something on every thread of a process, until no new thread is found. A thread that has
 /// ended meanwhile is skipped.
-///
-/// # Errors
-/// The system's error.
 fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
     let mut opened = BTreeSet::new();
     loop {
@@ -168,13 +161,11 @@ fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Resu
 }
 
 /// How far ordinary users may use perf events, as the kernel is set; `None` where it has none.
-#[must_use]
 pub fn paranoid() -> Option<i32> {
     std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
 /// Whether this user may read the names of the kernel's functions.
-#[must_use]
 pub fn kernel_symbols_are_readable() -> bool {
     let listed = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
     listed.lines().take(100).any(|line| !line.trim_start_matches('0').starts_with(' '))

@@ -16,7 +16,6 @@ pub struct PerfRecord {
     pub pid: u32,
     /// The thread.
     pub tid: u32,
-    /// What happened.
     pub body: PerfEvent,
 }
 
@@ -37,12 +36,7 @@ pub enum PerfEvent {
         path: Vec<u8>,
     },
     /// A thread has a new name; by an exec, it has lost all mappings too.
-    Comm {
-        /// The name.
-        name: Vec<u8>,
-        /// Whether an exec gave it.
-        exec: bool,
-    },
+    Comm { name: Vec<u8>, exec: bool },
     /// A thread or process began.
     Fork {
         /// The process that it came from.

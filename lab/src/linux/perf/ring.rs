@@ -58,9 +58,6 @@ pub(super) struct Rings {
 
 impl Rings {
     /// Opens events on all threads of a process; they run from now on.
-    ///
-    /// # Errors
-    /// The system's error; [`super::refusal`] explains it.
     pub(super) fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
         for cpu in online() {

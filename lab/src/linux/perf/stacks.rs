@@ -50,9 +50,6 @@ pub struct StackRecords {
 impl StackSampler {
     /// Opens the best event that is permitted: cycles before the clock, with the kernel before
     /// without. Threads and children that come later are sampled too.
-    ///
-    /// # Errors
-    /// Why not, in one line, with the command that would allow it.
     pub fn open(pid: u32) -> Result<StackSampler, String> {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for kernel in [true, false] {
@@ -67,13 +64,11 @@ impl StackSampler {
     }
 
     /// What decides when a sample is taken.
-    #[must_use]
     pub fn event(&self) -> Event {
         self.event
     }
 
     /// Whether the kernel's frames are seen.
-    #[must_use]
     pub fn sees_kernel(&self) -> bool {
         self.kernel
     }

@@ -15,9 +15,6 @@ pub struct SyscallCounter(Vec<File>);
 
 impl SyscallCounter {
     /// Opens counters on all threads of a process.
-    ///
-    /// # Errors
-    /// Why not, in one line.
     pub fn open(pid: u32) -> Result<SyscallCounter, String> {
         let id = tracepoint::id("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
         let mut attr = Attr::tracepoint(id);
@@ -31,9 +28,6 @@ impl SyscallCounter {
     }
 
     /// System calls entered since the opening.
-    ///
-    /// # Errors
-    /// If a counter cannot be read.
     pub fn read(&self) -> Result<u64, String> {
         let mut sum = 0;
         for mut event in &self.0 {

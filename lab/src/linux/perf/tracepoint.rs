@@ -12,9 +12,6 @@ use std::os::fd::AsFd;
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// The number of a tracepoint, named as in tracefs: `raw_syscalls/sys_enter`.
-///
-/// # Errors
-/// Why it cannot be read, in one line.
 pub(super) fn id(name: &str) -> Result<u64, String> {
     let path = format!("events/{name}/id");
     let mut refused = None;

@@ -28,9 +28,6 @@ pub struct SharedMemory(File);
 
 impl PreloadedLibrary {
     /// Puts a library into memory.
-    ///
-    /// # Errors
-    /// If there is no memory, or no such files.
     pub fn new(name: &str, bytes: &[u8]) -> io::Result<PreloadedLibrary> {
         let file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         (&file).write_all(bytes)?;
@@ -38,7 +35,6 @@ impl PreloadedLibrary {
     }
 
     /// What loads it into a program; libraries that the user preloads stay.
-    #[must_use]
     pub fn variable(&self) -> Variable {
         let mut libraries = path_for_others(&self.0);
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -51,9 +47,6 @@ impl PreloadedLibrary {
 
 impl SharedMemory {
     /// So many bytes, all zero. Those that are never written cost nothing.
-    ///
-    /// # Errors
-    /// If there is no memory, or no such files.
     pub fn zeroed(name: &str, bytes: u64) -> io::Result<SharedMemory> {
         let file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         ftruncate(&file, bytes)?;
@@ -61,31 +54,20 @@ impl SharedMemory {
     }
 
     /// What names it to a program.
-    #[must_use]
     pub fn variable(&self, name: &str) -> Variable {
         (name.into(), path_for_others(&self.0))
     }
 
     /// Reads bytes from an offset.
-    ///
-    /// # Errors
-    /// If there are not as many.
     pub fn read(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
         self.0.read_exact_at(into, offset)
     }
 
-    /// Writes bytes at an offset.
-    ///
-    /// # Errors
-    /// If there is no memory.
     pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
     }
 
     /// Makes a range zero and gives its memory back.
-    ///
-    /// # Errors
-    /// If the kernel has no such call.
     pub fn erase(&self, range: Range<u64>) -> io::Result<()> {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         Ok(fallocate(&self.0, hole, range.start, range.end - range.start)?)

@@ -59,7 +59,6 @@ pub struct IoBytes {
 impl ProcessCounters {
     /// Opens the counters of a process. What cannot be opened becomes the reason of every reading
     /// that needs it.
-    #[must_use]
     pub fn open(pid: u32) -> ProcessCounters {
         ProcessCounters {
             pid,
@@ -72,48 +71,30 @@ impl ProcessCounters {
         }
     }
 
-    /// The process.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
     /// CPU time of the process and its threads, in nanoseconds.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn cpu_ns(&self) -> Result<u64, Unavailable> {
         self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.pid))
     }
 
     /// Faults and clock ticks.
-    ///
-    /// # Errors
-    /// Why there are none.
     pub fn activity(&self) -> Result<Activity, Unavailable> {
         self.stat.read(Activity::parse, "fault and tick counters")
     }
 
-    /// Bytes read.
-    ///
-    /// # Errors
-    /// Why there are none.
     pub fn io_bytes(&self) -> Result<IoBytes, Unavailable> {
         self.io.read(IoBytes::parse, "read_bytes")
     }
 
     /// The high-water mark of resident memory.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn peak_rss_bytes(&self) -> Result<u64, Unavailable> {
         self.status.read(peak_rss_bytes, "VmHWM")
     }
 
     /// Resets the high-water mark to what is resident now.
-    ///
-    /// # Errors
-    /// Why it could not be.
     pub fn reset_peak(&self) -> Result<(), Unavailable> {
         self.clear_refs.write(b"5")
     }
@@ -138,7 +119,6 @@ impl Activity {
     }
 
     /// What both processes have counted; whether it has ended is said of the other.
-    #[must_use]
     pub(super) fn and(self, other: Activity) -> Activity {
         Activity {
             has_ended: other.has_ended,
@@ -153,13 +133,11 @@ impl Activity {
     }
 
     /// Page faults of both kinds, those of reaped children included.
-    #[must_use]
     pub fn faults(&self) -> [u64; 2] {
         [self.minor_faults + self.child_minor_faults, self.major_faults + self.child_major_faults]
     }
 
     /// What was counted since an earlier reading.
-    #[must_use]
     pub fn since(&self, before: &Activity) -> Activity {
         Activity {
             has_ended: self.has_ended,
@@ -180,7 +158,6 @@ impl IoBytes {
     }
 
     /// What both processes have read.
-    #[must_use]
     pub(super) fn and(self, other: IoBytes) -> IoBytes {
         IoBytes {
             from_devices: self.from_devices + other.from_devices,
@@ -189,7 +166,6 @@ impl IoBytes {
     }
 
     /// What was read since an earlier reading.
-    #[must_use]
     pub fn since(&self, before: &IoBytes) -> IoBytes {
         IoBytes {
             from_devices: self.from_devices.saturating_sub(before.from_devices),
@@ -199,7 +175,6 @@ impl IoBytes {
 }
 
 /// One clock tick, in which the kernel shows CPU time.
-#[must_use]
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
@@ -220,7 +195,6 @@ fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Unavailable> {
     }
 }
 
-/// What a CPU clock shows.
 pub(super) fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Result<u64, Unavailable> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes one timespec to a place of that type that outlives it.

@@ -50,20 +50,17 @@ pub struct Family {
 pub struct FamilyCounts {
     /// CPU time of the members, without that of children that were reaped.
     pub cpu_ns: Result<u64, FamilyError>,
-    /// Bytes read.
     pub io: Result<IoBytes, FamilyError>,
     /// Faults and clock ticks.
     pub activity: Result<Activity, FamilyError>,
     /// Waits for a processor.
     pub waits: Result<ThreadWaits, FamilyError>,
-    /// How many processes it has.
     pub processes: usize,
 }
 
 impl Family {
     /// The family of a program; with the number of its supervisor, where it has one, also what its
     /// processes leave to that.
-    #[must_use]
     pub fn of(program: u32, supervisor: Option<u32>) -> Family {
         let mut family =
             Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
@@ -72,7 +69,6 @@ impl Family {
     }
 
     /// The program's own process.
-    #[must_use]
     pub fn program(&self) -> u32 {
         self.program
     }
@@ -93,7 +89,6 @@ impl Family {
     }
 
     /// What all members have counted so far.
-    #[must_use]
     pub fn counts(&self) -> FamilyCounts {
         FamilyCounts {
             cpu_ns: self.sum(ProcessCounters::cpu_ns, |sum, ns| sum + ns),
@@ -106,17 +101,11 @@ impl Family {
 
     /// The high-water marks of resident memory, added up: pages that processes share are in the
     /// mark of each.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn peak_rss_bytes(&self) -> Result<u64, FamilyError> {
         self.sum(ProcessCounters::peak_rss_bytes, |sum, bytes| sum + bytes)
     }
 
     /// Resets the high-water marks to what is resident now.
-    ///
-    /// # Errors
-    /// Why they could not be.
     pub fn reset_peak(&self) -> Result<(), FamilyError> {
         self.sum(ProcessCounters::reset_peak, |(), ()| ())
     }
@@ -150,9 +139,6 @@ impl Family {
 
 impl FamilyCounts {
     /// CPU time of the members and of children that they have reaped, those in whole clock ticks.
-    ///
-    /// # Errors
-    /// Why it is not known.
     pub fn whole_cpu_ns(&self) -> Result<u64, FamilyError> {
         let activity = self.activity.as_ref().map_err(FamilyError::clone)?;
         Ok(self.cpu_ns.clone()? + activity.child_ticks * tick_ns())
@@ -193,8 +179,6 @@ enum Children {
     Table(Vec<table::ProcessEntry>),
 }
 
-/// # Errors
-/// If neither the lists nor all processes are visible.
 fn children() -> Result<Children, String> {
     let own = std::process::id();
     if Path::new(&format!("/proc/self/task/{own}/children")).exists() {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// A file by its device and its number on it, as stat(2) shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
-    /// The device.
     pub device: u64,
     /// The file's number there.
     pub number: u64,
@@ -17,21 +16,16 @@ pub struct FileId {
 /// A regular file that a process uses, with its name as the kernel knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedFile {
-    /// Its path.
     pub path: PathBuf,
-    /// Which file it is.
     pub id: FileId,
 }
 
 impl FileId {
     /// The file that has this path now; `None` if it is no regular file.
-    #[must_use]
     pub fn of(path: &Path) -> Option<FileId> {
         Some(FileId::of_metadata(&fs::metadata(path).ok().filter(fs::Metadata::is_file)?))
     }
 
-    /// The file that these are the facts of.
-    #[must_use]
     pub fn of_metadata(facts: &fs::Metadata) -> FileId {
         FileId { device: facts.dev(), number: facts.ino() }
     }
@@ -42,13 +36,11 @@ impl FileId {
 }
 
 /// Whether this user may inspect a process at all.
-#[must_use]
 pub fn may_be_inspected(pid: u32) -> bool {
     Process::new(pid.cast_signed()).is_ok_and(|process| process.maps().is_ok())
 }
 
 /// Whether a part of the memory of a process is the file.
-#[must_use]
 pub fn has_mapped(pid: u32, file: FileId) -> bool {
     let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else { return false };
     // A file system may give its maps another device number than its stat, as btrfs and overlay do:
@@ -68,14 +60,12 @@ fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
 }
 
 /// Whether one of the descriptors of a process is the file.
-#[must_use]
 pub fn has_open(pid: u32, file: FileId) -> bool {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     descriptors.into_iter().any(|descriptor| file.is_of(&descriptor.path()))
 }
 
 /// The regular files that a process has mapped, each part once.
-#[must_use]
 pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
     let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else {
         return Vec::new();
@@ -90,7 +80,6 @@ pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
 }
 
 /// The regular files that the descriptors of a process are.
-#[must_use]
 pub fn open_files(pid: u32) -> Vec<UsedFile> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::of(&link)? });

@@ -12,7 +12,6 @@ pub struct ProcessHandle(OwnedFd);
 impl ProcessHandle {
     /// Of the process that an entry was read of; `None` if it has ended since, or the kernel is
     /// older than such descriptors.
-    #[must_use]
     pub fn of(entry: &ProcessEntry) -> Option<ProcessHandle> {
         let pid = Pid::from_raw(entry.pid.cast_signed())?;
         let handle = ProcessHandle(pidfd_open(pid, PidfdFlags::empty()).ok()?);

@@ -21,7 +21,6 @@ pub struct CodeMapping {
 }
 
 /// What a process has mapped by now; nothing of one that has ended.
-#[must_use]
 pub fn code_mappings(pid: u32) -> Vec<CodeMapping> {
     let text = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
     text.split(|&byte| byte == b'\n').filter_map(line).collect()
@@ -29,7 +28,6 @@ pub fn code_mappings(pid: u32) -> Vec<CodeMapping> {
 
 impl CodeMapping {
     /// One with the name that the kernel gives it.
-    #[must_use]
     pub fn named(start: u64, end: u64, offset: u64, name: &[u8]) -> CodeMapping {
         // Two slashes are for memory of no file, and a file that was deleted cannot be opened by
         // its name.

@@ -27,23 +27,18 @@ pub use table::{ProcessEntry, all, process};
 pub use thread_waits::{DelayCounter, ThreadWaits};
 
 /// The threads that a process has now.
-///
-/// # Errors
-/// If there is no such process.
 pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
     Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// The name of a thread; `None` if it has ended.
-#[must_use]
 pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).ok()?;
     Some(name.trim_end_matches('\n').to_owned())
 }
 
 /// Whether any thread of a process is running or about to.
-#[must_use]
 pub fn any_thread_runs(pid: u32) -> bool {
     let runs = |thread: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
@@ -53,24 +48,17 @@ pub fn any_thread_runs(pid: u32) -> bool {
 }
 
 /// Memory of a process that is its own and no file's; `None` if it has ended.
-#[must_use]
 pub fn anonymous_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(proc_file::field(&status, "RssAnon:")? * 1024)
 }
 
 /// Bytes that a process and its reaped children have read so far.
-///
-/// # Errors
-/// Why they are not known.
 pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
     proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
 }
 
 /// Whether this user may reset the high-water mark of memory of an own process.
-///
-/// # Errors
-/// If it may not, with the file and the cause.
 pub fn may_reset_peak() -> Result<(), String> {
     // Opening changes nothing; only a write would.
     let path = "/proc/self/clear_refs";
@@ -78,18 +66,12 @@ pub fn may_reset_peak() -> Result<(), String> {
 }
 
 /// Whether this kernel counts the bytes that a process reads from devices.
-///
-/// # Errors
-/// If it does not, with the file and the cause.
 pub fn may_count_device_reads() -> Result<(), String> {
     let path = "/proc/self/io";
     fs::read(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
 }
 
 /// Whether this user sees the processes of others: the first process is root's.
-///
-/// # Errors
-/// If it does not, with the reason.
 pub fn may_see_others() -> Result<(), String> {
     if Path::new("/proc/1/stat").exists() && fs::read("/proc/1/stat").is_ok() {
         return Ok(());

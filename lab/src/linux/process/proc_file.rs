@@ -40,7 +40,6 @@ pub enum Unavailable {
     /// This kernel does not keep the number.
     #[error("{file} has no {field} on this kernel")]
     NoField {
-        /// The file.
         file: String,
         /// The number that is missing.
         field: &'static str,
@@ -56,7 +55,6 @@ pub(super) struct ProcFile {
 }
 
 impl ProcFile {
-    /// Opens a file for reading.
     pub(super) fn open(pid: u32, name: &str) -> ProcFile {
         ProcFile::open_with(pid, name, File::options().read(true))
     }

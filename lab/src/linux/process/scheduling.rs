@@ -6,7 +6,6 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs;
 
 /// How a thread is scheduled; `None` if it has ended or may not be seen.
-#[must_use]
 pub fn scheduling_of_thread(pid: u32, thread: u32) -> Option<Scheduling> {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
     let set = sched_getaffinity(Pid::from_raw(thread.cast_signed())).ok()?;

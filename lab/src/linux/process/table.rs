@@ -3,10 +3,8 @@
 use super::counters::tick_ns;
 use std::fs;
 
-/// One process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {
-    /// Its number.
     pub pid: u32,
     /// The program's name, of at most 15 bytes; the process chooses it.
     pub name: String,
@@ -14,11 +12,8 @@ pub struct ProcessEntry {
     pub has_ended: bool,
     /// Whether it runs, could run, or waits for a device.
     pub is_busy: bool,
-    /// Its parent.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
-    /// Its session.
     pub session: u32,
     /// CPU time that it has used, in whole clock ticks.
     pub cpu_ns: u64,
@@ -28,14 +23,12 @@ pub struct ProcessEntry {
 }
 
 /// All processes that this user can see. Processes that end meanwhile are left out.
-#[must_use]
 pub fn all() -> Vec<ProcessEntry> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
     folders.filter_map(|folder| process(folder.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// One process; `None` if there is none of this number, or this user may not see it.
-#[must_use]
 pub fn process(pid: u32) -> Option<ProcessEntry> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     ProcessEntry::parse(pid, &String::from_utf8_lossy(&stat))

@@ -34,9 +34,6 @@ pub struct DelayCounter(ProcFile);
 
 impl ThreadWaits {
     /// Reads the waits of every thread: in several languages it is not the first that reads.
-    ///
-    /// # Errors
-    /// If there is no such process.
     pub fn read(pid: u32) -> Result<ThreadWaits, Unavailable> {
         let folder = format!("/proc/{pid}/task");
         let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
@@ -52,24 +49,17 @@ impl ThreadWaits {
     }
 
     /// The threads of both processes.
-    #[must_use]
     pub(super) fn and(mut self, other: ThreadWaits) -> ThreadWaits {
         self.by_thread.extend(other.by_thread);
         ThreadWaits { folder: other.folder, by_thread: self.by_thread }
     }
 
     /// Nanoseconds on a run queue since an earlier reading, all threads together.
-    ///
-    /// # Errors
-    /// If this kernel does not count them.
     pub fn delay_ns_since(&self, before: &ThreadWaits) -> Result<u64, Unavailable> {
         self.since(before, |waits| waits.delay_ns, DELAY)
     }
 
     /// Involuntary context switches since an earlier reading, all threads together.
-    ///
-    /// # Errors
-    /// If this kernel does not count them.
     pub fn preemptions_since(&self, before: &ThreadWaits) -> Result<u64, Unavailable> {
         self.since(before, |waits| waits.preemptions, PREEMPTIONS)
     }
@@ -93,15 +83,11 @@ impl ThreadWaits {
 
 impl DelayCounter {
     /// Opens the counter of a process.
-    #[must_use]
     pub fn open(pid: u32) -> DelayCounter {
         DelayCounter(ProcFile::open(pid, "schedstat"))
     }
 
     /// Nanoseconds so far.
-    ///
-    /// # Errors
-    /// Why there are none.
     pub fn read(&self) -> Result<u64, Unavailable> {
         self.0.read(delay_ns, DELAY)
     }

@@ -23,10 +23,6 @@ pub struct Inheriting {
 }
 
 impl Inheriting {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// If it cannot be started.
     pub fn start(line: &CommandLine) -> io::Result<Inheriting> {
         let mut command = Command::new(&line.program);
         command.args(&line.args).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -41,18 +37,11 @@ impl Inheriting {
     }
 
     /// Writes to its standard input.
-    ///
-    /// # Errors
-    /// If it no longer reads.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.input.write_all(bytes)
     }
 
     /// Fills a buffer from its standard output. A wish of the user to stop does not end it.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::TimedOut`] at the deadline, [`io::ErrorKind::UnexpectedEof`] if it closed
-    /// its output.
     pub fn read(&mut self, mut into: &mut [u8], deadline: Instant) -> io::Result<()> {
         while !into.is_empty() {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -42,7 +42,6 @@ pub struct CommandLine {
 /// name before, not even a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedFile {
-    /// What comes before the number.
     pub before: OsString,
     /// What follows it.
     pub after: OsString,
@@ -65,7 +64,6 @@ impl From<Vec<(OsString, OsString)>> for Additions {
 
 impl CommandLine {
     /// The words as one line for a shell, for people to read and repeat.
-    #[must_use]
     pub fn shell_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
         let words: Vec<_> = words.collect();
@@ -75,9 +73,6 @@ impl CommandLine {
 
 /// Runs a program in a folder to its end, with all its output in a file; it and all it started are
 /// killed when `time_limit` is over or the user wants to stop.
-///
-/// # Errors
-/// If it cannot be started, takes too long, or the user wants to stop.
 pub fn run_to_end(
     line: &CommandLine,
     folder: &Path,
@@ -88,9 +83,6 @@ pub fn run_to_end(
 }
 
 /// The same, but a user who wants to stop waits for it: what it undoes is to be undone in any case.
-///
-/// # Errors
-/// If it cannot be started or takes too long.
 pub fn run_in_any_case(
     line: &CommandLine,
     folder: &Path,

@@ -75,9 +75,6 @@ pub struct Process {
 
 impl Process {
     /// Starts the program.
-    ///
-    /// # Errors
-    /// If it cannot be started: not found, no permission, no processes left.
     pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<Process> {
         let (child_stdin, stdin) = io::pipe()?;
         let (stdout, child_stdout) = io::pipe()?;
@@ -105,45 +102,32 @@ impl Process {
         Ok(())
     }
 
-    /// The process id.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.running.id()
     }
 
     /// The process from which the program inherits what it does not change itself.
-    #[must_use]
     pub fn parent(&self) -> u32 {
         self.running.parent()
     }
 
     /// The process to which its descendants leave others, where there is one.
-    #[must_use]
     pub fn supervisor(&self) -> Option<u32> {
         self.running.supervisor()
     }
 
     /// Ends the processes that descendants of the program left behind.
-    ///
-    /// # Errors
-    /// If the program's supervisor has ended.
     pub fn end_leftovers(&self) -> io::Result<Leftovers> {
         self.running.end_leftovers()
     }
 
     /// Sends one line.
-    ///
-    /// # Errors
-    /// If the child no longer reads.
     pub fn write_line(&mut self, line: &str) -> io::Result<()> {
         let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stdin.write_all(format!("{line}\n").as_bytes())
     }
 
     /// The next line of standard output, without its newline.
-    ///
-    /// # Errors
-    /// See [`ReadError`]; after any error the child is of no more use.
     pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ReadError> {
         let deadline = Instant::now() + time_limit;
         loop {
@@ -199,9 +183,6 @@ impl Process {
     }
 
     /// Closes the reading end of the child's output: its next line breaks its pipe.
-    ///
-    /// # Errors
-    /// If there are no more descriptors.
     pub fn close_output(&mut self) -> io::Result<()> {
         self.stdout = io::pipe()?.0;
         Ok(())
@@ -209,9 +190,6 @@ impl Process {
 
     /// Closes the child's input and waits for its end and for that of all that it started; then
     /// ends what is left.
-    ///
-    /// # Errors
-    /// If it was lost: its supervisor was killed.
     pub fn exit(&mut self, time_limit: Duration) -> io::Result<Exit> {
         drop(self.stdin.take());
         let deadline = Instant::now() + time_limit;
@@ -245,7 +223,6 @@ impl Process {
     }
 
     /// How it ended, with the last line of its standard error.
-    #[must_use]
     pub fn describe(&self, status: ExitStatus) -> String {
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("it exited with {code}"),
@@ -259,13 +236,11 @@ impl Process {
     }
 
     /// The end of standard error.
-    #[must_use]
     pub fn last_errors(&self) -> String {
         String::from_utf8_lossy(&self.stderr_tail).into_owned()
     }
 
     /// The last line on standard error that is not blank.
-    #[must_use]
     pub fn last_stderr_line(&self) -> Option<String> {
         let text = self.last_errors();
         text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)

@@ -52,11 +52,6 @@ pub struct Leftovers {
 }
 
 impl Running {
-    /// Starts a task.
-    ///
-    /// # Errors
-    /// If it cannot be started: not found, no permission, no processes left, no answer of the file
-    /// system that has it.
     pub(super) fn start(task: Task) -> io::Result<Running> {
         let Some(socket) = launcher::launch(&task) else {
             let child = task.command().spawn()?;
@@ -110,9 +105,6 @@ impl Running {
 
     /// Ends what its processes left to its supervisor. Costs one read of a list where they left
     /// nothing.
-    ///
-    /// # Errors
-    /// If the supervisor has ended.
     pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
         let Parent::Supervisor(_, socket) = &self.parent else { return Ok(Leftovers::default()) };
         if !self.has_leftovers() {
@@ -129,9 +121,6 @@ impl Running {
     }
 
     /// Waits until it has ended or the user wants to stop, without reaping it.
-    ///
-    /// # Errors
-    /// If it takes longer than `time_limit`, or the user wants to stop.
     pub(super) fn wait(&self, time_limit: Duration) -> Result<(), ReadError> {
         let deadline = Instant::now() + time_limit;
         loop {
@@ -167,9 +156,6 @@ impl Running {
     }
 
     /// Kills it and all it started; how it ended. A second call returns the same status.
-    ///
-    /// # Errors
-    /// If it was lost: its supervisor was killed.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
         let status = match &mut self.parent {
             Parent::Reaped(status) => return Ok(*status),

@@ -40,13 +40,11 @@ pub struct Counting {
 impl Counting {
     /// Prepares the counting library for one process that is not yet started. A failure becomes the
     /// reason of the missing counts.
-    #[must_use]
     pub fn prepare(arc: ArcWay) -> Counting {
         Counting::with(Some(Preload::prepare(arc)))
     }
 
     /// Counts system calls alone, with nothing loaded into the process.
-    #[must_use]
     pub fn of_kernel() -> Counting {
         Counting::with(None)
     }
@@ -63,7 +61,6 @@ impl Counting {
     }
 
     /// What the process must find in its environment.
-    #[must_use]
     pub fn env(&self) -> Vec<(OsString, OsString)> {
         self.loaded().map(Preload::env).unwrap_or_default()
     }
@@ -84,7 +81,6 @@ impl Counting {
 
     /// After the answer: what was counted since [`Counting::begin`], as `mallocs`, `syscalls`,
     /// `retains`, `releases`. Swift's two are left out where the process has no Swift in it.
-    #[must_use]
     pub fn end(&self) -> BTreeMap<String, Count> {
         self.settle();
         let mut counts = match (&self.preload, &self.began) {
@@ -116,7 +112,6 @@ impl Counting {
     }
 
     /// Whether programs were started under the library since [`Counting::begin`].
-    #[must_use]
     pub fn programs_were_started(&self) -> bool {
         let started = |page: preload::CountPage| page.processes();
         let now = self.loaded().and_then(|preload| preload.read().ok());
@@ -138,7 +133,6 @@ impl Counting {
 }
 
 /// The difference between the counts of two turns.
-#[must_use]
 pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>) -> BTreeMap<String, Count> {
     let mut passed = BTreeMap::new();
     for (name, count) in turn {
@@ -148,7 +142,6 @@ pub fn difference(turn: BTreeMap<String, Count>, less: &BTreeMap<String, Count>)
     passed
 }
 
-/// The difference of one count.
 fn count_difference(count: Count, less: Option<&Count>) -> Count {
     let missing = |how: &str| Count { value: None, how: how.to_owned() };
     match (count.value, less) {
@@ -163,17 +156,11 @@ fn count_difference(count: Count, less: Option<&Count>) -> Count {
 }
 
 /// Whether system calls can be counted here.
-///
-/// # Errors
-/// The reason why not, in one line.
 pub fn can_count_syscalls() -> Result<(), String> {
     SyscallCounter::open(std::process::id()).map(drop)
 }
 
 /// Whether allocations can be counted here, in programs that are linked dynamically.
-///
-/// # Errors
-/// The reason why not, in one line.
 pub fn can_count_mallocs() -> Result<(), String> {
     Preload::prepare(ArcWay::Symbols).map(drop)
 }

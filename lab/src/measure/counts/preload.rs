@@ -32,7 +32,6 @@ impl ArcWay {
     /// work up to 6.2; 6.3 crashes on Linux once they are set (swiftlang/swift pull request 89796
     /// mends 6.4), so from there on, and where the version is unknown, the public symbols are
     /// counted.
-    #[must_use]
     pub fn for_runtime(receipt: &str) -> ArcWay {
         let version = receipt.to_ascii_lowercase();
         let version = version.split("swift").skip(1).find_map(|rest| {

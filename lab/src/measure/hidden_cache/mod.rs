@@ -24,7 +24,6 @@ const PLACES: usize = 14;
 /// With fewer pairs there is no result.
 const PLACES_MIN: usize = 6;
 
-/// Bytes of one place.
 const PLACE_BYTES: usize = 1 << 20;
 
 /// Each place is in a stretch of its own of at least this length.
@@ -43,14 +42,10 @@ const CLEARLY: f64 = 1.25;
 /// How places are read: for real, or by a script in tests.
 pub trait Places {
     /// Reads the place that begins at this byte from below the page cache; the time it took.
-    ///
-    /// # Errors
-    /// If it cannot be read so.
     fn read(&mut self, offset: u64) -> io::Result<Duration>;
 }
 
 /// Probes the file of a target that nothing in this run has read yet.
-#[must_use]
 pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     let facts = &target.facts;
     let not = |why| HiddenCache::NotProbed { why };

@@ -13,7 +13,6 @@ pub struct LabSelf {
 }
 
 /// Meters the lab itself, to show that it does not disturb the measurement.
-#[must_use]
 pub fn lab_self() -> LabSelf {
     let lab = ProcessCounters::open(std::process::id());
     LabSelf {

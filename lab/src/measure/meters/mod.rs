@@ -55,7 +55,6 @@ pub enum Missing {
 
 impl Missing {
     /// Whether it is missing because not all processes of the contender were seen.
-    #[must_use]
     pub fn is_of_family(&self) -> bool {
         matches!(self, Missing::Family(_) | Missing::Lost)
     }
@@ -137,7 +136,6 @@ impl Meters {
     /// Opens the meters of a process and of all that belong to it: those below it and, with the
     /// number of its supervisor, those that it leaves to that. What cannot be opened becomes the
     /// reason of every reading that needs it.
-    #[must_use]
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
         let family = Family::of(pid, supervisor);
         let lab_delay = DelayCounter::open(std::process::id());
@@ -154,7 +152,6 @@ impl Meters {
 
     /// Reads all counters again. Called after the contender has answered; `begin` comes before the
     /// next turn.
-    #[must_use]
     pub fn end(&mut self) -> Metered {
         self.family.look();
         let reset = self.before.reset.clone();
@@ -228,7 +225,6 @@ impl BothEnds<'_> {
         risen(of(self.before), of(self.after))
     }
 
-    /// Bytes read.
     fn io_bytes(self, which: fn(&IoBytes) -> u64) -> MeterReading {
         let of = |end: &Snapshot| Ok(end.counts.io.as_ref().map(which).map_err(FamilyError::clone)?);
         risen(of(self.before), of(self.after))

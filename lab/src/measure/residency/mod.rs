@@ -57,7 +57,6 @@ pub enum ResidencyError {
     Io {
         /// The file.
         path: PathBuf,
-        /// The call.
         call: &'static str,
         /// The system's error.
         cause: io::Error,
@@ -96,7 +95,6 @@ pub struct Residency {
 
 impl Means {
     /// In words, for records and pages.
-    #[must_use]
     pub fn how(self) -> &'static str {
         match self {
             Means::Cachestat => "cachestat: every page counted",
@@ -112,32 +110,27 @@ impl Means {
 impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none
     /// or all of the pages checked are. `None` for an empty file, which has no pages.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
     /// Whether none of the pages checked is in the page cache.
-    #[must_use]
     pub fn is_cold(&self) -> bool {
         self.resident == 0
     }
 
     /// Whether all of the pages checked are in the page cache.
-    #[must_use]
     pub fn is_warm(&self) -> bool {
         self.resident == self.pages
     }
 
     /// Whether only some of the pages were checked.
-    #[must_use]
     pub fn is_estimate(&self) -> bool {
         self.pages < self.file_pages
     }
 
     /// What is true of both files together, by the weaker of the two means.
-    #[must_use]
     pub fn and(&self, other: &ResidencyProof) -> ResidencyProof {
         let is_weaker = other.means == Means::Probe || self.means == Means::Cachestat;
         ResidencyProof {
@@ -150,7 +143,6 @@ impl ResidencyProof {
     }
 
     /// How it was found out, in words.
-    #[must_use]
     pub fn how(&self) -> &'static str {
         self.means.how()
     }
@@ -165,9 +157,6 @@ impl fmt::Display for ResidencyProof {
 
 impl Residency {
     /// Opens the file read-only and chooses the means: the first that reports the truth here.
-    ///
-    /// # Errors
-    /// If the file cannot be opened, or if none of the means works on it.
     pub fn open(path: &Path) -> Result<Residency, ResidencyError> {
         Residency::of(path, opened(path)?)
     }
@@ -195,9 +184,6 @@ impl Residency {
 
     /// The same of one of many files, of which each is looked at once: on a device that is known
     /// it takes the fewest calls.
-    ///
-    /// # Errors
-    /// As for [`Residency::open`].
     pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
         let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
         let file = opened(path)?;
@@ -214,9 +200,6 @@ impl Residency {
     }
 
     /// What is known of its device then; `None` if its pages are not counted by cachestat(2).
-    ///
-    /// # Errors
-    /// If it cannot be examined.
     pub fn counted_device(&self) -> io::Result<Option<CountedDevice>> {
         let device = self.status()?.device;
         let filesystem = self.filesystem;
@@ -224,9 +207,6 @@ impl Residency {
     }
 
     /// Its status: that at opening, of one that is looked at once.
-    ///
-    /// # Errors
-    /// If it cannot be examined.
     pub fn status(&self) -> io::Result<FileStatus> {
         self.opened.map_or_else(|| FileStatus::of(&self.file), Ok)
     }
@@ -260,45 +240,34 @@ impl Residency {
     }
 
     /// The same for a part of the file, which begins at a page.
-    #[must_use]
     pub fn of_part(self, part: Option<Part>) -> Residency {
         Residency { part, ..self }
     }
 
-    /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The part whose pages are counted; `None` for all of it.
-    #[must_use]
     pub fn part(&self) -> Option<Part> {
         self.part
     }
 
-    /// What it is on.
-    #[must_use]
     pub fn filesystem(&self) -> Filesystem {
         self.filesystem
     }
 
     /// How this file's residency is found out.
-    #[must_use]
     pub fn means(&self) -> Means {
         self.means
     }
 
     /// The file, open for reading.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
     /// The bytes whose pages are counted, as far as the file goes.
-    ///
-    /// # Errors
-    /// If it cannot be examined.
     pub fn range(&self) -> io::Result<Range<u64>> {
         let size_bytes = self.opened.map_or_else(|| size_of(&self.file), |opened| Ok(opened.size_bytes))?;
         let range = self.part.map_or(0..size_bytes, Part::range);
@@ -307,9 +276,6 @@ impl Residency {
 
     /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a
     /// probe made the kernel fetch are evicted again.
-    ///
-    /// # Errors
-    /// If a call fails, or if the file system has no reads that do not wait.
     pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
         let range = self.range().map_err(|cause| io("fstat", cause))?;

@@ -65,17 +65,11 @@ pub struct Run<'a> {
 }
 
 /// Executes a plan; every trial that was announced gets its outcome.
-///
-/// # Errors
-/// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
     Run::new(plan, ResumeState::default(), sampler, sink).execute(Run::measure_state)
 }
 
 /// Executes the rest of a plan of which a part was executed and recorded.
-///
-/// # Errors
-/// As for [`run`].
 pub fn resume(
     plan: &Plan,
     record: &Record,
@@ -85,10 +79,6 @@ pub fn resume(
     Run::new(plan, ResumeState::of(record), sampler, sink).execute(Run::measure_state)
 }
 
-/// Why a run ended.
-///
-/// # Errors
-/// If the record cannot be written.
 pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason, RecordError> {
     match ended {
         Ok(reason) | Err(RunStop::Ended(reason)) => Ok(reason),

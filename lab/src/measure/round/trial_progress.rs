@@ -47,7 +47,6 @@ pub(in crate::measure) struct TrialProgress {
     pub(super) missing: BTreeSet<String>,
 }
 
-/// CPU time of a turn.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::measure) struct TurnCpu {
     /// An upper bound, because the kernel counts that of children in ticks.

@@ -178,7 +178,6 @@ impl Answering {
 /// How near the turns of a trial come to being refused, which they are above 1.0: the least that
 /// any of them left out beyond its own share, divided by the bound. `null` are the samples of the
 /// control that reads nothing in the same state; both in the order of the record.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
 pub fn share_of_bound(
     null: impl Iterator<Item = Sample>,
@@ -197,7 +196,6 @@ pub fn share_of_bound(
     Some(beyond.min()? as f64 / answering.bound_ns(Collects(collects)) as f64)
 }
 
-/// Samples turn by turn.
 pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
     let mut turns = Vec::<Vec<Sample>>::new();
     for sample in samples {

@@ -13,9 +13,6 @@ use crate::record::{LeftBehind, Line, Outcome};
 use crate::trial::TrialIndex;
 
 /// Ends what a trial's turn left behind, and notes what it did to its own scheduling.
-///
-/// # Errors
-/// If processes could not be ended.
 pub(super) fn check(
     session: &Session,
     trial: TrialIndex,

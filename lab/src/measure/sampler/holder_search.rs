@@ -101,7 +101,6 @@ impl EvictRequest {
         EvictRequest { target, evict: |cache| cache.evict() }
     }
 
-    /// To be filled.
     pub(super) fn to_fill(target: usize) -> EvictRequest {
         EvictRequest { target, evict: |cache| cache.evict_to_fill() }
     }

@@ -77,7 +77,6 @@ struct RunClock {
 
 impl<'a> ProcessSampler<'a> {
     /// A sampler for a plan and its targets, whose right answers are known.
-    #[must_use]
     pub fn new(
         plan: &'a Plan,
         contenders: &'a Contenders,
@@ -99,7 +98,6 @@ impl<'a> ProcessSampler<'a> {
 
     /// A sampler for a plan whose trials read these files once, one trial after the other. What is
     /// read untimed is readlab's own file, never one of them.
-    #[must_use]
     pub fn of_single_reads(
         plan: &'a Plan,
         contenders: &'a Contenders,
@@ -111,7 +109,6 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// The same, reading each file once, untimed, before the only reading that counts.
-    #[must_use]
     pub fn priming(mut self) -> ProcessSampler<'a> {
         self.single_reads.iter_mut().for_each(SingleReads::prime);
         self
@@ -119,20 +116,17 @@ impl<'a> ProcessSampler<'a> {
 
     /// The same, where so many processes of a contender read together for the trials of these
     /// numbers.
-    #[must_use]
     pub fn reading_together(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
         self.trials.read_together(readers);
         self
     }
 
     /// The same, inspecting what is measured besides.
-    #[must_use]
     pub fn inspecting(self, plan: InspectPlan) -> ProcessSampler<'a> {
         ProcessSampler { inspector: Inspector::new(plan), ..self }
     }
 
     /// The same, whose turns begin when this gate lets them, each with one reading.
-    #[must_use]
     pub fn starting_at(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
         self.trials.read_singly();
         self.gate = Some(gate);
@@ -140,7 +134,6 @@ impl<'a> ProcessSampler<'a> {
     }
 
     /// The same, where the run has taken some time already.
-    #[must_use]
     pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
         self.clock.earlier = earlier;
         self

@@ -16,7 +16,6 @@ pub(super) struct Notes {
     missing: Vec<(&'static str, String)>,
     /// Trials of whose answers it was noted that readlab adjusts them.
     adjusted: BTreeSet<TrialId>,
-    /// The schedulings that were noted of each trial.
     schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
 }
 

@@ -44,7 +44,6 @@ impl RuntimeCounts {
         }
     }
 
-    /// The mean of a reading.
     fn per_reading(&self) -> BTreeMap<String, Count> {
         let mean = |total: u64| (total + self.readings / 2) / self.readings.max(1);
         let mut means = BTreeMap::new();

@@ -53,7 +53,6 @@ impl PooledSession {
         PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
-    /// Every reader.
     pub(super) fn readers(&mut self) -> &mut [Reader] {
         &mut self.readers
     }

@@ -13,9 +13,6 @@ use crate::trial::{CacheState, Work};
 
 impl ObservedTurn<'_> {
     /// Checks that these samples started from the state that they claim.
-    ///
-    /// # Errors
-    /// If that is not proven.
     pub(super) fn check_state(&self, samples: &[Sample]) -> Result<(), SampleError> {
         self.state_violation(samples).map_or(Ok(()), |reason| Err(SampleError::Unproven(reason)))
     }

@@ -38,7 +38,6 @@ impl Fixture {
         Fixture::new(Place::Web(Box::new(remote)), size_bytes)
     }
 
-    /// A file with this content.
     pub(super) fn with_file(content: &[u8]) -> Fixture {
         let folder = Fixture::folder();
         let path = folder.path().join("file");

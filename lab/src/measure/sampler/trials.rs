@@ -100,7 +100,6 @@ impl<'a> Trials<'a> {
         self.targets = vec![target];
     }
 
-    /// The trial of this number.
     pub(super) fn trial(&self, trial: TrialIndex) -> &'a Trial {
         &self.plan.planned(trial).trial
     }
@@ -116,13 +115,11 @@ impl<'a> Trials<'a> {
         self.target_of(trial).target.name()
     }
 
-    /// The target of this number.
     pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
         let found = self.targets.iter().find(|measured| measured.index == target);
         found.expect("the sampler gets every target of its plan")
     }
 
-    /// What a trial reads.
     pub(super) fn target_of(&self, trial: TrialIndex) -> &MeasuredTarget<'a> {
         self.target(self.trial(trial).target)
     }

@@ -44,9 +44,6 @@ pub struct Tuning {
 }
 
 /// Executes a search in each state of its plan; every trial that was announced gets its outcome.
-///
-/// # Errors
-/// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(
     tuning: &Tuning,
     sampler: &mut dyn Sampler,
@@ -59,7 +56,6 @@ pub fn run(
 impl Tuning {
     /// A search among the candidates of a plan, with a reference that is measured in any case.
     /// Settings past the page cache are searched in the cold state only.
-    #[must_use]
     pub fn of(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
         plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
@@ -71,7 +67,6 @@ impl Tuning {
         Tuning { candidates: trials().filter(is_candidate).map(of).collect(), always, easy, plan }
     }
 
-    /// The candidates of one state.
     fn candidates_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let mut trials = self.plan.trials_of(state);
         trials.retain(|trial| self.candidates.contains(trial));
@@ -96,7 +91,6 @@ impl Tuning {
     }
 }
 
-/// The search in one state.
 struct StateSearch {
     search: Search<TrialIndex>,
     /// The part of the state's time that the search may take.

@@ -19,9 +19,6 @@ use std::collections::BTreeSet;
 
 /// Carries out a plan of which every round reads each target once. The caller writes the last line
 /// of the record, because something may come after the readings.
-///
-/// # Errors
-/// Only if the record cannot be written. Everything else is an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
     let mut run = Run::new(plan, ResumeState::default(), sampler, sink);
     end_reason(run.sequence())

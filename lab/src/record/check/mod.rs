@@ -78,9 +78,6 @@ pub(super) enum Checked {
 
 impl RecordCheck {
     /// The first line, corrected where that is safe.
-    ///
-    /// # Errors
-    /// What is wrong with it, in one line.
     pub(super) fn header(header: &mut Header) -> Result<(), String> {
         if header.version == 0 {
             return Err("its version is 0".to_owned());
@@ -93,9 +90,6 @@ impl RecordCheck {
     }
 
     /// One more line of this many bytes, after those in the record; corrected where that is safe.
-    ///
-    /// # Errors
-    /// What is wrong with it, in one line.
     pub(super) fn line(&mut self, record: &Record, line: &mut Line, bytes: usize) -> Result<Checked, String> {
         if !matches!(line, Line::Sample(_)) {
             self.other_bytes += bytes as u64;

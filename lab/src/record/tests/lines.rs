@@ -193,7 +193,6 @@ fn reported() -> Line {
     }))
 }
 
-/// A reading of a search.
 fn searched() -> Line {
     Line::Sample(Box::new(Sample {
         rung: Some(3),

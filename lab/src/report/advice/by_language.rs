@@ -6,7 +6,6 @@ use crate::analysis::stats::{Ratio, Significance};
 use crate::contender::snippet::{self, Snippet};
 use crate::trial::TrialIndex;
 
-/// The advice for one language.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LanguageAdvice {
     /// Its name: `Rust`, `commands`.
@@ -26,9 +25,7 @@ pub struct LanguageAdvice {
 /// A trial that advice names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvisedTrial {
-    /// Its number.
     pub index: TrialIndex,
-    /// Its name.
     pub name: String,
 }
 

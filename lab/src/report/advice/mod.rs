@@ -29,7 +29,6 @@ pub struct Advice {
     pub ranking: usize,
     /// The condition for which it holds: `warm`, `cold over http`.
     pub condition: String,
-    /// All of the advice in one sentence.
     pub sentence: String,
     /// What to do with the trial.
     pub deed: Deed,
@@ -79,9 +78,7 @@ pub struct Against {
 /// A trial that needs less.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cheaper {
-    /// Number of the trial.
     pub index: TrialIndex,
-    /// Its name.
     pub name: String,
     /// How many times as fast as the baseline it is.
     pub ratio: Ratio,

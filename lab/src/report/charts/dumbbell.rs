@@ -28,7 +28,6 @@ impl<'a> Dumbbells<'a> {
         Some(Dumbbells { pairs, domain: [low / room, high * room] })
     }
 
-    /// As a chart of its own.
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let pairs = &self.pairs.pairs;

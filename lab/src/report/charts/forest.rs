@@ -40,7 +40,6 @@ pub(in super::super) enum Significant {
     Baseline,
 }
 
-/// One row.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ForestRow<'a> {
     /// In front of the name; empty for none.
@@ -51,9 +50,7 @@ pub(in super::super) struct ForestRow<'a> {
     pub(in super::super) short: &'a str,
     /// The ratio; `None` where no round holds both.
     pub(in super::super) estimate: Option<f64>,
-    /// Its interval.
     pub(in super::super) ci95: Option<Interval>,
-    /// What it shows.
     pub(in super::super) significant: Significant,
     /// The same in words.
     pub(in super::super) value: String,
@@ -66,7 +63,6 @@ pub(in super::super) struct Forest<'a> {
 }
 
 impl Significant {
-    /// What this interval shows.
     pub(in super::super) fn of(ci95: Option<Interval>) -> Significant {
         match ci95 {
             Some(Interval { low, high }) if low > 1.0 || high < 1.0 => Significant::Yes,
@@ -82,7 +78,6 @@ impl<'a> Forest<'a> {
         Some(Forest { rows, domain })
     }
 
-    /// As a chart of its own.
     pub(in super::super) fn chart(self, title: String, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let ticks = ticks(&scale);

@@ -15,7 +15,6 @@ const NARROWEST: f64 = 2.5;
 
 /// One row.
 pub(in super::super) struct Histogram<'a> {
-    /// The method.
     pub(in super::super) label: MethodLabel<'a>,
     /// At the right end.
     pub(in super::super) value: String,

@@ -8,13 +8,10 @@ use crate::markup::Element;
 /// What stands for a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyMark {
-    /// A square.
     Square,
-    /// A disc.
     Disc,
     /// A square on its corner.
     Diamond,
-    /// A line.
     Line,
 }
 

@@ -46,7 +46,6 @@ const TITLE: f64 = 30.0;
 pub(super) struct Chart {
     /// Its name in the page and of its file; letters, digits and `-`.
     pub(super) slug: String,
-    /// What it is.
     pub(super) title: String,
     /// What it shows, in words.
     pub(super) description: String,

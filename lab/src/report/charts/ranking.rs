@@ -143,7 +143,6 @@ fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
     }
 }
 
-/// The longest reading.
 fn longest(ranking: &Ranking) -> Option<f64> {
     let ends = ranking.rows.iter().flat_map(|row| [(row, row.wall.p0), (row, row.wall.p100)]);
     ends.map(|(row, wall_ns)| length(ranking, row, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)

@@ -28,7 +28,6 @@ pub(super) const LETTER: f64 = 6.9;
 /// Room for a rank before a name.
 const INDENT: f64 = 30.0;
 
-/// One row.
 pub(super) struct ChartRow<'a> {
     /// In front of the name; empty for none.
     pub(super) rank: String,

@@ -13,7 +13,6 @@ use crate::markup::element;
 /// Points of the law that are drawn, at most.
 const LAW_POINTS: u64 = 64;
 
-/// The chart.
 pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let points = &view.scaling.points;
     let law = view.scaling.law_points(LAW_POINTS);

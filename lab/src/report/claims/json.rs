@@ -11,7 +11,6 @@ pub const CLAIMS_SCHEMA: &str = "readlab.claims";
 pub const CLAIMS_VERSION: u32 = 1;
 
 /// Claims as one JSON document.
-#[must_use]
 pub fn claims_json(all: &[JudgedClaims]) -> String {
     let claims: Vec<Value> = all.iter().map(value).collect();
     escaped::text(&json!({ "schema": CLAIMS_SCHEMA, "version": CLAIMS_VERSION, "claims": claims }))

@@ -5,7 +5,6 @@ use super::{cells, title, titles};
 use crate::claims::JudgedClaims;
 
 /// A table for each publication.
-#[must_use]
 pub fn claims_markdown(all: &[JudgedClaims]) -> String {
     tables(all).join("\n\n") + "\n"
 }

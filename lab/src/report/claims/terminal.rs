@@ -8,7 +8,6 @@ use crate::terminal::printable::printable;
 use anstyle::Style as Ansi;
 
 /// A table for each publication.
-#[must_use]
 pub fn claims_terminal(all: &[JudgedClaims], style: Style) -> String {
     let mut lines = sections(all, style);
     if lines.first().is_some_and(String::is_empty) {

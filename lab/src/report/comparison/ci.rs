@@ -15,7 +15,6 @@ const MEASURES: [(Measure, &str, &str); 3] = [
 
 /// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds
 /// are the 95 % interval.
-#[must_use]
 pub fn bencher(side: &Side) -> String {
     let mut benchmarks = Map::new();
     for (name, case) in named(side) {
@@ -37,7 +36,6 @@ pub fn bencher(side: &Side) -> String {
 }
 
 /// The array of github-action-benchmark: `[{name, unit, value, range, extra}]`, smaller is better.
-#[must_use]
 pub fn github(side: &Side) -> String {
     let mut entries = Vec::new();
     for (name, case) in named(side) {

@@ -12,7 +12,6 @@ pub const COMPARISON_VERSION: u32 = 1;
 
 /// The document, indented, with a newline at its end. `worse` is what the gate says; `None` without
 /// one.
-#[must_use]
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
     let row = |row: &ComparisonRow| {
         json!({

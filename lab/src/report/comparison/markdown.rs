@@ -10,7 +10,6 @@ use crate::analysis::compare::{Comparison, Fit, Table};
 use crate::units::Throughput;
 
 /// The whole comparison, and the line through its machines where one was asked for.
-#[must_use]
 pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let sides = comparison.sides.iter().enumerate();
     let mut blocks = vec![list(sides.map(|(at, side)| legend(at, side)))];

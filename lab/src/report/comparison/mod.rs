@@ -23,7 +23,6 @@ use crate::units::{Bytes, Nanos, Throughput};
 use serde_json::Value;
 
 /// The letter of a side, by which tables call it.
-#[must_use]
 pub fn letter(side: usize) -> String {
     u8::try_from(side)
         .ok()

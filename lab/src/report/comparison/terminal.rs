@@ -13,7 +13,6 @@ use crate::units::Throughput;
 use anstyle::Style as Ansi;
 
 /// The whole comparison, and the line through its machines where one was asked for.
-#[must_use]
 pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: Style) -> String {
     let mut lines: Vec<String> =
         comparison.sides.iter().enumerate().map(|(at, side)| printable(&legend(at, side))).collect();

@@ -11,7 +11,6 @@ use crate::markup::{Element, element, words};
 use crate::units::Throughput;
 
 /// The whole page, and the line through its machines where one was asked for.
-#[must_use]
 pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let tables = comparison.tables.iter().map(|table| numbers(comparison, table));
     let parts = [machines(comparison), sheets(comparison), fit.map(line), notes(comparison)];

@@ -39,7 +39,6 @@ pub(super) struct Section {
 }
 
 /// The whole page.
-#[must_use]
 pub fn html(page: &Page) -> String {
     let advised = [warnings::section(page), advice::section(page)].into_iter().flatten();
     let measured = sections::all(page).into_iter().chain(claims::section(&page.judged_claims));
@@ -71,7 +70,6 @@ fn whole(
 }
 
 /// Every chart as a file of its own: its name without the ending, and its text.
-#[must_use]
 pub fn charts(page: &Page) -> Vec<(String, String)> {
     let charts = sections::charts(page).into_iter();
     charts.map(|chart| (chart.slug.clone(), chart.standalone())).collect()

@@ -61,7 +61,6 @@ fn break_evens(page: &Page) -> Option<Section> {
     })
 }
 
-/// Every chart of the page.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
@@ -186,7 +185,6 @@ fn effort_table(ranking: &Ranking) -> Element {
     folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
 }
 
-/// How counts were made.
 fn counted(page: &Page) -> Option<Element> {
     let ways = page.counted.iter().flat_map(|(kind, ways)| {
         let described = ways.iter().map(|way| words("dd", way));
@@ -229,7 +227,6 @@ type SummaryOf<'a> = dyn Fn(&RankingRow) -> Option<&Summary> + 'a;
 /// A metric or a count whose percentiles are shown.
 struct PercentileColumns<'a> {
     name: &'a str,
-    /// What its samples are.
     samples: &'a str,
     of: Box<SummaryOf<'a>>,
     show: Box<dyn Fn(u64) -> String + 'a>,

@@ -48,7 +48,6 @@ impl TableCell {
         }
     }
 
-    /// A drawing.
     pub(super) fn plot(drawing: Element) -> TableCell {
         TableCell { content: vec![drawing], ..TableCell::text("") }
     }
@@ -93,7 +92,6 @@ pub(super) fn dot(language: &str) -> Element {
     element("i").class(&format!("dot {}", language_class(language))).set("title", language)
 }
 
-/// A column.
 #[derive(Debug, Clone)]
 pub(in crate::report) struct Column {
     title: String,
@@ -102,12 +100,10 @@ pub(in crate::report) struct Column {
 }
 
 impl Column {
-    /// A column of text.
     pub(in crate::report) fn text(title: &str) -> Column {
         Column { title: title.to_owned(), kind: ColumnKind::Text, axis: None }
     }
 
-    /// A column of numbers.
     pub(super) fn number(title: &str) -> Column {
         Column { title: title.to_owned(), kind: ColumnKind::Number, axis: None }
     }
@@ -157,7 +153,6 @@ impl From<&String> for Caption {
     }
 }
 
-/// A table.
 pub(in crate::report) fn table<R: Into<TableRow>>(
     caption: impl Into<Caption>,
     columns: impl IntoIterator<Item = Column>,

@@ -12,20 +12,17 @@ use std::collections::BTreeSet;
 impl Ranking {
     /// The cache state, the transport and the archive: `cold`, `cold over http`, `cold, out of the
     /// zip`.
-    #[must_use]
     pub fn condition(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
         self.state_and_transport() + &source
     }
 
     /// The condition, with the work and the target where the record has several.
-    #[must_use]
     pub fn full_condition(&self) -> String {
         self.condition() + &self.distinction
     }
 
     /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
-    #[must_use]
     pub fn title(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
         format!("{} · {}{source}", words::capital(&self.state_and_transport()), self.work)

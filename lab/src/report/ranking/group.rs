@@ -15,19 +15,16 @@ pub struct RankGroup<'a> {
 
 impl Ranking {
     /// The rows without a rank, in the order of their medians.
-    #[must_use]
     pub fn unranked(&self) -> Vec<&RankingRow> {
         self.rows.iter().filter(|row| row.rank.is_none()).collect()
     }
 
     /// The rows without a rank that may be the fastest: none of lower median has a rank.
-    #[must_use]
     pub fn unranked_before_first(&self) -> Vec<&RankingRow> {
         self.rows.iter().take_while(|row| row.rank.is_none()).collect()
     }
 
     /// The groups in the order of their ranks. Rows without a rank are in none.
-    #[must_use]
     pub fn groups(&self) -> Vec<RankGroup<'_>> {
         let mut groups: Vec<RankGroup> = Vec::new();
         for row in &self.rows {

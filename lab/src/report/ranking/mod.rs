@@ -49,12 +49,10 @@ struct Key {
     state: CacheState,
 }
 
-/// One ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// Number of the target in the record.
     pub target: usize,
-    /// Its path.
     pub path: String,
     /// Its size; `None` where the record has lost it.
     pub size: Option<Bytes>,
@@ -120,7 +118,6 @@ struct Shared<'a> {
 impl Ranking {
     /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, others
     /// are below it, and no trial without a rank may be faster.
-    #[must_use]
     pub fn leads(&self, row: &RankingRow) -> bool {
         row.is_first()
             && self.unranked_before_first().is_empty()
@@ -129,7 +126,6 @@ impl Ranking {
 
     /// All rankings of a record, in the order of target, archive, work and state, with the limits
     /// that apply to them.
-    #[must_use]
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {

@@ -9,13 +9,10 @@ use crate::units::Bytes;
 /// How many pieces one reading reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pieces {
-    /// Files.
     Files(u64),
     /// Blocks of so many bytes, each by a read.
     Reads {
-        /// How many.
         reads: u64,
-        /// Bytes of each.
         block_bytes: u64,
         /// How they were picked.
         pattern: Pattern,
@@ -33,16 +30,12 @@ impl Pieces {
         files.or(facts.places.as_ref().map(blocks))
     }
 
-    /// How many there are.
-    #[must_use]
     pub fn count(self) -> u64 {
         match self {
             Pieces::Files(count) | Pieces::Reads { reads: count, .. } => count,
         }
     }
 
-    /// The title of their rate.
-    #[must_use]
     pub fn rate_title(self) -> &'static str {
         match self {
             Pieces::Files(_) => "files/s",
@@ -51,7 +44,6 @@ impl Pieces {
     }
 
     /// In words, such as `2,907 files` or `4,096 random reads of 4KiB`.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Pieces::Files(count) => words::files(count),

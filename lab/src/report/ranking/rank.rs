@@ -18,7 +18,6 @@ pub struct Rank {
 /// How a trial compares with the first of its rank, by their ratio within rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieStatus {
-    /// It is the first.
     First,
     /// It is not shown to be slower.
     Tied,
@@ -26,7 +25,6 @@ pub enum TieStatus {
 
 impl Rank {
     /// `1`; `1=` when tied.
-    #[must_use]
     pub fn word(self) -> String {
         match self.tie {
             TieStatus::First => self.place.to_string(),

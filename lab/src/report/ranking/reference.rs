@@ -7,9 +7,7 @@ use crate::trial::TrialIndex;
 /// The trial that ratios are computed against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// Number of the trial.
     pub index: TrialIndex,
-    /// Its name.
     pub name: String,
     /// Why it was chosen.
     pub why: WhyReference,
@@ -25,8 +23,6 @@ pub enum WhyReference {
 }
 
 impl WhyReference {
-    /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             WhyReference::Candidate(ReferenceReason::Named) => "named for this run",

@@ -18,9 +18,7 @@ use std::collections::BTreeMap;
 /// One measured trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankingRow {
-    /// Number of the trial.
     pub index: TrialIndex,
-    /// Its name.
     pub name: String,
     /// Its shortest name that no other trial of this record has.
     pub short: String,
@@ -36,7 +34,6 @@ pub struct RankingRow {
     pub rank: Option<Rank>,
     /// How many more rounds it needs for a rank; zero for one that has a rank, and for a control.
     pub missing_rounds: usize,
-    /// Wall time.
     pub wall: Summary,
     /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
     /// empty target, and where it is not known to have read all of it.
@@ -119,13 +116,11 @@ impl<'a> MeasuredRow<'a> {
 
 impl RankingRow {
     /// Whether it has the first rank, alone or shared.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         self.rank.is_some_and(|rank| rank.place == 1)
     }
 
     /// What so many of its single reads took at most, such as `p99`; `None` where too few show it.
-    #[must_use]
     pub fn latency(&self, name: &str) -> Option<Nanos> {
         Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
     }

@@ -18,7 +18,6 @@ const REASONS: [StopReason; 6] = [
 impl Ranking {
     /// How many trials stopped for which reason, in one line; `None` where the record does not
     /// say.
-    #[must_use]
     pub fn stops_line(&self) -> Option<String> {
         let part = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
             format!("{} {}{}", words::plural(rows.len(), "trial"), word(reason), after(&rows))
@@ -28,7 +27,6 @@ impl Ranking {
     }
 
     /// The trials that stopped for each reason, one line a reason.
-    #[must_use]
     pub fn stops_by_trial(&self) -> Vec<String> {
         let line = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
             let name = |row: &RankingRow| row.stopped.map(|it| format!("{} ({})", row.short, it.rounds));

@@ -31,7 +31,6 @@ impl Touched {
     }
 
     /// What is proven and what is not, in words.
-    #[must_use]
     pub fn words(&self) -> String {
         let of = |touch| self.0.get(&touch).copied().unwrap_or(0);
         let all: usize = self.0.values().sum();

@@ -22,7 +22,6 @@ pub struct Unmeasured {
     pub short: String,
     /// `refused`, `failed`, `unavailable`, or `not measured` when the run ended before.
     pub outcome: &'static str,
-    /// Why.
     pub reason: String,
 }
 

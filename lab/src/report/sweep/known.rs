@@ -59,7 +59,6 @@ impl Known {
     }
 
     /// What was proven, in one line.
-    #[must_use]
     pub fn proof_line(&self) -> Option<String> {
         Some(format!("proof: {}", self.proof.as_ref()?.words(Transport::File)))
     }

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 /// A size with fast and slow files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MixedSize {
-    /// The size.
     pub size_bytes: u64,
     /// The names of the fast files.
     pub fast: Vec<String>,
@@ -64,7 +63,6 @@ impl MixedSize {
     }
 
     /// One sentence: how many of either kind, how far apart, and which.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let all = self.fast.len() + self.slow.len();
         let evidence = self.evidence.map_or_else(

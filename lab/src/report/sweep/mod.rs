@@ -75,7 +75,6 @@ const HOST_CACHE_RATIO: f64 = 1.2;
 
 impl SweepView {
     /// What the record says, if it is one of a sweep.
-    #[must_use]
     pub fn of(record: &Record) -> Option<SweepView> {
         if record.header.kind != RunKind::Sweep {
             return None;
@@ -144,7 +143,6 @@ impl Series {
 
     /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
     /// grow with size.
-    #[must_use]
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
         let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
         let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
@@ -156,7 +154,6 @@ impl Series {
 
     /// Its name, with a mark where a caution is about what its contender did, and what cold means
     /// where that is not the device.
-    #[must_use]
     pub fn title(&self) -> String {
         let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
         let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
@@ -164,7 +161,6 @@ impl Series {
     }
 
     /// The rate by the slope with its interval, and beside it the median of the files' own rates.
-    #[must_use]
     pub fn headline(&self) -> String {
         let median = self.median_rate();
         match self.rate() {
@@ -181,7 +177,6 @@ impl Series {
 
     /// The fixed cost of a file with its interval, and both numbers by the line that outliers
     /// cannot bend.
-    #[must_use]
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
         let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
@@ -204,7 +199,6 @@ impl Series {
     }
 
     /// The median of all files' rates.
-    #[must_use]
     pub fn median_rate(&self) -> Throughput {
         Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
     }

@@ -11,13 +11,11 @@ use serde::Serialize;
 /// All files of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SizeRow {
-    /// The size.
     pub size_bytes: u64,
     /// How many files.
     pub n: usize,
     /// Shortest time.
     pub least_ns: u64,
-    /// Median time.
     pub median_ns: u64,
     /// Longest time.
     pub most_ns: u64,

@@ -27,7 +27,6 @@ pub struct Style {
 }
 
 /// The whole page; `saved` is the path of the record.
-#[must_use]
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));

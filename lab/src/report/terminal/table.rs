@@ -26,7 +26,6 @@ const FOLDED_MAX: usize = 60;
 
 /// One line of the table.
 pub(super) enum TableRow<'a> {
-    /// A trial.
     Trial(&'a RankingRow),
     /// The trials of a group that are not listed.
     Folded(Vec<&'a RankingRow>),
@@ -53,7 +52,6 @@ impl TableRow<'_> {
 /// How long names may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameLength {
-    /// As long as they are.
     Whole,
     /// Short names of at most so many letters.
     Cut(usize),

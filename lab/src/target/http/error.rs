@@ -104,7 +104,6 @@ pub struct Location {
 
 impl Location {
     /// As the server says it, which may be a secret: for the next request, and for the user alone.
-    #[must_use]
     pub fn exact(&self) -> &str {
         &self.exact
     }
@@ -133,7 +132,6 @@ pub enum CertificateFault {
     Expired,
     /// Its time has not begun, or the clock of this machine is wrong.
     NotYetValid,
-    /// It is for other hosts.
     OtherHost,
     /// It was withdrawn.
     Revoked,

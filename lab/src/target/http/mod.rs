@@ -32,7 +32,6 @@ const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 /// The longest head of an answer; the trailers may be as long.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
-/// The kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestVerb {
     /// For head and body.
@@ -68,22 +67,17 @@ pub struct Client {
 
 impl Client {
     /// A client that trusts these servers. Certificates are read when they are first needed.
-    #[must_use]
     pub fn new(trust: Trust) -> Client {
         Client { trust, config: OnceLock::new() }
     }
 
     /// Whom it trusts.
-    #[must_use]
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
 
     /// Requests a URL with these fields beside the client's own, and reads the head, with the
     /// status 200. `check` is called again while the body is read.
-    ///
-    /// # Errors
-    /// If there is no answer in time, or another one; or the error of `check`.
     pub fn ask<'a>(
         &self,
         verb: RequestVerb,
@@ -209,7 +203,6 @@ fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 impl Response<'_> {
     /// A field of the head.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         find(&self.fields, name)
     }

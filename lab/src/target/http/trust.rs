@@ -35,7 +35,6 @@ pub enum TrustError {
     /// The file cannot be read, or has something else.
     #[error("{}: no file of certificates to trust: {cause}", crate::target::shown(.path))]
     File {
-        /// Its path.
         path: PathBuf,
         /// What is wrong with it.
         cause: String,
@@ -54,7 +53,6 @@ impl From<Option<PathBuf>> for Trust {
 
 impl Trust {
     /// The file that replaces the system's certificates.
-    #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
             Trust::System => None,

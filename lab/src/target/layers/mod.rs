@@ -16,7 +16,6 @@ pub use walk::Chain;
 /// One layer. A chain begins with the file system of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
-    /// What it is.
     pub kind: LayerKind,
     /// Its name: `ext4`, `loop0`, a path.
     pub name: String,
@@ -28,7 +27,6 @@ pub struct Layer {
     pub process: Option<u32>,
 }
 
-/// What a layer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
@@ -100,14 +98,12 @@ impl Layer {
 }
 
 /// The names of the caches that stay when a file is made cold; `None` where there is none.
-#[must_use]
 pub fn cold_above(layers: &[Layer]) -> Option<String> {
     let remaining: Vec<&str> = layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining()).collect();
     (!remaining.is_empty()).then(|| remaining.join(" and "))
 }
 
 /// A caution about each cache that stays.
-#[must_use]
 pub fn cautions(layers: &[Layer]) -> Vec<String> {
     layers.iter().filter_map(|layer| layer.cache.as_ref()?.caution()).collect()
 }
@@ -132,14 +128,12 @@ impl LayerCache {
 
 /// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None`
 /// where nothing is between a file system and its device.
-#[must_use]
 pub fn words(layers: &[Layer]) -> Option<String> {
     let words = || layers.iter().map(Layer::words).collect::<Vec<_>>().join(" → ");
     (!layers.iter().all(Layer::is_plain)).then(words)
 }
 
 /// The quotas that are of a device in the chain.
-#[must_use]
 pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
     // Words about a device may follow its name.
     let is_below = |quota: &IoQuota| {
@@ -149,7 +143,6 @@ pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
 }
 
 /// The process that serves the bytes: the bytes that it reads itself can be counted.
-#[must_use]
 pub fn process(layers: &[Layer]) -> Option<u32> {
     layers.iter().find_map(|layer| layer.process)
 }

@@ -33,7 +33,6 @@ pub struct PlacesRequest {
 /// The places of a file with the list of them.
 #[derive(Debug)]
 pub struct FilePlaces {
-    /// The places.
     pub places: Places,
     /// What the list is kept in.
     scratch: Scratch,
@@ -53,22 +52,17 @@ impl Eq for FilePlaces {}
 pub struct PlacesFacts {
     /// How they were picked.
     pub pattern: Pattern,
-    /// Bytes of a block.
     pub block_bytes: u64,
     /// How many blocks one reading reads.
     pub reads: u64,
     /// How many of them are different.
     pub distinct: u64,
-    /// Size of the file.
     pub file_bytes: u64,
 }
 
 impl Target {
     /// From now on only the blocks at the places that are picked here are meant; what is on a
     /// server stays whole.
-    ///
-    /// # Errors
-    /// If the file has no whole block, or the list cannot be written.
     pub fn pick_places(&mut self, request: &PlacesRequest) -> Result<(), TargetError> {
         let Place::File(file) = &self.place else { return Ok(()) };
         let &PlacesRequest { pattern, block_bytes, reads, .. } = request;
@@ -106,8 +100,6 @@ impl FilePlaces {
         Ok(made)
     }
 
-    /// The file that the places are of.
-    #[must_use]
     pub fn file(&self) -> &Path {
         &self.places.file
     }
@@ -124,14 +116,12 @@ impl FilePlaces {
 
 impl PlacesFacts {
     /// The request that picks these places again.
-    #[must_use]
     pub fn request(&self, seed: u64) -> PlacesRequest {
         let PlacesFacts { pattern, block_bytes, reads, .. } = *self;
         PlacesRequest { pattern, block_bytes, reads, seed }
     }
 
     /// Bytes that are read more than once in one reading.
-    #[must_use]
     pub fn repeated_bytes(&self) -> u64 {
         (self.reads - self.distinct.min(self.reads)) * self.block_bytes
     }

@@ -45,7 +45,6 @@ pub struct PatternError(String);
 
 impl Pattern {
     /// The numbers of so many blocks of a file that has `blocks`, in the order of the reads.
-    #[must_use]
     pub fn blocks(self, blocks: u64, reads: u64, seed: u64) -> Vec<u64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         match self {

@@ -32,7 +32,6 @@ pub enum ConfigError {
     /// A file cannot be read.
     #[error("{}: {cause}", shown(.path))]
     File {
-        /// Its path.
         path: PathBuf,
         /// What the system said.
         cause: io::Error,
@@ -59,7 +58,6 @@ pub enum ConfigError {
     /// The program that gives the keys does not give them.
     #[error("credential_process of the profile '{}': {cause}", printable(.profile))]
     Process {
-        /// The profile.
         profile: String,
         /// What happened instead.
         cause: String,
@@ -70,19 +68,13 @@ pub enum ConfigError {
     /// The address of the store is none.
     #[error("{place}: {cause}")]
     Endpoint {
-        /// What gives it.
         place: &'static str,
         /// What is wrong with it.
         cause: EndpointError,
     },
     /// A setting has a value that is not known.
     #[error("{setting}: '{}' is not one of its values", printable(.value))]
-    Value {
-        /// Its name.
-        setting: &'static str,
-        /// Its value.
-        value: String,
-    },
+    Value { setting: &'static str, value: String },
     /// A setting would choose another endpoint.
     #[error("{0}: readlab does not follow it; give the endpoint by --endpoint")]
     OtherEndpoint(&'static str),
@@ -96,9 +88,6 @@ struct Settings<'a> {
 
 impl Store {
     /// The store that the command line, the variables and the files describe.
-    ///
-    /// # Errors
-    /// If they contradict themselves or leave out what is needed.
     pub fn configured(options: &StoreOptions, surroundings: &dyn Surroundings) -> Result<Store, ConfigError> {
         let settings = Settings { surroundings, profile: Profile::chosen(surroundings)? };
         let region = settings.region()?;

@@ -22,7 +22,6 @@ pub struct Secret(String);
 
 impl Credentials {
     /// A key without an end.
-    #[must_use]
     pub fn new(access_key: &str, secret: &str) -> Credentials {
         Credentials {
             access_key: access_key.to_owned(),
@@ -35,13 +34,11 @@ impl Credentials {
 
 impl Secret {
     /// Hides a text.
-    #[must_use]
     pub fn new(text: &str) -> Secret {
         Secret(text.to_owned())
     }
 
     /// The text, for a signature or the environment of a contender.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -19,7 +19,6 @@ pub struct Endpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// In the path.
     Path,
     /// In the name of the host.
     Virtual,
@@ -31,7 +30,6 @@ pub enum EndpointError {
     /// It has a user, whose password would be in every record.
     #[error("an endpoint with a user or a password is not read: both would be in the record")]
     User,
-    /// It has another form.
     #[error("{}: not an endpoint: expected http[s]://host[:port][/path]", printable(.0))]
     Form(String),
 }
@@ -41,14 +39,12 @@ const SCHEMES: [(&str, u16); 2] = [("http", 80), ("https", 443)];
 
 impl Endpoint {
     /// Amazon's own, in a region.
-    #[must_use]
     pub fn of_region(region: &str) -> Endpoint {
         let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
         Endpoint { scheme: "https", authority: format!("s3.{region}.{domain}"), path: String::new() }
     }
 
     /// The value of the field `Host` in a request for an object.
-    #[must_use]
     pub fn host(&self, object: &ObjectName, style: Style) -> String {
         match style {
             Style::Path => self.authority.clone(),
@@ -57,7 +53,6 @@ impl Endpoint {
     }
 
     /// The path of an object, without percent-encoding.
-    #[must_use]
     pub fn path(&self, object: &ObjectName, style: Style) -> String {
         match style {
             Style::Path => format!("{}/{}/{}", self.path, object.bucket(), object.key()),
@@ -66,13 +61,11 @@ impl Endpoint {
     }
 
     /// `http` or `https`.
-    #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.scheme
     }
 
     /// The host, with a port that its scheme does not imply.
-    #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -128,7 +121,6 @@ impl fmt::Display for Endpoint {
 
 impl Style {
     /// The word for contenders and records.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Style::Path => "path",

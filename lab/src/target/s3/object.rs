@@ -15,7 +15,6 @@ pub struct ObjectName {
 /// Why a word is no name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectNameError {
-    /// It has another form.
     #[error("{}: not the name of an object: expected s3://BUCKET/KEY", printable(.0))]
     Form(String),
     /// It is only a bucket.
@@ -27,7 +26,6 @@ pub enum ObjectNameError {
         printable(.0)
     )]
     Bucket(String),
-    /// The key is too long.
     #[error("the key of an object has at most {KEY_BYTES_MAX} bytes, this one has {0}")]
     LongKey(usize),
     /// The key has characters that are obeyed where it is shown.
@@ -44,16 +42,11 @@ const SCHEME: &str = "s3://";
 const KEY_BYTES_MAX: usize = 1024;
 
 /// Whether a word on the command line is the name of an object and no path.
-#[must_use]
 pub fn is_object(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(SCHEME.as_bytes())
 }
 
 impl ObjectName {
-    /// The name with this bucket and key.
-    ///
-    /// # Errors
-    /// If no object can be read by it.
     pub fn new(bucket: &str, key: &str) -> Result<ObjectName, ObjectNameError> {
         if !is_bucket(bucket) {
             return Err(ObjectNameError::Bucket(bucket.to_owned()));
@@ -62,20 +55,15 @@ impl ObjectName {
         Ok(ObjectName { bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
-    /// The bucket.
-    #[must_use]
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// The key.
-    #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
     /// Whether the bucket can be a part of a host's name that a certificate for `*.host` covers.
-    #[must_use]
     pub fn has_virtual_host(&self) -> bool {
         self.bucket.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     }

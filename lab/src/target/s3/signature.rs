@@ -12,7 +12,6 @@ use ring::{digest, hmac};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The name of the algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// Stands for the digest of a body that is not signed.
@@ -63,19 +62,15 @@ pub(super) struct Presigned<'a> {
 }
 
 /// The path as it is in a request.
-#[must_use]
 pub fn encoded_path(path: &[u8]) -> String {
     percent_encode(path, IN_PATH).to_string()
 }
 
-/// Bytes as they are in a query.
-#[must_use]
 pub fn encoded_in_query(bytes: &[u8]) -> String {
     percent_encode(bytes, IN_QUERY).to_string()
 }
 
 /// Bytes without percent-encoding.
-#[must_use]
 pub fn decoded(text: &str) -> Vec<u8> {
     percent_decode(text.as_bytes()).collect()
 }
@@ -86,14 +81,11 @@ pub(super) fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 impl Moment {
-    /// The second of a time.
-    #[must_use]
     pub fn of(time: Timestamp) -> Moment {
         Moment(time.strftime("%Y%m%dT%H%M%SZ").to_string())
     }
 
     /// A moment as a request has it; `None` if it is none.
-    #[must_use]
     pub fn read(text: &str) -> Option<(Moment, Timestamp)> {
         let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
         let time = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
@@ -102,47 +94,40 @@ impl Moment {
     }
 
     /// Its date, `YYYYMMDD`.
-    #[must_use]
     pub fn date(&self) -> &str {
         &self.0[..8]
     }
 
     /// The whole.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 /// What a signature is valid for: a day, a region, and this service.
-#[must_use]
 pub fn scope(moment: &Moment, region: &str) -> String {
     format!("{}/{region}/{SERVICE}/{TERMINATOR}", moment.date())
 }
 
 impl SignedParts<'_> {
     /// The signature, in hexadecimal.
-    #[must_use]
     pub fn signature(&self, secret: &str, region: &str, moment: &Moment) -> String {
         hex(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
     }
 
     /// Whether this is its signature; how long that takes does not depend on what is wrong.
-    #[must_use]
     pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &Moment) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key(secret, region, moment).as_ref());
         let text = self.text(region, moment);
         unhex(signature).is_some_and(|tag| hmac::verify(&key, text.as_bytes(), &tag).is_ok())
     }
 
-    /// What is signed.
     fn text(&self, region: &str, moment: &Moment) -> String {
         let request = digest::digest(&digest::SHA256, self.canonical().as_bytes());
         format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex(request.as_ref()))
     }
 
     /// The names of the signed fields, as a request has them.
-    #[must_use]
     pub fn names(&self) -> String {
         self.fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";")
     }

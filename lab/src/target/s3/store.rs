@@ -41,7 +41,6 @@ pub const VARIABLES_REMOVED: [&str; 22] = [
     "AWS_RETRY_MODE",
 ];
 
-/// A store that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     /// Where it is.
@@ -80,16 +79,12 @@ pub enum PresignError {
 
 impl Store {
     /// Where the bucket of an object is in requests: in the path if it cannot be in a host's name.
-    #[must_use]
     pub fn style_of(&self, object: &ObjectName) -> Style {
         if object.has_virtual_host() { self.style } else { Style::Path }
     }
 
     /// A URL by which anyone may request the object with this verb for a while: its query is a
     /// secret. Without credentials it is a plain URL.
-    ///
-    /// # Errors
-    /// If it cannot be valid that long, or the lab cannot request it.
     pub fn presigned(
         &self,
         verb: RequestVerb,
@@ -123,7 +118,6 @@ impl Store {
     }
 
     /// What a contender needs to read the object, as PROTOCOL.md has it. It is secret.
-    #[must_use]
     pub fn environment(&self, object: &ObjectName) -> Vec<(OsString, OsString)> {
         let endpoint = self.endpoint.to_string();
         let mut variables = vec![
@@ -145,7 +139,6 @@ impl Store {
     }
 
     /// What a record has of it.
-    #[must_use]
     pub fn facts(&self, object: &ObjectName) -> StoreFacts {
         StoreFacts {
             endpoint: self.endpoint.to_string(),

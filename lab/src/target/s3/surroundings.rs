@@ -11,18 +11,11 @@ pub trait Surroundings {
     fn variable(&self, name: &str) -> Option<String>;
 
     /// The text of a file.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     fn read(&self, path: &Path) -> io::Result<String>;
 
     /// What a program prints on its standard output.
-    ///
-    /// # Errors
-    /// If it cannot be started, fails, or does not print UTF-8.
     fn run(&self, program: &str, args: &[String]) -> io::Result<String>;
 
-    /// The time.
     fn now(&self) -> Timestamp;
 }
 

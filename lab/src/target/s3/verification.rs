@@ -67,9 +67,6 @@ struct Claim {
 
 impl ReceivedRequest<'_> {
     /// Whether the owner of the credentials signed it for this region and it is valid now.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn verify(&self, credentials: &Credentials, region: &str, now: Timestamp) -> Result<(), Refusal> {
         let in_head = self.field("authorization");
         let in_query = self.parameter(SIGNATURE_PARAMETER);

@@ -13,11 +13,9 @@ use std::path::{Path, PathBuf};
 /// Facts about the files of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeFacts {
-    /// How many there are.
     pub files: u64,
     /// The folders in which they are; 0 if a list named them.
     pub folders: u64,
-    /// Size of the largest.
     pub largest_bytes: u64,
     /// Bytes of files that have another name in the tree: a device is asked for them once.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -49,17 +47,13 @@ pub struct TreeFacts {
 pub struct Skipped {
     /// Symbolic links, wherever they lead.
     pub links: u64,
-    /// Pipes.
     pub pipes: u64,
-    /// Sockets.
     pub sockets: u64,
-    /// Devices.
     pub devices: u64,
 }
 
 impl Skipped {
     /// In words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
-    #[must_use]
     pub fn words(&self) -> Option<String> {
         let counted =
             [(self.links, "link"), (self.pipes, "pipe"), (self.sockets, "socket"), (self.devices, "device")];
@@ -94,7 +88,6 @@ fn is_zero(number: &u64) -> bool {
 
 impl TreeFacts {
     /// The request that finds these files again, at the same place.
-    #[must_use]
     pub fn request(&self, place: &Path, seed: u64) -> TreeRequest {
         let place = place.to_owned();
         let source = match self.is_listed {

@@ -28,13 +28,11 @@ pub enum ListSource {
 
 impl ListSource {
     /// A list by the name that the user gives it; `-` is standard input.
-    #[must_use]
     pub fn list(name: &Path) -> ListSource {
         if name.as_os_str() == INPUT { ListSource::Input } else { ListSource::List(name.to_owned()) }
     }
 
     /// The path by which a record names it.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             ListSource::Folder(path) | ListSource::List(path) => path,

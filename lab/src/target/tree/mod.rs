@@ -58,7 +58,6 @@ pub struct TreeRequest {
 
 impl TreeRequest {
     /// The files that are found there, by name.
-    #[must_use]
     pub fn by_name(source: ListSource) -> TreeRequest {
         let (order, own) = (TreeOrder::Name, OwnPlaces::default());
         TreeRequest { source, order, seed: 0, follows_links: false, own }
@@ -112,9 +111,6 @@ impl Eq for Tree {}
 
 impl Target {
     /// Finds the files of a tree, and collects the facts about them except digest and answer.
-    ///
-    /// # Errors
-    /// If there is no file, one cannot be read, or they are on several file systems.
     pub fn examine_tree(request: &TreeRequest) -> Result<Target, TargetError> {
         let (tree, found) = Tree::find(request)?;
         let first = tree.first()?;
@@ -221,20 +217,17 @@ impl Tree {
     }
 
     /// The folder, unless a list named the files.
-    #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
     /// The list of all files, each path ended by a zero byte.
-    #[must_use]
     pub fn list(&self) -> PathBuf {
         list::list_in(self.scratch.path())
     }
 
     /// What a contender gets: the folder for a method that walks and for a command, which also gets
     /// the list; else the list.
-    #[must_use]
     pub fn request(&self, reads: Reads) -> ReadRequest {
         let list = self.list();
         let walks = matches!(reads, Reads::Folder | Reads::Both);
@@ -244,35 +237,25 @@ impl Tree {
     }
 
     /// Why contenders that walk the folder would find other files; `None` if they find these.
-    #[must_use]
     pub fn other_walk(&self) -> Option<OtherWalk> {
         self.other_walk
     }
 
     /// How many files there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.identities.len()
     }
 
     /// Whether there is none, which no examined tree is.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.identities.is_empty()
     }
 
     /// The paths of all files, in their order.
-    ///
-    /// # Errors
-    /// If the list cannot be opened.
     pub fn paths(&self) -> Result<Paths, TargetError> {
         Paths::of(&self.list())
     }
 
-    /// Which files those are that have one of these names.
-    ///
-    /// # Errors
-    /// If the list cannot be read.
     pub fn named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
         let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
         let mut found = BTreeSet::new();

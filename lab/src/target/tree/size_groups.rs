@@ -31,8 +31,6 @@ pub enum SizeGroup {
 }
 
 impl SizeGroup {
-    /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             SizeGroup::Smallest => "smallest third of its files",
@@ -45,9 +43,6 @@ impl SizeGroup {
 impl Target {
     /// The files of a tree in groups by size; none of what is no tree. Within a group they keep
     /// their order.
-    ///
-    /// # Errors
-    /// If there are too few files, or they are of nearly one size.
     pub fn size_groups(&self) -> Result<Vec<Target>, TargetError> {
         let (Some(tree), Some(facts)) = (self.tree(), &self.facts.tree) else { return Ok(Vec::new()) };
         let groups = tree.grouped(&self.facts.path)?;

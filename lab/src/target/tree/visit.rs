@@ -13,16 +13,12 @@ use std::thread;
 const TAKEN: usize = 64;
 
 /// As many threads as there are processors.
-#[must_use]
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// What `each` finds of a file by its number in the list and its path, of all files, joined by
 /// `join` in any order; `None` of no files. After an error no thread takes further files.
-///
-/// # Errors
-/// An error of `each`, or if the list cannot be read.
 pub fn visit<T: Send, P, E: Send + From<P>>(
     paths: impl Iterator<Item = Result<PathBuf, P>> + Send,
     threads: usize,

@@ -69,7 +69,6 @@ pub(super) struct Page {
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Logged {
-    /// The number of its connection.
     pub connection: u64,
     /// Whether it is a `HEAD`.
     pub is_head: bool,
@@ -114,7 +113,6 @@ impl Pages {
         locked(&self.open).remove(&connection);
     }
 
-    /// Whether one of the connections is open.
     pub(super) fn is_any_open(&self, connections: &BTreeSet<u64>) -> bool {
         !locked(&self.open).is_disjoint(connections)
     }
@@ -139,7 +137,6 @@ impl Page {
         Ok(())
     }
 
-    /// All requests so far.
     pub(super) fn requests(&self) -> Vec<Logged> {
         locked(&self.requests).clone()
     }

@@ -65,7 +65,6 @@ impl Mapped {
     }
 }
 
-/// The bytes of a block.
 fn block(map: &[u8], offset: u64, block_bytes: usize) -> io::Result<&[u8]> {
     let start = usize::try_from(offset).map_err(io::Error::other)?;
     let end = start.saturating_add(block_bytes);

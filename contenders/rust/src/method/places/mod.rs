@@ -97,7 +97,6 @@ impl BlocksAnswer {
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }
 
-    /// The blocks of all parts.
     fn of_parts(parts: Vec<BlocksAnswer>) -> BlocksAnswer {
         let mut parts = parts.into_iter();
         let mut first = parts.next().unwrap_or_default();

@@ -87,7 +87,6 @@ impl PlacesReader for Ring {
     }
 }
 
-/// The reads in flight.
 struct Flight<'a> {
     // Dropped before the memory: a ring holds on to registered buffers.
     ring: IoUring,
@@ -116,7 +115,6 @@ struct Completion {
     seen: Instant,
 }
 
-/// One read.
 #[derive(Clone, Copy)]
 struct Slot {
     number: u64,

@@ -8,7 +8,6 @@ use crate::target::IoQuota;
 use crate::target::device::Device;
 use crate::target::places::{Pattern, PlacesFacts};
 
-/// Changes every sample of a trial.
 fn change(record: &mut Record, trial: usize, change: impl Fn(&mut Sample)) {
     let samples = &mut record.trials[trial].samples;
     let changed = |mut sample: Sample| {

@@ -42,7 +42,6 @@ mod slot {
     pub const HOOK_RETAINS: usize = 7;
     /// The same through the hooks.
     pub const HOOK_RELEASES: usize = 8;
-    /// How many there are.
     pub const COUNT: usize = 9;
 }
 

@@ -28,15 +28,12 @@ mod head {
     pub const PROCESSES: usize = 3;
     /// Calls so far, those without room included.
     pub const CALLS: usize = 4;
-    /// How many words there are.
     pub const COUNT: usize = 8;
 }
 
-/// Words of one call.
 mod call {
     /// What was called, one more than its number in `trace::pages::Kind`; written last.
     pub const KIND: usize = 0;
-    /// By which thread.
     pub const THREAD: usize = 1;
     /// By the monotonic clock, in nanoseconds.
     pub const START: usize = 2;
@@ -48,7 +45,6 @@ mod call {
     pub const REQUESTED: usize = 5;
     /// What came back: bytes, or a negative number.
     pub const GOT: usize = 6;
-    /// How many words there are.
     pub const COUNT: usize = 8;
 }
 

@@ -14,7 +14,6 @@ pub(super) const COMPILED: &str = "_[j]";
 /// Where the code of a frame comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The kernel.
     Kernel,
     /// A function that was inlined into its caller.
     Inlined,
@@ -38,14 +37,11 @@ pub struct Hot {
 }
 
 impl Folded {
-    /// Counts a stack.
     pub fn add(&mut self, stack: impl IntoIterator<Item = impl AsRef<str>>, times: u64) {
         let frames: Vec<String> = stack.into_iter().map(|name| plain(name.as_ref())).collect();
         *self.0.entry(frames).or_default() += times;
     }
 
-    /// How many samples there are.
-    #[must_use]
     pub fn samples(&self) -> u64 {
         self.0.values().sum()
     }
@@ -56,7 +52,6 @@ impl Folded {
     }
 
     /// The functions with the most samples, the hottest first.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "shares of some thousand samples")]
     pub fn hottest(&self, most: usize) -> Vec<Hot> {
         let mut by_name = BTreeMap::<&str, u64>::new();

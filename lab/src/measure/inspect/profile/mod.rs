@@ -26,14 +26,12 @@ use symbols::{Maps, UNMAPPED, UNNAMED};
 
 /// Variables with which the runtime of a process writes the names of the code that it makes, and
 /// the file to which it does.
-#[must_use]
 pub fn additions() -> Additions {
     Additions { env: symbols::environment(), creates: Some(own_map()) }
 }
 
 /// The same for commands: their contender hands both on to each that it starts itself. What a shell
 /// starts gets neither.
-#[must_use]
 pub fn additions_of_commands() -> Additions {
     let of_command = |(name, value): (OsString, OsString)| {
         let mut prefixed = OsString::from(MAP_VARIABLE_PREFIX);
@@ -53,16 +51,12 @@ pub struct RuntimeMap {
 
 impl RuntimeMap {
     /// Of this process.
-    #[must_use]
     pub fn of(pid: u32) -> RuntimeMap {
         RuntimeMap { _maps: Maps::of(BTreeSet::from([pid])) }
     }
 }
 
 /// Whether processes of this user can be sampled here.
-///
-/// # Errors
-/// Why not, in one line, with the command that would allow it.
 pub fn can_sample() -> Result<(), String> {
     StackSampling::start(std::process::id()).map(drop)
 }
@@ -111,9 +105,6 @@ pub struct Profile {
 impl Profiling {
     /// Begins to sample a process, whatever it starts later included; samples count from
     /// [`Profiling::count_from_now`] on.
-    ///
-    /// # Errors
-    /// Why not, in one line, with the command that would allow it.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
         let note = ScratchNote::of_map(pid);
         let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
@@ -130,13 +121,10 @@ impl Profiling {
     }
 
     /// Samples that count, so far.
-    #[must_use]
     pub fn samples(&self) -> u64 {
         self.sampling.taken()
     }
 
-    /// Ends the sampling.
-    #[must_use]
     pub fn end(self) -> Sampled {
         let event = match self.sampling.event {
             Event::Cycles => "processor cycles",
@@ -153,7 +141,6 @@ impl Profiling {
 
 impl Sampled {
     /// Names every frame.
-    #[must_use]
     pub fn named(mut self) -> Profile {
         self.maps.read();
         let stacks = &self.found.stacks;

@@ -19,7 +19,6 @@ use std::time::Duration;
 /// How long the reader of the rings sleeps at most.
 const NAP: Duration = Duration::from_millis(20);
 
-/// What was found.
 #[derive(Debug)]
 pub(super) struct SampledStacks {
     /// Stacks with the thread's name, outermost frame first, and how often each was seen.
@@ -46,9 +45,6 @@ pub(super) struct StackSampling {
 
 impl StackSampling {
     /// Begins; threads and children that come later are sampled too. No sample is counted yet.
-    ///
-    /// # Errors
-    /// Why not, in one line, with the command that would allow it.
     pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
         let (event, kernel) = (sampler.event(), sampler.sees_kernel());
@@ -63,7 +59,6 @@ impl StackSampling {
         Ok(StackSampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
     }
 
-    /// Samples from now on count.
     pub(super) fn count_from_now(&self) {
         self.from_ns.store(monotonic_ns(), Ordering::Relaxed);
     }

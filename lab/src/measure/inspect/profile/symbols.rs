@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 /// Where the code of a frame is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Frame {
-    /// In the kernel.
     Kernel(u64),
     /// At a place of a file.
     File(PathBuf, u64),

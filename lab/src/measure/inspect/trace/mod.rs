@@ -28,7 +28,6 @@ pub struct Tracing {
 /// What the lab metered around the traced reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MeteredReading {
-    /// Time of the reading.
     pub wall_ns: u64,
     /// Page faults served without the device.
     pub minor_faults: Option<u64>,
@@ -38,29 +37,21 @@ pub struct MeteredReading {
 
 impl Tracing {
     /// Makes the library ready for one process that is still to be started, and one file.
-    ///
-    /// # Errors
-    /// Why it cannot be made ready, in one line.
     pub fn prepare(file: &Path) -> Result<Tracing, String> {
         Ok(Tracing { pages: TracePages::prepare(file)? })
     }
 
     /// What the process must find in its environment.
-    #[must_use]
     pub fn env(&self) -> Vec<(OsString, OsString)> {
         self.pages.env()
     }
 
     /// Begins the reading: earlier calls are discarded.
-    ///
-    /// # Errors
-    /// If the pages cannot be emptied.
     pub fn begin(&self) -> Result<(), String> {
         self.pages.forget()
     }
 
     /// Ends the reading and returns its calls.
-    #[must_use]
     pub fn end(&self, metered: MeteredReading) -> Trace {
         match self.pages.read() {
             Ok(written) => trace(&written, metered),
@@ -70,7 +61,6 @@ impl Tracing {
 }
 
 /// A trace that is missing, with the reason.
-#[must_use]
 pub fn untraced(why: impl Into<String>, metered: MeteredReading) -> Trace {
     let MeteredReading { wall_ns, minor_faults, major_faults } = metered;
     Trace {
@@ -112,7 +102,6 @@ fn trace(written: &Written, metered: MeteredReading) -> Trace {
     }
 }
 
-/// Why there are no read calls.
 fn why_no_reads(written: &Written, maps: &[Call], metered: MeteredReading) -> String {
     if written.processes == 0 {
         "the tracing library was not loaded: the program is linked statically, or its loader takes none"

@@ -14,11 +14,8 @@ static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 const ROOM: u64 = 1 << 20;
 /// Words at the front: device, inode, room, processes, calls.
 const HEAD_WORDS: usize = 8;
-/// The word that counts calls.
 const CALLS_AT: usize = 4;
-/// Words of a call.
 const CALL_WORDS: usize = 8;
-/// Size of the pages.
 const PAGES_BYTES: u64 = (HEAD_WORDS as u64 + ROOM * CALL_WORDS as u64) * 8;
 
 /// What was called.

@@ -26,7 +26,6 @@ pub(in crate::measure) struct NextRound {
 
 /// Trials that an interruption ended as measured although readings are still to come: those of the
 /// states that were not closed. A state is closed by counting what its contenders do inside.
-#[must_use]
 pub fn reopen(record: &Record) -> Vec<TrialIndex> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
@@ -38,14 +37,12 @@ pub fn reopen(record: &Record) -> Vec<TrialIndex> {
 
 impl<'a> ResumeState<'a> {
     /// The part that this record holds.
-    #[must_use]
     pub fn of(record: &'a Record) -> ResumeState<'a> {
         ResumeState(Some(record))
     }
 
     /// The first state of the plan in which something is left to do, or its last state, and the
     /// next round there. The trials `reopen` count as not done.
-    #[must_use]
     pub fn next(self, plan: &Plan, reopen: &[TrialIndex]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| match &it.outcome {
@@ -89,7 +86,6 @@ impl<'a> ResumeState<'a> {
         }
     }
 
-    /// The progress of a trial.
     pub(super) fn progress(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = self.as_read(trial, rules);
         if let Some(it) = self.trial(trial) {
@@ -142,7 +138,6 @@ impl<'a> ResumeState<'a> {
         plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_open).collect()
     }
 
-    /// Every turn of the controls of a state.
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
         let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
         let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));

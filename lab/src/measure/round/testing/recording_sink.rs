@@ -15,7 +15,6 @@ pub(super) struct RecordingSink {
     pub(super) full_after: usize,
     /// The turn before which the user ends the run.
     pub(super) user_ends_at: Option<usize>,
-    /// Turns so far.
     pub(super) turns: usize,
     pub(super) progress: Vec<Progress>,
 }

@@ -26,7 +26,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What is inspected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InspectPlan {
     /// Where flame graphs are written; `None` if none are drawn.

@@ -29,7 +29,6 @@ pub(super) struct Authority {
 #[derive(Clone)]
 pub(super) struct ServerIdentity(Arc<ServerConfig>);
 
-/// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionEnd {
     /// With the notice of TLS.
@@ -69,7 +68,6 @@ impl Authority {
         ServerIdentity::new(&self.certificate, self.issuer.key(), rustls::ALL_VERSIONS)
     }
 
-    /// The identity of a host in these years.
     pub(super) fn identity(&self, host: &str, years: RangeInclusive<i32>) -> ServerIdentity {
         self.identity_of_versions(host, years, rustls::ALL_VERSIONS)
     }

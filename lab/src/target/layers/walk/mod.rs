@@ -43,7 +43,6 @@ struct Walk<'a> {
 
 impl Chain {
     /// What is below an open file; `path` is absolute and without links.
-    #[must_use]
     pub fn of(system: &SystemRoot, path: &Path, file: &File) -> Chain {
         let mut walk = Walk { system, chain: Chain::default(), seen: BTreeSet::new() };
         walk.file(path, file);
@@ -257,9 +256,6 @@ fn is_overlaid(found: &FileStatus, shown: &FileStatus) -> bool {
 }
 
 /// The file behind a loop device, opened for reading.
-///
-/// # Errors
-/// In words, why it cannot be opened.
 fn open_backing(name: &str, it: &LoopDevice) -> Result<File, String> {
     if it.is_deleted {
         return Err("it was deleted".to_owned());

@@ -32,9 +32,6 @@ struct Scale {
 }
 
 /// Draws the flame graph. Title and subtitle may contain anything: the drawing escapes them.
-///
-/// # Errors
-/// If there is nothing to draw.
 pub fn svg(folded: &Folded, title: &str, subtitle: &str) -> Result<String, String> {
     if folded.samples() == 0 {
         return Err("no flame graph can be drawn: there are no samples".to_owned());
