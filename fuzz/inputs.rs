@@ -75,7 +75,7 @@ pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
 
 /// Every output from a record, by name.
 pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
-    let page = Page::of(record);
+    let page = Page::from_record(record);
     let narrow = report::terminal(&page, Style { width: 40, color: false }, Some("record"));
     let side = Side::of_record(record, "a", "a");
     let all = [
@@ -86,12 +86,15 @@ pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
         ("json", exported(record, report::json)),
         ("csv", exported(record, report::csv)),
         ("html", report::html(&page)),
-        ("the history", report::history_table(&[report::HistoryLine::of(vec![], record, "folder")], 100)),
+        (
+            "the history",
+            report::history_table(&[report::HistoryLine::from_record(vec![], record, "folder")], 100),
+        ),
         ("bencher", report::bencher(&side)),
         ("github", report::github(&side)),
     ];
     let mut all: Vec<_> = all.into();
-    if let Ok(comparison) = Comparison::of(vec![side.clone(), side], &MEASURES, Center::Median, true) {
+    if let Ok(comparison) = Comparison::new(vec![side.clone(), side], &MEASURES, Center::Median, true) {
         let style = Style { width: 100, color: false };
         all.push(("a comparison", report::comparison_terminal(&comparison, None, style)));
         all.push(("a comparison in markdown", report::comparison_markdown(&comparison, None)));

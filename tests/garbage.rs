@@ -51,7 +51,7 @@ struct Garbage {
 }
 
 impl Garbage {
-    fn of(seeds: Vec<Vec<u8>>) -> Garbage {
+    fn new(seeds: Vec<Vec<u8>>) -> Garbage {
         assert!(!seeds.is_empty());
         Garbage { seeds, random: Xoshiro256PlusPlus::seed_from_u64(7) }
     }
@@ -97,7 +97,7 @@ impl Garbage {
 
 /// Feeds `count` inputs.
 fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])) {
-    let (mut garbage, begun) = (Garbage::of(seeds), Instant::now());
+    let (mut garbage, begun) = (Garbage::new(seeds), Instant::now());
     for number in 0..count {
         let input = garbage.next();
         let start = Instant::now();

@@ -133,13 +133,13 @@ impl Home {
     }
 
     pub(crate) fn readlab(&self, words: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Said {
-        Said::of(self.command(READLAB).args(words))
+        Said::by(self.command(READLAB).args(words))
     }
 
     /// A quick race on a file with further words.
     pub(crate) fn race(&self, target: &Path, words: &[&str]) -> Said {
         let mut command = self.command(READLAB);
-        Said::of(command.arg("race").arg(target).args(QUICK).args(words))
+        Said::by(command.arg("race").arg(target).args(QUICK).args(words))
     }
 
     /// What [`Home::race`] exports as JSON.
@@ -157,7 +157,7 @@ impl Home {
 }
 
 impl Said {
-    pub(crate) fn of(command: &mut Command) -> Said {
+    pub(crate) fn by(command: &mut Command) -> Said {
         let output = command.output().unwrap();
         Said {
             code: output.status.code(),

@@ -24,10 +24,10 @@ fn names_and_inodes_are_cold_after_pages_were_made_cold() {
     let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
     let cached = || paths.iter().filter(|path| is_cached(path).unwrap()).count();
     assert_eq!(cached(), 300, "who looks at a file brings its name into memory");
-    let pages_alone = CacheControl::of(&target, Eviction::OfFile).unwrap();
+    let pages_alone = CacheControl::open(&target, Eviction::OfFile).unwrap();
     pages_alone.evict().unwrap();
     assert_eq!(cached(), 300, "pages are evicted without names");
-    let with_names = CacheControl::of(&target, Eviction::OfSystem).unwrap();
+    let with_names = CacheControl::open(&target, Eviction::OfSystem).unwrap();
     if let Err(why) = with_names.evict() {
         return eprintln!("SKIPPED: {why}");
     }

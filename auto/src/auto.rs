@@ -215,7 +215,7 @@ impl Auto {
     /// # Errors
     /// If the file cannot be examined.
     pub fn reader(&self) -> Result<Reader<'_>, ReadError> {
-        Reader::of(self.source()?, self.maps)
+        Reader::new(self.source()?, self.maps)
     }
 
     /// Its lines without their ends, one after the other, each until the next is asked for.
@@ -234,10 +234,10 @@ impl Auto {
     /// # Errors
     /// If the file cannot be examined.
     pub fn lines(&self) -> Result<Lines<'_>, ReadError> {
-        Ok(Lines::of(self.reader()?))
+        Ok(Lines::new(self.reader()?))
     }
 
     fn source(&self) -> Result<Source<'_>, ReadError> {
-        Ok(Source::of(&self.file, self.is_own, self.range.clone())?)
+        Ok(Source::new(&self.file, self.is_own, self.range.clone())?)
     }
 }

@@ -41,7 +41,7 @@ impl DirectFile {
     ///
     /// # Errors
     /// As for [`DirectFile::open`].
-    pub fn of(file: &File) -> io::Result<DirectFile> {
+    pub fn reopen(file: &File) -> io::Result<DirectFile> {
         DirectFile::of_opened(reopened(file, OFlags::DIRECT))
     }
 

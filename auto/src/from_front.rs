@@ -29,7 +29,7 @@ pub(crate) fn read(
 }
 
 fn mapped(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
-    match Map::of(source) {
+    match Map::new(source) {
         Some(map) => Ok(visitor.visit(source.extent.start(), map.bytes())),
         // A file system that maps nothing.
         None => copied::read(source, visitor),
@@ -47,7 +47,7 @@ fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<
     use crate::strategy::Cached;
     use std::os::fd::AsFd;
     let Some(whole) = source.extent.known() else { return copied::read(source, visitor) };
-    let Ok(direct) = DirectFile::of(source.file) else { return copied::read(source, visitor) };
+    let Ok(direct) = DirectFile::reopen(source.file) else { return copied::read(source, visitor) };
     let plan = plan(1);
     let Ok(ring) = Ring::new(plan.entries) else { return copied::read(source, visitor) };
     let is_mixed = source.cached() == Cached::Some;

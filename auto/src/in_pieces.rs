@@ -105,14 +105,14 @@ impl<'a> PiecewiseRead<'a> {
         #[cfg(target_os = "linux")]
         let direct = Some(source.file)
             .filter(|_| strategy == Strategy::InFlight)
-            .and_then(|file| DirectFile::of(file).ok());
+            .and_then(|file| DirectFile::reopen(file).ok());
         #[cfg(target_os = "linux")]
         let (is_past, maps) = (direct.is_some(), maps && (direct.is_some() || strategy == Strategy::Mapped));
         #[cfg(not(target_os = "linux"))]
         let (is_past, maps) = (false, maps && strategy == Strategy::Mapped);
         let whole = whole.clone();
         let (cached, missing) = if is_past { by_residency(source, whole) } else { (vec![whole], Vec::new()) };
-        let map = if maps && !cached.is_empty() { Map::of(source) } else { None };
+        let map = if maps && !cached.is_empty() { Map::new(source) } else { None };
         let pieces = |parts: Vec<Range<u64>>, step: u64| {
             Pieces::new(parts.into_iter().flat_map(move |part| Pieces::aligned(part, step)))
         };

@@ -15,7 +15,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn of(reader: Reader<'a>) -> Lines<'a> {
+    pub(crate) fn new(reader: Reader<'a>) -> Lines<'a> {
         Lines { reader, crossing: Vec::new(), taken: 0 }
     }
 

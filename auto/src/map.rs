@@ -29,7 +29,7 @@ mod mapped {
     impl Map {
         /// `None` where nothing can be mapped. Only for a caller whose user allowed mapping, and so
         /// guarantees that the file does not change during the reading.
-        pub(crate) fn of(source: &Source) -> Option<Map> {
+        pub(crate) fn new(source: &Source) -> Option<Map> {
             let page_bytes = rustix::param::page_size() as u64;
             let range = source.extent.known()?;
             let offset = range.start / page_bytes * page_bytes;
@@ -66,7 +66,7 @@ mod none {
     pub(crate) enum Map {}
 
     impl Map {
-        pub(crate) fn of(_source: &Source) -> Option<Map> {
+        pub(crate) fn new(_source: &Source) -> Option<Map> {
             None
         }
 

@@ -32,9 +32,9 @@ impl std::fmt::Debug for Reader<'_> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn of(source: Source<'a>, maps: bool) -> Result<Reader<'a>, ReadError> {
+    pub(crate) fn new(source: Source<'a>, maps: bool) -> Result<Reader<'a>, ReadError> {
         let is_mapped = source.strategy(maps) == Strategy::Mapped;
-        let map = if is_mapped { Map::of(&source) } else { None };
+        let map = if is_mapped { Map::new(&source) } else { None };
         let buffer = if map.is_some() { Buffer::default() } else { Buffer::new(BUFFER_BYTES)? };
         let (at, end) = (source.extent.start(), map.as_ref().map_or(0, |map| map.bytes().len()));
         Ok(Reader { source, map, buffer, at, begin: 0, end })

@@ -35,7 +35,7 @@ pub(crate) enum Extent {
 
 impl Extent {
     /// This range, or all, of a file of this size, if it is known.
-    pub(crate) fn of(size_bytes: Option<NonZero<u64>>, range: Option<Range<u64>>) -> Extent {
+    pub(crate) fn new(size_bytes: Option<NonZero<u64>>, range: Option<Range<u64>>) -> Extent {
         let Some(size_bytes) = size_bytes else {
             let Range { start, end } = range.unwrap_or(0..END_MAX);
             return Extent::Unknown { start, limit: end.min(END_MAX) };
@@ -74,12 +74,12 @@ impl Extent {
 impl<'a> Source<'a> {
     /// A file, of which this range is read if there is one, as far as the file goes. The position
     /// of a file that is `is_own` may change.
-    pub(crate) fn of(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
+    pub(crate) fn new(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
         let (size_bytes, seeks) = size(file, is_own)?;
         if range.is_some() && !seeks {
             return Err(not_seekable());
         }
-        let extent = Extent::of(NonZero::new(size_bytes), range);
+        let extent = Extent::new(NonZero::new(size_bytes), range);
         Ok(Source { file, extent, seeks, facts: SystemFacts::default() })
     }
 
@@ -167,7 +167,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_range_is_that_of_the_file_and_no_byte_more(size in offset(), start in offset(), end in offset()) {
-            let extent = Extent::of(NonZero::new(size), Some(start..end));
+            let extent = Extent::new(NonZero::new(size), Some(start..end));
             for at in [start, end, size, start.saturating_add(1), end.saturating_sub(1), size.saturating_sub(1)] {
                 let before_end = if size == 0 { end.min(END_MAX) } else { end.min(size) };
                 let room = usize::try_from(before_end.saturating_sub(at)).unwrap().min(7);
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_whole_file_ends_with_its_size_or_where_reading_ends() {
-        let known = Extent::of(NonZero::new(5), None);
+        let known = Extent::new(NonZero::new(5), None);
         assert_eq!((known.known(), known.room_at(3, 9)), (Some(&(0..5)), 2));
-        let unknown = Extent::of(None, None);
+        let unknown = Extent::new(None, None);
         assert_eq!((unknown.known(), unknown.start(), unknown.room_at(1 << 62, 9)), (None, 0, 9));
         assert_eq!(unknown.room_at(u64::MAX, 9), 0);
     }

@@ -30,7 +30,7 @@ pub(crate) enum Cached {
 impl Cached {
     /// By how many of those that were asked were found.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
-    pub(crate) fn of(found: u64, asked: u64) -> Cached {
+    pub(crate) fn from_counts(found: u64, asked: u64) -> Cached {
         match found {
             0 => Cached::None,
             found if found >= asked => Cached::All,
@@ -90,14 +90,14 @@ impl Strategy {
     /// use readlab_auto::Strategy;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     /// let file = std::fs::File::open(path)?;
-    /// assert_eq!(Strategy::of(&file, true)?, Strategy::Once, "it is small");
+    /// assert_eq!(Strategy::for_file(&file, true)?, Strategy::Once, "it is small");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If it cannot be examined.
-    pub fn of(file: &File, maps: bool) -> Result<Strategy, ReadError> {
-        Ok(Source::of(file, false, None)?.strategy(maps))
+    pub fn for_file(file: &File, maps: bool) -> Result<Strategy, ReadError> {
+        Ok(Source::new(file, false, None)?.strategy(maps))
     }
 
     pub(crate) fn choose(facts: &Facts) -> Strategy {

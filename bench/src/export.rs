@@ -99,7 +99,7 @@ impl ExportedTrial {
 
     /// What the interval of its ratio shows; `None` where there is none.
     pub(crate) fn significance(&self) -> Option<Significance> {
-        self.interval().map(Significance::of)
+        self.interval().map(Significance::from_interval)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum FirstRank {
 
 impl Pairwise {
     /// Analyses a record. Copies of it are made in a folder beside it.
-    pub(crate) fn of(lab: &Lab, record: &Path) -> anyhow::Result<Pairwise> {
+    pub(crate) fn compare(lab: &Lab, record: &Path) -> anyhow::Result<Pairwise> {
         let folder = record.with_file_name("references");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let (copy, lines) = (folder.join("record.jsonl"), RecordLines::read(record)?);
@@ -64,7 +64,7 @@ impl Pairwise {
     /// How many of the pairs of a state are shown to differ.
     pub(crate) fn told_apart(&self, state: &str) -> Share {
         let pairs = self.pairs.iter().filter(|pair| pair.ranking.state == state);
-        let differs = |ci95| Significance::of(ci95) != Significance::Tie;
+        let differs = |ci95| Significance::from_interval(ci95) != Significance::Tie;
         pairs.map(|pair| pair.ci95.is_some_and(differs)).collect()
     }
 

@@ -38,7 +38,7 @@ fn run(words: &[String]) -> anyhow::Result<()> {
     let mut command = Command::new(program);
     let mut child =
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context(program.clone())?;
-    if let Some(relay) = Relay::of(&mut child, contender)? {
+    if let Some(relay) = Relay::connect(&mut child, contender)? {
         relay.take_turns(notes)?;
     }
     let status = child.wait().context("waiting for the contender")?;
@@ -54,7 +54,7 @@ struct Relay {
 
 impl Relay {
     /// The conversation until turns are taken; nothing where it ends without any.
-    fn of(child: &mut Child, contender: &str) -> anyhow::Result<Option<Relay>> {
+    fn connect(child: &mut Child, contender: &str) -> anyhow::Result<Option<Relay>> {
         let to = child.stdin.take().context("it was piped")?;
         let mut from = BufReader::new(child.stdout.take().context("it was piped")?).lines();
         let (theirs, ours) = (format!("\"contender\":\"{contender}\""), format!("\"contender\":\"{NAME}\""));

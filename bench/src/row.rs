@@ -45,7 +45,7 @@ impl Row {
     }
 
     /// The same for this revision: of an older one it is a number without a promise.
-    pub(crate) fn of(self, revision: Revision) -> Row {
+    pub(crate) fn for_revision(self, revision: Revision) -> Row {
         match revision {
             Revision::Now => self,
             Revision::Before => {
@@ -78,13 +78,13 @@ mod tests {
     #[test]
     fn an_older_revision_promises_nothing() {
         let row = Row::judged("time", "at most 1 s", 2.0, false, "2 s".to_owned());
-        assert_eq!(row.clone().of(Revision::Now), row);
-        let before = row.of(Revision::Before);
+        assert_eq!(row.clone().for_revision(Revision::Now), row);
+        let before = row.for_revision(Revision::Before);
         assert_eq!(
             (before.mark(), before.figure.as_str(), before.value),
             ("noted", "before: time", Some(2.0))
         );
         let failed = Row::failed("time", &anyhow::anyhow!("it is not there"));
-        assert_eq!(failed.of(Revision::Before).mark(), "ABSENT");
+        assert_eq!(failed.for_revision(Revision::Before).mark(), "ABSENT");
     }
 }

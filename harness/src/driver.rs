@@ -25,7 +25,7 @@ pub(crate) fn measure(harness: &Harness, options: &Options) -> Result<ExitCode, 
     for declared in harness.matching(options.filter.as_deref())? {
         by_work.entry(declared.work).or_default().push(declared);
     }
-    let runs = Runs::of(harness)?;
+    let runs = Runs::from_harness(harness)?;
     let baseline = runs.baseline(options)?;
     let mut code = 0;
     for (work, readers) in by_work {
@@ -60,7 +60,7 @@ struct Runs {
 
 impl Runs {
     /// Makes the folder, with a roster that has this program as a contender.
-    fn of(harness: &Harness) -> Result<Runs, UsageError> {
+    fn from_harness(harness: &Harness) -> Result<Runs, UsageError> {
         let program = env::current_exe().map_err(|cause| folder_error("this program", cause))?;
         let folder = target(&program).join("readlab").join(harness.name).join(benchmark(&program));
         let roster = folder.join("roster.toml");

@@ -70,7 +70,7 @@ impl From<Nanos> for Duration {
 impl Throughput {
     /// Bytes over a span of time; infinite when no time passed.
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
-    pub fn of(bytes: Bytes, time: Nanos) -> Throughput {
+    pub fn per(bytes: Bytes, time: Nanos) -> Throughput {
         Throughput(bytes.0 as f64 / time.as_secs_f64())
     }
 }
@@ -260,7 +260,7 @@ impl FromStr for Throughput {
         if bytes.0 == 0 {
             Err(UnitError::OutOfRange(text.to_owned()))
         } else {
-            Ok(Throughput::of(bytes, Nanos(1_000_000_000)))
+            Ok(Throughput::per(bytes, Nanos(1_000_000_000)))
         }
     }
 }
@@ -340,9 +340,9 @@ mod tests {
 
     #[test]
     fn rates_are_bytes_over_time() {
-        assert_eq!(Throughput::of(Bytes(15_700_000_000), Nanos(1_000_000_000)).to_string(), "15.7 GB/s");
-        assert_eq!(Throughput::of(Bytes(1), Nanos(0)).to_string(), "–");
-        assert_eq!(Throughput::of(Bytes(500), Nanos(1_000_000_000)).to_string(), "500 B/s");
+        assert_eq!(Throughput::per(Bytes(15_700_000_000), Nanos(1_000_000_000)).to_string(), "15.7 GB/s");
+        assert_eq!(Throughput::per(Bytes(1), Nanos(0)).to_string(), "–");
+        assert_eq!(Throughput::per(Bytes(500), Nanos(1_000_000_000)).to_string(), "500 B/s");
     }
 
     #[test]

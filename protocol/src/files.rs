@@ -41,14 +41,14 @@ impl FileList {
     /// # Errors
     /// If it cannot be read, has an empty path, or does not end with a zero byte.
     pub fn read(list: &Path) -> io::Result<FileList> {
-        FileList::of(fs::read(list)?)
+        FileList::parse(fs::read(list)?)
     }
 
     /// The list that has these bytes.
     ///
     /// # Errors
     /// As for [`FileList::read`].
-    pub fn of(bytes: Vec<u8>) -> io::Result<FileList> {
+    pub fn parse(bytes: Vec<u8>) -> io::Result<FileList> {
         let mut starts = Vec::new();
         let mut start = 0;
         for path in bytes.split_inclusive(|byte| *byte == 0) {
@@ -138,16 +138,16 @@ mod tests {
 
     #[test]
     fn a_list_has_its_paths_with_and_without_the_zero_byte() {
-        let list = FileList::of(b"/a\0/b c\n\0".to_vec()).unwrap();
+        let list = FileList::parse(b"/a\0/b c\n\0".to_vec()).unwrap();
         assert_eq!(list.iter().collect::<Vec<_>>(), [Path::new("/a"), Path::new("/b c\n")]);
         assert_eq!((list.len(), list.c_path(1)), (2, c"/b c\n"));
-        assert!(FileList::of(Vec::new()).unwrap().is_empty());
+        assert!(FileList::parse(Vec::new()).unwrap().is_empty());
     }
 
     #[test]
     fn a_list_that_is_cut_or_has_an_empty_path_is_refused() {
         for bytes in [&b"/a"[..], b"/a\0/b", b"\0", b"/a\0\0"] {
-            assert!(FileList::of(bytes.to_vec()).is_err(), "{bytes:?}");
+            assert!(FileList::parse(bytes.to_vec()).is_err(), "{bytes:?}");
         }
     }
 

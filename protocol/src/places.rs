@@ -46,7 +46,7 @@ impl Places {
     /// # Errors
     /// If it cannot be read, or is not complete.
     pub fn read(list: &Path) -> io::Result<Places> {
-        Places::of(&fs::read(list)?)
+        Places::parse(&fs::read(list)?)
     }
 
     /// The list that has these bytes: the file's path, ended by a zero byte, the bytes of a block,
@@ -54,7 +54,7 @@ impl Places {
     ///
     /// # Errors
     /// As for [`Places::read`].
-    pub fn of(bytes: &[u8]) -> io::Result<Places> {
+    pub fn parse(bytes: &[u8]) -> io::Result<Places> {
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, "a list of places is not complete");
         let end = bytes.iter().position(|byte| *byte == 0).filter(|end| *end > 0).ok_or_else(wrong)?;
         let (numbers, rest) = bytes[end + 1..].as_chunks::<NUMBER_BYTES>();
@@ -83,7 +83,7 @@ impl Places {
 impl BlockProof {
     /// The proof of one block.
     #[must_use]
-    pub fn of(number: u64, value: u64) -> BlockProof {
+    pub fn from_block(number: u64, value: u64) -> BlockProof {
         BlockProof { blocks: 1, products: product(number, value) }
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let bytes = places.to_bytes();
         assert_eq!(bytes[..6], *b"/a b\n\0");
         assert_eq!(bytes.len(), 6 + 4 * NUMBER_BYTES);
-        assert_eq!(Places::of(&bytes).unwrap(), places);
+        assert_eq!(Places::parse(&bytes).unwrap(), places);
     }
 
     #[test]
@@ -126,14 +126,14 @@ mod tests {
         let bytes = Places { file: "/a".into(), block_bytes: 1, offsets: vec![1] }.to_bytes();
         let cut = [&bytes[..0], &bytes[..2], &bytes[..3], &bytes[..bytes.len() - 1], &bytes[2..]];
         for list in cut {
-            assert!(Places::of(list).is_err(), "{list:?}");
+            assert!(Places::parse(list).is_err(), "{list:?}");
         }
     }
 
     #[test]
     fn a_block_that_is_read_in_place_of_another_is_seen() {
         let proof = |values: &[u64]| {
-            let blocks = (0..).zip(values).map(|(number, value)| BlockProof::of(number, *value));
+            let blocks = (0..).zip(values).map(|(number, value)| BlockProof::from_block(number, *value));
             blocks.fold(BlockProof::default(), BlockProof::merge)
         };
         assert_eq!(proof(&[7, 65_521]), BlockProof { blocks: 2, products: 8 + 2 });

@@ -37,7 +37,7 @@ fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     }
     let file = home.file("f.txt", "0123456789abcde\n".repeat(1 << 18));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let filesystem = Filesystem::of(&File::open(&file).unwrap()).unwrap();
+    let filesystem = Filesystem::read(&File::open(&file).unwrap()).unwrap();
     if filesystem.backing != Backing::Device {
         eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
         return None;
@@ -146,7 +146,7 @@ fn race_unseen(liars: &[&str]) -> Option<(Value, Said)> {
     let mut command = home.command("setpriv");
     command.args(AS_NOBODY).args([READLAB, "race"]).arg(&file).args(QUICK).args(["--state", "cold"]);
     command.args(with_liars(&home, &keeper, liars)).arg("--export-json").arg(&export);
-    let said = Said::of(&mut command);
+    let said = Said::by(&mut command);
     if said.err.contains("setpriv:") || said.err.contains("no permission") {
         eprintln!("SKIPPED: other users may not reach the build folder: {}", said.err);
         return None;

@@ -103,7 +103,7 @@ fn resident(path: &Path) -> ResidencyProof {
 }
 
 fn evict(target: &Target) -> Result<ResidencyProof, String> {
-    let Ok(CacheControl::File { cache, .. }) = CacheControl::of(target, Eviction::OfFile) else {
+    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, Eviction::OfFile) else {
         panic!("a file of this machine")
     };
     cache.evict().map_err(|error| error.to_string())
@@ -316,7 +316,7 @@ mod ring2 {
         fs::set_permissions(&it.file, Permissions::from_mode(0o644)).unwrap();
         let mut command = home.command("setpriv");
         command.args(AS_NOBODY).args([READLAB, "race"]).arg(&it.file).args(super::super::home::QUICK);
-        let said = Said::of(command.args(cold("rust/read/scalar")).args(["--quiet", "--export-json", "-"]));
+        let said = Said::by(command.args(cold("rust/read/scalar")).args(["--quiet", "--export-json", "-"]));
         if said.err.contains("Permission denied") && said.out.is_empty() {
             return eprintln!("SKIPPED: other users may not enter the build folder: {}", said.err);
         }

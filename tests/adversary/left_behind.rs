@@ -263,7 +263,7 @@ mod ring2 {
             .args(["-c", "0", "nice", "-n", "3", READLAB, "race"])
             .arg(&file)
             .args(super::super::home::QUICK);
-        let said = Said::of(command.args(words));
+        let said = Said::by(command.args(words));
         let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
         let of = |id: &str| &trials(&json, id, "warm")["conduct"];
         assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));

@@ -106,7 +106,7 @@ mod ring2 {
         let began = Instant::now();
         let only = ["--method", "python/read", "--budget", "5s"];
         let mut race = home.command(READLAB);
-        let said = Said::of(race.args(["race", &text(&file)]).args(only).env("PATH", path));
+        let said = Said::by(race.args(["race", &text(&file)]).args(only).env("PATH", path));
         assert!(began.elapsed() < LONGEST && said.code != Some(0), "{said}");
         assert!(said.err.contains("did not start within 10 s: the file system that has it"), "{said}");
     }

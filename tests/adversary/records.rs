@@ -198,7 +198,7 @@ fn a_record_without_an_end_to_its_lines_is_refused_with_the_number() {
 /// Readlab in a shell that sets a limit of files, in blocks of 512 bytes.
 fn limited(home: &Home, blocks: u32, words: &str) -> Said {
     let line = format!("ulimit -f {blocks}; exec {READLAB} {words}");
-    Said::of(home.command("/bin/sh").args(["-c", &line]))
+    Said::by(home.command("/bin/sh").args(["-c", &line]))
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn repository(home: &Home, base: &str, change: &str) {
     {
         let file = home.file("reader", reader);
         fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let said = Said::of(home.command("sh").args(["-c", script]));
+        let said = Said::by(home.command("sh").args(["-c", script]));
         assert_eq!(said.code, Some(0), "{said}");
     }
 }
@@ -62,7 +62,7 @@ fn act(home: &Home, inputs: &[(&str, &str)]) -> Said {
     shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
     shell.env("GITHUB_ACTION_PATH", root()).env("RUNNER_TEMP", home.temporary());
     shell.env("GITHUB_STEP_SUMMARY", home.at("summary.md")).env("GITHUB_OUTPUT", home.at("outputs"));
-    Said::of(&mut shell)
+    Said::by(&mut shell)
 }
 
 const READ: (&str, &str) = ("command", "./reader {}");
@@ -118,7 +118,7 @@ mod ring2 {
         assert!(comment.starts_with("### Reading numbers.txt") && comment.contains("cd head"), "{comment}");
         assert!(!comment.contains("rust/mmap"), "the two readers alone: {comment}");
         assert_eq!(fs::read_to_string(home.at("summary.md")).unwrap(), comment);
-        let trees = Said::of(home.command("git").args(["worktree", "list"]));
+        let trees = Said::by(home.command("git").args(["worktree", "list"]));
         assert_eq!(trees.out.lines().count(), 1, "the checkout of the base is gone: {trees}");
     }
 

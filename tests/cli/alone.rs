@@ -18,7 +18,7 @@ fn alone(home: &Home, words: &[&str]) -> Said {
     let mut command = Command::new(program);
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).envs(home.environment()).current_dir(home.at("tmp"));
-    Said::of(command.args(words))
+    Said::by(command.args(words))
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
 fn made(home: &Home, form: &str) -> PathBuf {
     let mut command = home.command(super::READLAB);
     command.args(["corpus", "make", "gdelt", "300000", "--in", form, "--folder"]).arg(home.at("corpus"));
-    let said = super::Said::of(&mut command);
+    let said = super::Said::by(&mut command);
     assert_eq!(said.code, Some(0), "{said}");
     said.out.trim_end().into()
 }
@@ -170,7 +170,7 @@ fn with_programs(home: &Home, programs: &[&str], words: &[&str], file: &PathBuf)
     }
     let mut command = home.command(super::READLAB);
     command.arg("race").arg(file).args(super::QUICK).args(words).args(["--quiet", "--export-json", "-"]);
-    let said = super::Said::of(command.env("PATH", folder));
+    let said = super::Said::by(command.env("PATH", folder));
     (serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}")), said)
 }
 
@@ -357,7 +357,7 @@ mod ring2 {
         let mut command = home.command(super::super::READLAB);
         command.arg("suite").arg(home.file("mine.toml", suite.concat())).arg(home.file("data", &bytes));
         command.args(super::super::QUICK).args(["--quiet", "--export-json", "-"]);
-        let said = super::super::Said::of(&mut command);
+        let said = super::super::Said::by(&mut command);
         assert_eq!(said.code, Some(0), "{said}");
         let json: Value = serde_json::from_str(&said.out).unwrap();
         for (id, over, out) in [

@@ -93,7 +93,7 @@ fn toolchains_and_built_contenders_of_others_are_not_run() {
     let planted = home.at("toolchains/swift");
     fs::create_dir_all(&planted).unwrap();
     fs::copy(READLAB, home.at("readlab")).unwrap();
-    let of_copy = |words: &[&str]| Said::of(home.command(home.at("readlab").to_str().unwrap()).args(words));
+    let of_copy = |words: &[&str]| Said::by(home.command(home.at("readlab").to_str().unwrap()).args(words));
     let said = of_copy(&["request", "swift/fread", file.to_str().unwrap()]);
     assert!(!format!("{said}").contains(home.at("toolchains").to_str().unwrap()), "{said}");
     // A cache that belongs to somebody else.
@@ -102,6 +102,6 @@ fn toolchains_and_built_contenders_of_others_are_not_run() {
     chown(&cache, Some(4321), None).unwrap();
     let mut command = home.command(READLAB);
     command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]);
-    let said = Said::of(&mut command);
+    let said = Said::by(&mut command);
     assert!(said.err.contains("cache: belongs to user 4321"), "{said}");
 }

@@ -67,7 +67,7 @@ fn race_on_half(home: &Home, disk: &Loop, words: &[&str]) -> Value {
             wait_for_a_sample(&record);
             halve(&disk.image);
         });
-        Said::of(&mut race)
+        Said::by(&mut race)
     });
     assert_eq!(said.code, Some(1), "{said}");
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"))

@@ -207,7 +207,7 @@ fn typed(home: &Home, line: &str) -> Said {
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let mut shell = home.command("sh");
     shell.args(["-c", &line.replace("SHORT", SHORT)]).env("PATH", path).env("ROOT", root());
-    Said::of(&mut shell)
+    Said::by(&mut shell)
 }
 
 mod ring2 {

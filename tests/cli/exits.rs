@@ -116,7 +116,7 @@ fn without_descriptors_for_contenders_the_code_is_2() {
         "ulimit -n 16; exec \"$0\" race {} --method rust/read/scalar --runs 2 --state warm --quiet",
         file.display()
     );
-    let said = Said::of(home.command("sh").args(["-c", &line, READLAB]));
+    let said = Said::by(home.command("sh").args(["-c", &line, READLAB]));
     assert_eq!(said.code, Some(2), "{said}");
     assert!(said.err.contains("Too many open files"), "{said}");
 }
@@ -133,7 +133,7 @@ fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
         let file = home.file("f.txt", TEXT);
         let mut command = home.command(READLAB);
         let method = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--budget", "20m"];
-        Said::of(command.arg("race").arg(file).args(words(name)).args(method))
+        Said::by(command.arg("race").arg(file).args(words(name)).args(method))
     };
     assert_eq!(run("before").code, Some(0));
     std::fs::remove_file(program).unwrap();
@@ -158,7 +158,7 @@ fn a_gate_is_not_passed_by_a_trial_that_the_other_side_never_had() {
     let run = |name: &str, more: &[&str]| {
         let words =
             ["--method", "rust/read/scalar", "--state", "warm", "--output", name, "--quiet", "--runs=7"];
-        let said = Said::of(home.command(READLAB).arg("race").arg(Path::new(&file)).args(words).args(more));
+        let said = Said::by(home.command(READLAB).arg("race").arg(Path::new(&file)).args(words).args(more));
         assert_eq!(said.code, Some(0), "{said}");
     };
     run("before", &["--method", "rust/mmap/scalar"]);
@@ -219,7 +219,7 @@ mod ring2 {
         let home = Home::new();
         let file = home.file("f.txt", TEXT);
         let words = [READLAB, "race", file.to_str().unwrap(), "--drop-caches"];
-        let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+        let said = Said::by(home.command("setpriv").args(AS_NOBODY).args(words));
         let refusal = said.refusal();
         assert!(refusal.contains("--drop-caches: /proc/sys/vm/drop_caches: "), "{said}");
         assert!(home.runs().is_empty(), "nothing was begun");

@@ -26,7 +26,7 @@ fn cargo(home: &Home, verb: &[&str], words: &[&str]) -> Said {
         cargo.env(variable, own.or(default).unwrap());
     }
     cargo.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).env("READLAB", READLAB);
-    Said::of(&mut cargo)
+    Said::by(&mut cargo)
 }
 
 const SHORT: [&str; 8] = ["--", "--state", "warm", "--runs", "5", "--no-progress", "--budget", "5m"];

@@ -53,7 +53,7 @@ fn a_file_that_may_not_be_read_is_refused() {
     let file = home.file("secret", "x\n");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let mut command = home.command("setpriv");
-    let said = Said::of(command.args(AS_NOBODY).args([READLAB, "race"]).arg(&file));
+    let said = Said::by(command.args(AS_NOBODY).args([READLAB, "race"]).arg(&file));
     if said.err.contains("setpriv:") {
         eprintln!("SKIPPED: other users may not run {READLAB}: {}", said.err);
         return;
@@ -186,7 +186,7 @@ fn a_mapped_file_that_becomes_shorter_kills_its_reader_and_not_the_lab() {
             super::interrupt::wait_for_a_sample(&record);
             fs::File::options().write(true).open(&file).unwrap().set_len(1).unwrap();
         });
-        Said::of(&mut race)
+        Said::by(&mut race)
     });
     assert_eq!(said.code, Some(1), "{said}");
     let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
@@ -257,7 +257,7 @@ mod ring2 {
         assert!(home.runs().is_empty(), "a race that never began has no record");
         // Without a time it is read for as long as it takes, and Ctrl-C ends that.
         let script = "\"$@\" & sleep 1; kill -INT $!; wait $!";
-        let said = Said::of(home.command("bash").args([
+        let said = Said::by(home.command("bash").args([
             "-mc",
             script,
             "bash",

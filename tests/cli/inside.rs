@@ -19,7 +19,7 @@ fn text() -> String {
 /// A quick race with enough time for the inspection on a busy machine: a budget limits that too.
 fn race_json(home: &Home, target: &Path, words: &[&str]) -> (Value, Said) {
     let quick = ["--runs", "3", "--budget", "20m", "--seed=7", "--quiet", "--export-json", "-"];
-    let said = Said::of(home.command(READLAB).arg("race").arg(target).args(quick).args(words));
+    let said = Said::by(home.command(READLAB).arg("race").arg(target).args(quick).args(words));
     let json = serde_json::from_str(&said.out);
     (json.unwrap_or_else(|error| panic!("{error}: {said}")), said)
 }
@@ -205,7 +205,7 @@ mod ring2 {
         let mut command = home.command("setpriv");
         command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&file).args(super::super::QUICK);
         command.args(["--method", "rust/read/iterator", "--output", "run", "--export-json", "-", "--quiet"]);
-        let said = Said::of(command.args(LOOK));
+        let said = Said::by(command.args(LOOK));
         assert_eq!(said.code, Some(0), "{said}");
         let json: Value = serde_json::from_str(&said.out).unwrap();
         let trial = trials(&json, "rust/read/iterator", "warm");

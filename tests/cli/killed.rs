@@ -109,7 +109,7 @@ fn clean_up(home: &Home, swept: &Path) {
         let remedy = format!("rm -r {}", folder.display());
         assert!(said.err.contains(&remedy), "{remedy}: {said}");
         assert!(doctor.out.contains(&remedy), "{remedy}: {doctor}");
-        assert!(Said::of(home.command("sh").args(["-c", &remedy])).code == Some(0));
+        assert!(Said::by(home.command("sh").args(["-c", &remedy])).code == Some(0));
     }
     assert!(left(swept).is_empty());
     assert!(!home.readlab(["race", "none"]).err.contains("left by"), "what is gone is not told again");

@@ -169,7 +169,7 @@ fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
     let said = |more: &[&str]| {
         let mut race = home.command(READLAB);
         race.arg("race").arg(&file).args(METHODS).args(["--runs", "3", "--fills", "1", "--seed=7"]);
-        Said::of(race.args(more))
+        Said::by(race.args(more))
     };
     let lines = said(&[]);
     for line in ["readlab: cold, round 1: first ", "readlab: warm, round 1: first "] {

@@ -46,7 +46,7 @@ impl Group {
 
     fn readlab(&self, home: &Home, words: &[&str]) -> Said {
         let script = format!("echo $$ > '{}/cgroup.procs' && exec \"$@\"", self.0.display());
-        Said::of(home.command("sh").args(["-c", &script, "sh", READLAB]).args(words))
+        Said::by(home.command("sh").args(["-c", &script, "sh", READLAB]).args(words))
     }
 }
 

@@ -68,7 +68,7 @@ impl OtherStore {
 
     /// Readlab with these credentials in its environment.
     fn readlab_as(&self, secret: &str, words: &[&str]) -> Said {
-        Said::of(self.with_credentials(READLAB, secret).args(words))
+        Said::by(self.with_credentials(READLAB, secret).args(words))
     }
 
     /// The command of a program with these credentials in its environment.
@@ -189,7 +189,7 @@ mod ring2 {
             command.env("AWS_CONFIG_FILE", config).args([it.store.at("virtual_host"), READLAB, "race"]);
             command.args([&it.object(), "--endpoint", it.store.at(endpoint)]);
             command.args(["--cacert", it.store.at("cacert"), "--method", "rust/http*", "--quiet"]);
-            Said::of(command.args(QUICK).args(["--export-json", "-"]))
+            Said::by(command.args(QUICK).args(["--export-json", "-"]))
         };
         for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
             let said = race("virtual", endpoint);

@@ -278,7 +278,7 @@ mod ring2 {
             let mut command = home.command(super::super::READLAB);
             command.arg("race").arg(&file).args(super::super::QUICK).args(words).envs(env.iter().copied());
             command.args(["--method", "rust/read/scalar", "--state", "warm"]);
-            let said = super::super::Said::of(&mut command);
+            let said = super::super::Said::by(&mut command);
             assert_eq!(said.code, Some(0), "{said}");
             said.out.contains('\u{1b}')
         };
@@ -294,7 +294,7 @@ mod ring2 {
         let (two, three) = (home.file("two.txt", "a\nb\n"), home.file("three.txt", "a\nb\nc\n"));
         let mut command = home.command(super::super::READLAB);
         command.arg("race").args([&two, &three]).args(super::super::QUICK);
-        let said = super::super::Said::of(command.args([
+        let said = super::super::Said::by(command.args([
             "-c",
             "echo 3",
             "--method",

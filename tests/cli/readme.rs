@@ -89,7 +89,7 @@ mod ring2 {
             let step = format!("{step}{quick}");
             let mut shell = home.command("sh");
             shell.args(["-c", &step]).env("PATH", &path).env("GITHUB_STEP_SUMMARY", home.at("summary.md"));
-            let said = Said::of(&mut shell);
+            let said = Said::by(&mut shell);
             assert!(said.code == Some(0) || at == 2 && said.code == Some(3), "{step}: {said}");
         }
         for export in ["summary.md", "benchmark.json"] {

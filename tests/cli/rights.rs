@@ -31,7 +31,7 @@ fn after(script: &str, home: &Home, words: &[String]) -> Option<Said> {
     let script = format!("{{ {script}; }} || exit {NOT_PERMITTED}; exec \"$@\"");
     let mut command = home.command("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c", &script, "sh"]).args(words);
-    let said = Said::of(&mut command);
+    let said = Said::by(&mut command);
     if said.code == Some(NOT_PERMITTED) || said.err.starts_with("unshare:") {
         eprintln!("SKIPPED: {}", said.err);
         return None;
@@ -149,7 +149,7 @@ fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
 /// The output of a program on a separate terminal.
 fn on_a_terminal(home: &Home, kind: &str, words: &[String]) -> Option<String> {
     let line = shell_line(words);
-    let said = Said::of(home.command("script").args(["-qec", &line, "/dev/null"]).env("TERM", kind));
+    let said = Said::by(home.command("script").args(["-qec", &line, "/dev/null"]).env("TERM", kind));
     if said.code != Some(0) {
         eprintln!("SKIPPED: script makes no terminal: {said}");
         return None;
@@ -298,7 +298,7 @@ mod ring2 {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("TMPDIR", &tmp)
             .current_dir("/");
-        let said = Said::of(&mut assert_cmd::Command::from_std(command));
+        let said = Said::by(&mut assert_cmd::Command::from_std(command));
         if said.err.starts_with("setpriv:") {
             return eprintln!("SKIPPED: {said}");
         }
@@ -311,7 +311,7 @@ mod ring2 {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("TMPDIR", &tmp)
             .current_dir("/");
-        let said = Said::of(&mut assert_cmd::Command::from_std(command));
+        let said = Said::by(&mut assert_cmd::Command::from_std(command));
         assert!(said.code == Some(0) && said.out.contains("rust/read/scalar"), "{said}");
     }
 
@@ -339,7 +339,7 @@ mod ring2 {
         let file = home.file("f", "a\nb\n");
         let words = ["--runs", "1000", "--fills", "1", "--no-progress", "--output", output.to_str().unwrap()];
         let mut command = home.command(READLAB);
-        let said = Said::of(command.arg("race").arg(&file).args(ONLY).args(words));
+        let said = Said::by(command.arg("race").arg(&file).args(ONLY).args(words));
         assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{said}");
         assert!(said.err.contains("record.jsonl: No space left on device"), "{said}");
         assert!(said.out.contains("rust/read/scalar"), "what was measured is shown: {said}");
@@ -358,7 +358,7 @@ mod ring2 {
             Err(why) => return eprintln!("SKIPPED: {why}"),
         };
         let mut command = home.command(READLAB);
-        let said = Said::of(command.env("XDG_CACHE_HOME", &little.0).args(["suite", "zip-lines", "--full"]));
+        let said = Said::by(command.env("XDG_CACHE_HOME", &little.0).args(["suite", "zip-lines", "--full"]));
         let refusal = said.err.lines().last().unwrap_or_default();
         let told = refusal.contains(little.0.to_str().unwrap()) && refusal.contains("GB are needed and");
         assert!(said.code == Some(2) && told, "{said}");

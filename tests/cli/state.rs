@@ -14,7 +14,7 @@ fn corpus(home: &Home) -> Option<PathBuf> {
     let made = home.readlab(["corpus", "--folder", "corpus", "make", "lines", "32MiB"]);
     assert_eq!(made.code, Some(0), "{made}");
     let path = home.at(made.out.trim_end());
-    let filesystem = Filesystem::of(&File::open(&path).unwrap()).unwrap();
+    let filesystem = Filesystem::read(&File::open(&path).unwrap()).unwrap();
     if matches!(filesystem.backing, Backing::Memory | Backing::OwnCache) {
         eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
         return None;
@@ -114,7 +114,7 @@ mod ring2 {
         let home = Home::new();
         let Some(file) = corpus(&home) else { return };
         let mut command = home.command("setpriv");
-        let said = Said::of(command.args(AS_NOBODY).arg(READLAB).args(words(&file)));
+        let said = Said::by(command.args(AS_NOBODY).arg(READLAB).args(words(&file)));
         if said.err.contains("setpriv:") || said.err.contains("no permission") {
             eprintln!("SKIPPED: other users may not reach the build folder: {}", said.err);
             return;

@@ -38,7 +38,7 @@ fn in_memory(home: &Home, options: &str, script: &str) -> Result<Said, &'static 
     let point = home.folder("mounted");
     let script = format!("mount -t tmpfs -o {options} none '{}' && {script}", point.display());
     let said =
-        Said::of(home.command("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]));
+        Said::by(home.command("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]));
     if said.err.contains("unshare") { Err("nobody may make a mount namespace here") } else { Ok(said) }
 }
 
@@ -70,7 +70,7 @@ fn a_write_that_fails_half_way_is_reported_with_the_file_and_nothing_is_left() {
         "trap '' XFSZ; ulimit -f 8192; exec '{READLAB}' sweep '{}' --sizes 2MB,30MB --repeat 1 --quiet",
         folder.display()
     );
-    let said = Said::of(home.command("sh").args(["-c", &script]));
+    let said = Said::by(home.command("sh").args(["-c", &script]));
     assert!(said.refusal().contains("0001-30.0MB.bin: "), "{said}");
     assert!(is_empty(&folder), "files were left behind");
 }
@@ -166,7 +166,7 @@ mod ring2 {
         }
         let words =
             [READLAB, "sweep", folder.to_str().unwrap(), "--sizes", "10kB", "--quiet", "--output", "out"];
-        let said = Said::of(home.command("setpriv").args(AS_NOBODY).args(words));
+        let said = Said::by(home.command("setpriv").args(AS_NOBODY).args(words));
         assert!(said.refusal().contains("of-root: Permission denied"), "{said}");
         assert!(
             home.readlab(["sweep", "/nowhere", "--sizes", "10kB"])
@@ -204,7 +204,7 @@ mod ring2 {
         let mut warning = warning.filter_map(|text| text.split_once("to read them again: readlab "));
         let (_, command) = warning.next().unwrap_or_else(|| panic!("{json}"));
         let typed = format!("cd / && '{READLAB}' {command} --quiet");
-        let said = Said::of(home.command("sh").args(["-c", &typed]));
+        let said = Said::by(home.command("sh").args(["-c", &typed]));
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{typed}: {said}");
         assert!(typed.contains("--method rust/read"), "as it was read before: {typed}");
         let again = || home.sweep(&[kept.to_str().unwrap(), "--read-only", "--method", "rust/read"]);

@@ -271,7 +271,7 @@ mod ring2 {
         let list = list(&tree(&home), 0);
         let words = ["--files-from", "-", "--state", "warm", "--method", "rust/files-threads/scalar"];
         let mut command = home.command(READLAB);
-        let said = Said::of(command.arg("race").args(quick(&words)).write_stdin(list));
+        let said = Said::by(command.arg("race").args(quick(&words)).write_stdin(list));
         assert_eq!(said.code, Some(0), "{said}");
         assert!(said.out.contains("20 files of ") && said.out.contains("1 names were left out"), "{said}");
     }
@@ -288,7 +288,7 @@ mod ring2 {
         fs::set_permissions(folder.join("deep/3.txt"), fs::Permissions::from_mode(0o0)).unwrap();
         let mut command = home.command("setpriv");
         command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).env("HOME", home.temporary());
-        let said = Said::of(&mut command);
+        let said = Said::by(&mut command);
         assert_eq!(said.code, Some(2), "{said}");
         assert!(said.err.contains("deep/3.txt: no permission to read it"), "{said}");
     }
@@ -303,7 +303,7 @@ mod ring2 {
         fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = home.command("setpriv");
         command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).args(["--metadata", "cold"]);
-        let said = Said::of(&mut command);
+        let said = Said::by(&mut command);
         assert_eq!(said.code, Some(2), "{said}");
         assert!(said.err.contains("/proc/sys/vm/drop_caches"), "{said}");
     }

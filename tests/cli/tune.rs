@@ -14,7 +14,7 @@ const TEXT: &str = "one\ntwo\nthree\n";
 fn tune(home: &Home, target: &Path, words: &[&str]) -> (Value, Said) {
     let mut command = home.command(super::READLAB);
     command.arg("tune").arg(target).args(["--seed=7", "--quiet", "--export-json", "-", "--output", "run"]);
-    let said = Said::of(command.args(words));
+    let said = Said::by(command.args(words));
     let json = serde_json::from_str(&said.out);
     (json.unwrap_or_else(|error| panic!("{error}: {said}")), said)
 }
@@ -107,7 +107,7 @@ mod ring2 {
             "cold",
             "--no-progress",
         ];
-        let said = Said::of(home.command(super::super::READLAB).arg("tune").arg(&file).args(words));
+        let said = Said::by(home.command(super::super::READLAB).arg("tune").arg(&file).args(words));
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
         for part in
             ["search: 2 settings in ", " afresh, ", "of the 20 that 10 of each would take", "advice, cold: "]

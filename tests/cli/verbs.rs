@@ -155,7 +155,7 @@ fn the_steps_for_your_own_contender_work_as_written() {
     for step in steps {
         let quick = if step.contains(" race ") { " --runs 2 --state warm" } else { "" };
         let step = format!("{}{quick}", step.replace("METHOD", "read"));
-        let said = super::Said::of(home.command("sh").args(["-c", &step]).env("PATH", &path));
+        let said = super::Said::by(home.command("sh").args(["-c", &step]).env("PATH", &path));
         assert_eq!(said.code, Some(0), "{step}: {said}");
         assert!(said.out.contains("mine"), "{step}: {said}");
     }

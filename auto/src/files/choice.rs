@@ -38,7 +38,7 @@ pub(super) enum Way {
 
 /// What a file tells before it is read. One that is empty, or cannot be read, counts as cached.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct FileGlance {
     size_bytes: u64,
     /// Whether it could be opened without waiting.
     name_cached: bool,
@@ -48,10 +48,10 @@ struct Look {
 
 impl Way {
     /// The best one for these files.
-    pub(super) fn of(paths: &(impl FilePaths + ?Sized)) -> Way {
+    pub(super) fn choose(paths: &(impl FilePaths + ?Sized)) -> Way {
         let count = paths.count();
         let looked_at = (0..count).step_by(count.div_ceil(LOOKED_AT).max(1));
-        let looks: Vec<Look> = looked_at.map(|index| Look::at(paths.path(index))).collect();
+        let looks: Vec<FileGlance> = looked_at.map(|index| FileGlance::at(paths.path(index))).collect();
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = Way::Threads(Way::threads_for(&looks, processors));
         if Way::suits_rings(&looks, count) && rings_of_files() { Way::Rings(processors) } else { threads }
@@ -64,14 +64,14 @@ impl Way {
         }
     }
 
-    fn threads_for(looks: &[Look], processors: usize) -> usize {
+    fn threads_for(looks: &[FileGlance], processors: usize) -> usize {
         if are_cached(looks) { processors } else { processors.max(WAITING_THREADS) }
     }
 
     /// Whether nearly all files are so small that a ring reads them best. Opening a file whose name
     /// is not cached is handed to a few threads of the kernel, which is slower than threads of our
     /// own.
-    fn suits_rings(looks: &[Look], count: usize) -> bool {
+    fn suits_rings(looks: &[FileGlance], count: usize) -> bool {
         let cached = are_cached(looks);
         let small_bytes = if cached { SMALL_CACHED_BYTES } else { SMALL_COLD_BYTES };
         let large = looks.iter().filter(|look| look.size_bytes > small_bytes).count();
@@ -81,20 +81,20 @@ impl Way {
 }
 
 /// Whether at least half of them can be read without waiting.
-fn are_cached(looks: &[Look]) -> bool {
+fn are_cached(looks: &[FileGlance]) -> bool {
     looks.iter().filter(|look| look.cached).count() * 2 >= looks.len()
 }
 
-impl Look {
-    fn at(path: &Path) -> Look {
+impl FileGlance {
+    fn at(path: &Path) -> FileGlance {
         let name_cached = is_name_cached(path);
-        let unread = Look { size_bytes: 0, name_cached, cached: true };
+        let unread = FileGlance { size_bytes: 0, name_cached, cached: true };
         let Ok(file) = File::open(path) else { return unread };
-        let Ok(source) = Source::of(&file, true, None) else { return unread };
+        let Ok(source) = Source::new(&file, true, None) else { return unread };
         match &source.extent {
             Extent::Known { size_bytes, .. } => {
                 let cached = source.cached_of(0..1) != Cached::None;
-                Look { size_bytes: size_bytes.get(), name_cached, cached }
+                FileGlance { size_bytes: size_bytes.get(), name_cached, cached }
             }
             Extent::Unknown { .. } => unread,
         }
@@ -105,8 +105,8 @@ impl Look {
 mod tests {
     use super::*;
 
-    const COLD: Look = Look { size_bytes: 4096, name_cached: true, cached: false };
-    const CACHED: Look = Look { cached: true, ..COLD };
+    const COLD: FileGlance = FileGlance { size_bytes: 4096, name_cached: true, cached: false };
+    const CACHED: FileGlance = FileGlance { cached: true, ..COLD };
 
     #[test]
     fn as_many_threads_as_processors_read_what_is_cached_and_more_wait_for_a_device() {
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_ring_reads_what_is_cold_and_not_large_and_what_is_cached_if_it_is_small_and_much() {
-        let sized = |look: Look, size_bytes| Look { size_bytes, ..look };
-        let unnamed = Look { name_cached: false, ..COLD };
+        let sized = |look: FileGlance, size_bytes| FileGlance { size_bytes, ..look };
+        let unnamed = FileGlance { name_cached: false, ..COLD };
         for (looks, count, suits) in [
             (&[COLD][..], 1, true),
             (&[sized(COLD, SMALL_COLD_BYTES)], 1, true),
@@ -148,9 +148,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, [7; 5000]).unwrap();
-        let look = Look::at(&path);
+        let look = FileGlance::at(&path);
         assert!(look.size_bytes == 5000 && look.cached, "{look:?}");
-        let absent = Look::at(&folder.path().join("absent"));
+        let absent = FileGlance::at(&folder.path().join("absent"));
         assert!(absent.size_bytes == 0 && absent.cached, "{absent:?}");
     }
 }

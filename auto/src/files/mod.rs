@@ -91,7 +91,7 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &mut OneOfFiles<'_>) -> Result<(), ReadError> + Sync,
     ) -> Result<Vec<S>, FileError> {
-        let way = self.threads.map_or_else(|| Way::of(self.paths), |threads| Way::Threads(threads.get()));
+        let way = self.threads.map_or_else(|| Way::choose(self.paths), |threads| Way::Threads(threads.get()));
         self.each_by(way, make, visit)
     }
 

@@ -42,7 +42,7 @@ impl SystemFacts {
 
     /// How much of a range is in the page cache now.
     pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> Cached {
-        let residency = self.residency.get_or_init(|| Residency::of(file, self.is_stacked(file)));
+        let residency = self.residency.get_or_init(|| Residency::examine(file, self.is_stacked(file)));
         residency.of_range(file, range)
     }
 

@@ -40,7 +40,7 @@ pub(super) fn counted(file: &File, size_bytes: u64) -> Option<Cached> {
 }
 
 fn counted_of(file: &File, range: Range<u64>) -> Option<Cached> {
-    cachestat(file, range.clone()).ok().map(|found| Cached::of(found, pages(&range)))
+    cachestat(file, range.clone()).ok().map(|found| Cached::from_counts(found, pages(&range)))
 }
 
 /// Tests pages with reads that do not wait.
@@ -59,7 +59,7 @@ pub(super) enum Residency {
 impl Residency {
     /// By the best means for this file; `stacked` where the pages belong to a file system
     /// underneath, and none would be counted.
-    pub(super) fn of(file: &File, stacked: bool) -> Residency {
+    pub(super) fn examine(file: &File, stacked: bool) -> Residency {
         if !stacked && cachestat(file, 0..1).is_ok() {
             return Residency::Counted;
         }
@@ -93,7 +93,7 @@ fn pages(range: &Range<u64>) -> u64 {
 fn in_places(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> Cached {
     let step = (range.end - range.start).div_ceil(PROBES);
     let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
-    Cached::of(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)
+    Cached::from_counts(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)
 }
 
 /// Reads a byte unless that would wait.

@@ -55,7 +55,7 @@ fn race(programs: &Programs, lab: &Lab, file: &Path) -> anyhow::Result<Decided> 
     let folder = programs.empty_folder(&name)?;
     let race = Race { name: &name, trials: &[], file, state: None, options: &[] };
     let observed = Observed::run(&programs.command(lab, &race, &folder)?, &folder)?;
-    let pairwise = Pairwise::of(lab, &folder.join("record.jsonl"))?;
+    let pairwise = Pairwise::compare(lab, &folder.join("record.jsonl"))?;
     Ok(Decided { observed, pairwise })
 }
 
@@ -75,9 +75,9 @@ impl Size {
             races.reverse();
         }
         races.sort_by_key(|(lab, _)| lab.revision != Revision::Now);
-        let rows = races
-            .iter()
-            .flat_map(|(lab, decided)| self.rows(decided).into_iter().map(|row| row.of(lab.revision)));
+        let rows = races.iter().flat_map(|(lab, decided)| {
+            self.rows(decided).into_iter().map(|row| row.for_revision(lab.revision))
+        });
         Ok(rows.collect())
     }
 

@@ -58,7 +58,7 @@ fn row(record: &Record, target: &Target, figure: &str) -> anyhow::Result<Row> {
         trial.trial.contender() != "command" && own == target.threads && !trial.samples.is_empty()
     };
     let median = |trial: &TrialRecord| {
-        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.of(&s))))
+        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.value_in(&s))))
     };
     let candidates = record.trials.iter().filter(takes_part);
     let best = candidates.min_by(|a, b| median(a).total_cmp(&median(b))).context("no method was measured")?;

@@ -284,7 +284,7 @@ fn lab(programs: &Programs, file: &Path, case: &Case) -> anyhow::Result<Shown> {
     let record = race(programs, file, case.state, &options)?;
     let trial = trial(&record, case.method)?;
     let wall_ns = pairs::wall_ns(trial);
-    let latency = LatencySummary::of(&trial.latencies).context("single reads were not timed")?;
+    let latency = LatencySummary::from_turns(&trial.latencies).context("single reads were not timed")?;
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
     let quantile = |name| latency.quantile(name).map(|it| it.ns as f64).context("too few reads");
     let reads: f64 = case.reads.parse()?;

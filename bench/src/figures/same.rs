@@ -39,7 +39,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         let start = Instant::now();
         let record = programs.start(&race)?.finished()?;
         seconds.push(start.elapsed().as_secs_f64());
-        let pairwise = Pairwise::of(programs.lab(), &record)?;
+        let pairwise = Pairwise::compare(programs.lab(), &record)?;
         for (state, called) in states.iter().zip(&mut called) {
             *called = called.with(pairwise.told_apart(&state.to_string()));
         }

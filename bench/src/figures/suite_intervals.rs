@@ -39,7 +39,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for lab in programs.labs() {
         let found = of_lab(programs, lab).unwrap_or_else(|error| vec![Row::failed(SUITE, &error)]);
-        rows.extend(found.into_iter().map(|row| row.of(lab.revision)));
+        rows.extend(found.into_iter().map(|row| row.for_revision(lab.revision)));
     }
     Ok(rows)
 }

@@ -53,7 +53,7 @@ mod tests {
     fn answered(printed: &str, work: &str, counted: Option<Counted>) -> Result<SampleLine, String> {
         let mut output = if work == "output" { Output::as_answer(None) } else { Output::default() };
         output.drain_whole(printed.as_bytes()).unwrap();
-        let hiding = Hiding::of("-", &[SECRET.to_owned()]);
+        let hiding = Hiding::new("-", &[SECRET.to_owned()]);
         super::answered(SampleLine::default(), &output, work, counted, &hiding)
     }
 

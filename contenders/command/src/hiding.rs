@@ -21,7 +21,7 @@ pub(crate) struct Hiding {
 impl Hiding {
     /// Hides the query of this target, if it is a URL with one, and these secrets with their
     /// queries.
-    pub(crate) fn of(target: &str, secrets: &[String]) -> Hiding {
+    pub(crate) fn new(target: &str, secrets: &[String]) -> Hiding {
         let is_url = target.starts_with("http://") || target.starts_with("https://");
         let targets = is_url.then_some(target).and_then(query);
         let queries: Vec<&str> = secrets.iter().filter_map(|text| query(text)).chain(targets).collect();
@@ -97,7 +97,7 @@ mod tests {
     const URL: &str = "https://h/o?X-Amz-Credential=AKIA%2F2026&X-Amz-Expires=60&X-Amz-Signature=0123456789";
 
     fn hide(text: &str) -> String {
-        Hiding::of("-", &[URL.to_owned(), "key/of+the account".to_owned()]).hide(text)
+        Hiding::new("-", &[URL.to_owned(), "key/of+the account".to_owned()]).hide(text)
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_part_of_another_does_not_save_the_rest_of_it() {
-        let hiding = Hiding::of("-", &["12345678".to_owned(), "12345678-and-more".to_owned()]);
+        let hiding = Hiding::new("-", &["12345678".to_owned(), "12345678-and-more".to_owned()]);
         assert_eq!(hiding.hide("12345678-and-more 12345678"), "… …");
     }
 
@@ -133,9 +133,9 @@ mod tests {
     fn without_secrets_nothing_is_hidden() {
         let text = "grep -c a?b failed";
         for target in ["/data/what?.txt", "https://h/o", "s3://b/k?"] {
-            assert_eq!(Hiding::of(target, &[]).hide(text), text, "{target}");
+            assert_eq!(Hiding::new(target, &[]).hide(text), text, "{target}");
         }
-        assert_eq!(Hiding::of("http://h/o?key=1", &[]).hide("http://h/o?key=1: 404"), "http://h/o?…: 404");
+        assert_eq!(Hiding::new("http://h/o?key=1", &[]).hide("http://h/o?key=1: 404"), "http://h/o?…: 404");
     }
 
     #[test]

@@ -70,7 +70,7 @@ mod tests {
 
     fn passed_on(printed: &str) -> String {
         let mut shown = Vec::new();
-        pass_on(printed.as_bytes(), &mut shown, &Hiding::of("https://h/o?secret-of-mine", &[]));
+        pass_on(printed.as_bytes(), &mut shown, &Hiding::new("https://h/o?secret-of-mine", &[]));
         String::from_utf8(shown).unwrap()
     }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_end_of_what_is_printed_is_waited_for() {
-        let hiding = Arc::new(Hiding::of("https://h/o?secret-of-mine", &[]));
+        let hiding = Arc::new(Hiding::new("https://h/o?secret-of-mine", &[]));
         let (relay, stderr) = Relay::start(&hiding).unwrap();
         drop(stderr);
         relay.ended.unwrap().recv().unwrap();

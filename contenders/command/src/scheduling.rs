@@ -9,16 +9,16 @@ use std::fs;
 /// The changes of a command that has ended and was not reaped; `None` if it changed nothing, or if
 /// that is not known.
 pub(crate) fn changed_by(command: u32) -> Option<Scheduling> {
-    let (own, its) = (own()?, of(command)?);
+    let (own, its) = (own()?, scheduling_of(command)?);
     (its != own).then_some(its)
 }
 
 /// How this contender is scheduled, from which every command begins.
 pub(crate) fn own() -> Option<Scheduling> {
-    of(std::process::id())
+    scheduling_of(std::process::id())
 }
 
-fn of(process: u32) -> Option<Scheduling> {
+fn scheduling_of(process: u32) -> Option<Scheduling> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let set = sched_getaffinity(Pid::from_raw(process.cast_signed())).ok()?;
     let processors = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));

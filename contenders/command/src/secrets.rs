@@ -27,15 +27,15 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Those of this process's environment, for a session about the target of this word.
     pub(crate) fn of_environment(target: &OsStr) -> Secrets {
-        Secrets::of(target, |name| std::env::var_os(name))
+        Secrets::from_environment(target, |name| std::env::var_os(name))
     }
 
-    fn of(target: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> Secrets {
+    fn from_environment(target: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> Secrets {
         let are_shared = variable(COMMANDS_GET_CREDENTIALS_VARIABLE).is_some_and(|value| value == "1");
         let url = variable(TARGET_VARIABLE);
         let values = SECRET_VARIABLES.iter().filter(|_| are_shared).filter_map(|name| variable(name));
         let texts: Vec<String> = values.map(|value| value.to_string_lossy().into_owned()).collect();
-        let hiding = Arc::new(Hiding::of(&target.to_string_lossy(), &texts));
+        let hiding = Arc::new(Hiding::new(&target.to_string_lossy(), &texts));
         Secrets { are_shared, url, hiding }
     }
 
@@ -74,7 +74,7 @@ impl Secrets {
     /// Of an environment with nothing but these variables.
     #[cfg(test)]
     pub(crate) fn with(target: &str, variables: &[(&str, &str)]) -> Secrets {
-        Secrets::of(OsStr::new(target), |name| {
+        Secrets::from_environment(OsStr::new(target), |name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         })
     }

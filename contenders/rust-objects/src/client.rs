@@ -44,7 +44,7 @@ pub(crate) fn make(version: Version) -> Result<Client, Failure> {
 /// With the certificates of the file, or else those of the system.
 fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Failure> {
     let Some(path) = environment::cacert()? else { return Ok(builder) };
-    let bytes = fs::read(&path).map_err(|error| Failure::of(&error).about(&path))?;
+    let bytes = fs::read(&path).map_err(|error| Failure::from_error(&error).about(&path))?;
     let certificates = Certificate::from_pem_bundle(&bytes);
     let certificates = certificates.map_err(|error| Failure::of_request(error).about(&path))?;
     Ok(builder.tls_certs_only(certificates))

@@ -17,7 +17,7 @@ impl Failure {
     }
 
     /// The innermost cause of an error.
-    pub(crate) fn of(error: &(dyn Error + 'static)) -> Failure {
+    pub(crate) fn from_error(error: &(dyn Error + 'static)) -> Failure {
         let mut cause = error;
         while let Some(source) = cause.source() {
             cause = source;
@@ -27,7 +27,7 @@ impl Failure {
 
     /// The same for an error of reqwest, which shows its URL where it is the innermost itself.
     pub(crate) fn of_request(error: reqwest::Error) -> Failure {
-        Failure::of(&error.without_url())
+        Failure::from_error(&error.without_url())
     }
 
     /// The same with what it is about.
@@ -59,6 +59,6 @@ mod tests {
     fn only_the_innermost_cause_is_shown_in_one_line() {
         let cause = io::Error::other("reset\nby peer");
         let error = io::Error::other(io::Error::other(cause));
-        assert_eq!(Failure::of(&error).about("s3://b/k").line(), "s3://b/k: reset by peer");
+        assert_eq!(Failure::from_error(&error).about("s3://b/k").line(), "s3://b/k: reset by peer");
     }
 }

@@ -97,9 +97,9 @@ pub(crate) fn failed(why: &Failure) -> Result<(), Failure> {
 fn say(messages: &[Message]) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for message in messages {
-        serde_json::to_writer(&mut lines, message).map_err(|error| Failure::of(&error))?;
+        serde_json::to_writer(&mut lines, message).map_err(|error| Failure::from_error(&error))?;
         lines.push(b'\n');
     }
     let mut output = io::stdout().lock();
-    output.write_all(&lines).and_then(|()| output.flush()).map_err(|error| Failure::of(&error))
+    output.write_all(&lines).and_then(|()| output.flush()).map_err(|error| Failure::from_error(&error))
 }

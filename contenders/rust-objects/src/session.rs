@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Takes turns until the end of the input.
 pub(crate) fn serve(request: Request) -> Result<(), Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::of(&error))?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::from_error(&error))?;
     // A client that is kept starts its tasks in the runtime.
     let entered = runtime.enter();
     let about = |why: Failure| why.about(request.shown());
@@ -24,7 +24,7 @@ pub(crate) fn serve(request: Request) -> Result<(), Failure> {
     drop(entered);
     message::ready(&request.params)?;
     for line in io::stdin().lock().lines() {
-        let line = line.map_err(|error| Failure::of(&error))?;
+        let line = line.map_err(|error| Failure::from_error(&error))?;
         let (lead, count) = parse_turn(&line)?;
         let samples = turn(&runtime, &*reader, lead, count).map_err(about)?;
         message::turn(&samples)?;
@@ -78,7 +78,7 @@ impl CpuTime {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
         // SAFETY: the pointer is valid for writing one `rusage`.
         if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
-            return Err(Failure::of(&io::Error::last_os_error()));
+            return Err(Failure::from_error(&io::Error::last_os_error()));
         }
         // SAFETY: the call has filled it in.
         let usage = unsafe { usage.assume_init() };

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// One way of reading a URL.
 #[async_trait]
 pub(crate) trait Way: Send + Sync + 'static {
-    fn of(request: &Request) -> Self;
+    fn from_request(request: &Request) -> Self;
 
     /// Reads the whole content; returns how many requests it took as well.
     async fn read(&self, server: &Server, work: Work) -> Result<(Tally, u64), Failure>;
@@ -48,12 +48,12 @@ pub(crate) struct Server {
 }
 
 pub(crate) fn open<W: Way>(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let url = Url::parse(&request.target).map_err(|error| Failure::of(&error))?;
+    let url = Url::parse(&request.target).map_err(|error| Failure::from_error(&error))?;
     let version = if request.param(&HTTP) == 2 { Version::Http2 } else { Version::Http1 };
     let kept = request.is_on(&KEPT_URL);
     let address = Address { url, etag: environment::etag()?, version, kept };
     let client = kept.then(|| client::make(version)).transpose()?;
-    Ok(Box::new(Urls { way: W::of(request), work: request.work, address, kept: client }))
+    Ok(Box::new(Urls { way: W::from_request(request), work: request.work, address, kept: client }))
 }
 
 #[async_trait]
@@ -109,7 +109,7 @@ pub(crate) struct Streamed;
 
 #[async_trait]
 impl Way for Streamed {
-    fn of(_request: &Request) -> Streamed {
+    fn from_request(_request: &Request) -> Streamed {
         Streamed
     }
 
@@ -130,7 +130,7 @@ pub(crate) struct Ranged {
 
 #[async_trait]
 impl Way for Ranged {
-    fn of(request: &Request) -> Ranged {
+    fn from_request(request: &Request) -> Ranged {
         Ranged { part_bytes: request.param(&PART), concurrency: request.count(&CONCURRENCY) }
     }
 
@@ -150,7 +150,7 @@ impl Way for Ranged {
         let others = others.map(|range| tokio::spawn(server.clone().part(range, size_bytes, work)));
         let mut tasks = stream::iter(iter::once(first).chain(others)).buffer_unordered(self.concurrency);
         let (mut tally, mut requests) = (Tally::new(work), 0);
-        while let Some(part) = tasks.try_next().await.map_err(|error| Failure::of(&error))? {
+        while let Some(part) = tasks.try_next().await.map_err(|error| Failure::from_error(&error))? {
             tally.merge(&part?);
             requests += 1;
         }

@@ -8,9 +8,9 @@
 /// Fixes the size from which blocks get a mapping of their own, at the C library's own default.
 #[cfg(target_env = "gnu")]
 pub fn return_large_blocks() {
-    const OWN_MAPPING_FROM_BYTES: libc::c_int = 128 << 10;
+    const MMAP_THRESHOLD: libc::c_int = 128 << 10;
     // SAFETY: sets one number in the allocator, under its own lock.
-    let set = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_MAPPING_FROM_BYTES) };
+    let set = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD) };
     assert_eq!(set, 1, "mallopt takes its own default value");
 }
 

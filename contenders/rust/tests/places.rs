@@ -43,7 +43,7 @@ impl Blocks {
                 Work::Discard => block.len() as u64,
                 Work::Lines => unreachable!("blocks have no lines"),
             };
-            proof = proof.merge(BlockProof::of(number, value));
+            proof = proof.merge(BlockProof::from_block(number, value));
             value_of_all += value;
         }
         let of = |it: Work| (it == work).then_some(value_of_all);

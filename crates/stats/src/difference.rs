@@ -24,7 +24,7 @@ pub fn difference(number: &[Observation], from: &[Observation]) -> Option<Differ
         Some(Observation { value: value.value - others.get(round)?.value, ..*value })
     };
     let pairs: Vec<Observation> = numbers.iter().filter_map(pair).collect();
-    let paired = Paired::of(&pairs);
+    let paired = Paired::from_differences(&pairs);
     Some(Difference { estimate: paired.estimate()?, ci95: paired.interval(Confidence::REPORTED) })
 }
 

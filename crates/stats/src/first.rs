@@ -24,13 +24,13 @@ pub fn against_first<O: Into<Observation>>(
     trial: impl IntoIterator<Item = O>,
     comparisons: usize,
 ) -> Option<Significance> {
-    let pairs = Turns::of(first).pairs(&Turns::of(trial));
+    let pairs = Turns::from_readings(first).pairs(&Turns::from_readings(trial));
     if pairs.len() < OBSERVATIONS_MIN {
         return None;
     }
     let logs: Vec<_> = pairs.iter().map(Pair::log_ratio).collect();
-    Some(match Paired::of(&logs).interval(confidence(comparisons)) {
-        Some(ends) => Significance::of(ends.map(f64::exp)),
+    Some(match Paired::from_differences(&logs).interval(confidence(comparisons)) {
+        Some(ends) => Significance::from_interval(ends.map(f64::exp)),
         None if are_separated(&pairs) => Significance::Slower,
         None => Significance::Tie,
     })
@@ -42,7 +42,7 @@ pub fn separated<O: Into<Observation>>(
     first: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
 ) -> bool {
-    are_separated(&Turns::of(first).pairs(&Turns::of(trial)))
+    are_separated(&Turns::from_readings(first).pairs(&Turns::from_readings(trial)))
 }
 
 fn are_separated(pairs: &[Pair]) -> bool {

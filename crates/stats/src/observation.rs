@@ -33,7 +33,7 @@ pub(crate) struct Grouped {
 }
 
 impl Grouped {
-    pub(crate) fn of(observations: &[Observation]) -> Grouped {
+    pub(crate) fn from_observations(observations: &[Observation]) -> Grouped {
         let medians =
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
@@ -85,7 +85,7 @@ mod tests {
 
     fn grouped(places: &[(f64, u32, u32)]) -> Grouped {
         let all = places.iter().map(|&(value, fill, round)| Observation { value, fill, round });
-        Grouped::of(&all.collect::<Vec<_>>())
+        Grouped::from_observations(&all.collect::<Vec<_>>())
     }
 
     #[test]

@@ -34,19 +34,19 @@ pub(crate) struct Paired(Grouped);
 
 impl Paired {
     /// Of the differences of each round.
-    pub(crate) fn of(differences: &[Observation]) -> Paired {
-        let Grouped { singles, groups } = Grouped::of(differences);
+    pub(crate) fn from_differences(differences: &[Observation]) -> Paired {
+        let Grouped { singles, groups } = Grouped::from_observations(differences);
         Paired(Grouped { singles: undisturbed(singles), groups: groups.map(undisturbed) })
     }
 
     /// The centre; `None` without differences.
     pub(crate) fn estimate(&self) -> Option<f64> {
-        SignedRank::of(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
+        SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
     }
 
     /// The interval of the centre; `None` with too few differences.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        self.0.interval(confidence, |sorted| SignedRank::of(sorted).interval(confidence))
+        self.0.interval(confidence, |sorted| SignedRank::new(sorted).interval(confidence))
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     fn paired(values: &[f64]) -> Paired {
         let observation = |(&value, at): (&f64, u32)| Observation { value, fill: at, round: at };
-        Paired::of(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
+        Paired::from_differences(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
     fn fewer_than_five_fills_have_the_interval_of_students_t() {
         let all: Vec<Observation> =
             (0..12_u32).map(|at| Observation { value: f64::from(at / 4), fill: at / 4, round: at }).collect();
-        let ends = Paired::of(&all).interval(Confidence::REPORTED).unwrap();
+        let ends = Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap();
         assert!((ends.high - 1.0 - 4.303 / 3_f64.sqrt()).abs() < 1e-3, "{ends:?}");
     }
 

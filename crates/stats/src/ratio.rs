@@ -36,13 +36,13 @@ pub enum Significance {
 impl Ratio {
     /// Faster, slower or a tie; `None` where there are too few pairs to say.
     pub fn clear(&self) -> Option<Significance> {
-        self.ci95.map(Significance::of)
+        self.ci95.map(Significance::from_interval)
     }
 }
 
 impl Significance {
     /// What the interval of a ratio shows.
-    pub fn of(ci95: Interval) -> Significance {
+    pub fn from_interval(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {
             Significance::Tie
         } else if ci95.low > 1.0 {
@@ -59,8 +59,8 @@ pub fn ratio<O: Into<Observation>>(
     reference: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
 ) -> Option<Ratio> {
-    let pairs = log_ratios(&Turns::of(reference), &Turns::of(trial));
-    let logs = Paired::of(&pairs);
+    let pairs = log_ratios(&Turns::from_readings(reference), &Turns::from_readings(trial));
+    let logs = Paired::from_differences(&pairs);
     let ci95 = logs.interval(Confidence::REPORTED).map(|ends| ends.map(f64::exp));
     Some(Ratio { estimate: logs.estimate()?.exp(), ci95, pairs: pairs.len() })
 }
@@ -72,8 +72,8 @@ pub fn ratio_at<O: Into<Observation>>(
     trial: impl IntoIterator<Item = O>,
     confidence: Confidence,
 ) -> Option<Interval> {
-    let pairs = log_ratios(&Turns::of(reference), &Turns::of(trial));
-    Paired::of(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
+    let pairs = log_ratios(&Turns::from_readings(reference), &Turns::from_readings(trial));
+    Paired::from_differences(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
 }
 
 /// The ratio in each round that holds both.

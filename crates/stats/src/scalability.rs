@@ -65,7 +65,7 @@ impl Law {
     }
 
     /// That of these mean rates; `None` if there are not enough, or they are no rates.
-    fn of(counts: &[f64], rates: &[f64]) -> Option<Law> {
+    fn fit(counts: &[f64], rates: &[f64]) -> Option<Law> {
         let mut weights: Vec<f64> = rates.to_vec();
         let mut found = None;
         for _ in 0..WEIGHINGS {
@@ -87,13 +87,13 @@ impl FittedLaw {
     /// The law of rates by round and number of readers, which are the same in each round; `None`
     /// with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
     #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
-    pub fn of(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
+    pub fn fit(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
         if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
             return None;
         }
         let both = |drawn: &[&Vec<f64>]| {
             let rates = mean_rates(drawn);
-            let law = Law::of(counts, &rates)?;
+            let law = Law::fit(counts, &rates)?;
             Some([law, Law::free(counts, &rates, &law)?])
         };
         let [law, free] = both(&rounds.iter().collect::<Vec<_>>())?;
@@ -258,7 +258,7 @@ mod tests {
             [TRUE, WITHOUT_CONTENTION, WITHOUT_COHERENCE, Law { contention: 0.0, coherence: 0.0, ..TRUE }]
         {
             let rates = COUNTS.map(|readers| law.at(readers));
-            let found = Law::of(&COUNTS, &rates).unwrap();
+            let found = Law::fit(&COUNTS, &rates).unwrap();
             assert!((found.rate_of_one / law.rate_of_one - 1.0).abs() < 1e-9, "{found:?}");
             assert!((found.contention - law.contention).abs() < 1e-9, "{found:?}");
             assert!((found.coherence - law.coherence).abs() < 1e-9, "{found:?}");
@@ -276,7 +276,7 @@ mod tests {
     fn assert_intervals_hold(law: &Law, runs: u64, least: u64) {
         let mut held = [0; 4];
         for seed in 0..runs {
-            let found = FittedLaw::of(&COUNTS, &rounds(law, 8, seed), seed).unwrap();
+            let found = FittedLaw::fit(&COUNTS, &rounds(law, 8, seed), seed).unwrap();
             let holds = [
                 found.contention_interval().holds(law.contention),
                 found.coherence_interval().holds(law.coherence),
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn too_few_numbers_or_rounds_make_no_law() {
-        assert!(FittedLaw::of(&COUNTS[..4], &rounds(&TRUE, 8, 1), 1).is_none());
-        assert!(FittedLaw::of(&COUNTS, &rounds(&TRUE, 4, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS[..4], &rounds(&TRUE, 8, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS, &rounds(&TRUE, 4, 1), 1).is_none());
     }
 }

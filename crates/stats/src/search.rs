@@ -174,7 +174,7 @@ impl<N: Copy + PartialEq> Search<N> {
             Some(Observation { value: log - leader.get(&rung)?, fill: rung, round: rung })
         };
         let pairs: Vec<Observation> = other.iter().filter_map(pair).collect();
-        Paired::of(&pairs).interval(Confidence::REPORTED)
+        Paired::from_differences(&pairs).interval(Confidence::REPORTED)
     }
 
     /// The candidates with one fate, the fastest first, by the median over the rungs of each one's

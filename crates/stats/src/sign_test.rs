@@ -31,7 +31,7 @@ struct Outside {
 /// the medians of the fills, or of the rounds if there is one fill. It also holds the median of all
 /// observations.
 pub fn median_interval(observations: &[Observation], confidence: Confidence) -> Option<Interval> {
-    let grouped = Grouped::of(observations);
+    let grouped = Grouped::from_observations(observations);
     let ends = grouped.interval(confidence, |sorted| of_sorted(sorted, confidence))?;
     let centre = quantile(&grouped.singles, 0.5);
     Some(ends.and(Interval { low: centre, high: centre }))
@@ -39,7 +39,7 @@ pub fn median_interval(observations: &[Observation], confidence: Confidence) -> 
 
 /// The interval of the median of sorted values.
 fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
-    let Some(outside) = Outside::of(sorted.len(), confidence) else {
+    let Some(outside) = Outside::find(sorted.len(), confidence) else {
         let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
         let is_near = error <= RANGE_ERROR_MAX * confidence.error();
         return is_near.then(|| Interval::widened_range(sorted, RANGE_SHARE))?;
@@ -55,7 +55,7 @@ fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
 
 impl Outside {
     /// `None` where even the whole range misses too often.
-    fn of(n: usize, confidence: Confidence) -> Option<Outside> {
+    fn find(n: usize, confidence: Confidence) -> Option<Outside> {
         // Twelve standard deviations from the middle, everything farther out is less than a float
         // can add.
         let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn outside(n: usize) -> Option<usize> {
-        Outside::of(n, Confidence::REPORTED).map(|it| it.count)
+        Outside::find(n, Confidence::REPORTED).map(|it| it.count)
     }
 
     #[test]

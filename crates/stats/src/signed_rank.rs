@@ -43,7 +43,7 @@ struct Cut {
 
 impl<'a> SignedRank<'a> {
     /// Of sorted values.
-    pub(crate) fn of(sorted: &'a [f64]) -> SignedRank<'a> {
+    pub(crate) fn new(sorted: &'a [f64]) -> SignedRank<'a> {
         SignedRank { sorted }
     }
 
@@ -57,7 +57,7 @@ impl<'a> SignedRank<'a> {
     /// The interval of the centre; `None` with too few values for this confidence.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let n = self.sorted.len();
-        let Some(cut) = Cut::of(n, confidence) else {
+        let Some(cut) = Cut::find(n, confidence) else {
             let is_near = (2..60).contains(&n) && range_error(n) <= RANGE_ERROR_MAX * confidence.error();
             return is_near.then(|| Interval::widened_range(self.sorted, RANGE_SHARE))?;
         };
@@ -99,7 +99,7 @@ impl<'a> SignedRank<'a> {
 
 impl Cut {
     /// `None` where even the whole range misses too often.
-    fn of(n: usize, confidence: Confidence) -> Option<Cut> {
+    fn find(n: usize, confidence: Confidence) -> Option<Cut> {
         if n > EXACT_MAX {
             return Some(Cut::normal(n, confidence));
         }
@@ -178,7 +178,7 @@ mod tests {
             (25, Some(89), Some(68)),
             (30, Some(137), Some(109)),
         ] {
-            let whole = |error| Cut::of(n, Confidence::with_error(error)).map(|cut| cut.whole);
+            let whole = |error| Cut::find(n, Confidence::with_error(error)).map(|cut| cut.whole);
             assert_eq!((whole(0.05), whole(0.01)), (at_5, at_1), "{n}");
         }
     }
@@ -193,7 +193,7 @@ mod tests {
         let mut differences: Vec<f64> =
             before.iter().zip(after).map(|(before, after)| after - before).collect();
         differences.sort_unstable_by(f64::total_cmp);
-        let ranks = SignedRank::of(&differences);
+        let ranks = SignedRank::new(&differences);
         assert!((ranks.estimate().unwrap() + 0.46).abs() < 1e-9);
         let ends = ranks.interval(Confidence::with_error(20.0 / 512.0)).unwrap();
         assert!((ends.low + 0.786).abs() < 1e-9 && (ends.high + 0.010).abs() < 1e-9, "{ends:?}");
@@ -204,7 +204,7 @@ mod tests {
         for error in [0.05, 0.005] {
             let confidence = Confidence::with_error(error);
             let (exact, normal) =
-                (Cut::of(EXACT_MAX, confidence).unwrap(), Cut::normal(EXACT_MAX, confidence));
+                (Cut::find(EXACT_MAX, confidence).unwrap(), Cut::normal(EXACT_MAX, confidence));
             assert!(exact.whole.abs_diff(normal.whole) <= 4, "{exact:?} {normal:?}");
         }
     }
@@ -217,18 +217,19 @@ mod tests {
             all.extend(sorted[at..].iter().map(|other| f64::midpoint(*one, *other)));
         }
         all.sort_unstable_by(f64::total_cmp);
-        let ranks = SignedRank::of(&sorted);
+        let ranks = SignedRank::new(&sorted);
         let found: Vec<f64> = (0..walsh_count(sorted.len())).map(|rank| ranks.walsh(rank)).collect();
         assert_eq!(found, all);
     }
 
     #[test]
     fn too_few_values_have_no_interval_and_equal_ones_no_width() {
-        let interval = |values: &[f64], error| SignedRank::of(values).interval(Confidence::with_error(error));
+        let interval =
+            |values: &[f64], error| SignedRank::new(values).interval(Confidence::with_error(error));
         assert_eq!(interval(&[1.0, 2.0, 3.0, 4.0], 0.05), None);
         assert_eq!(interval(&[1.0; 8], 0.005), None);
         assert_eq!(interval(&[1.0; 9], 0.005), Some(Interval { low: 1.0, high: 1.0 }));
-        assert_eq!(SignedRank::of(&[]).estimate(), None);
+        assert_eq!(SignedRank::new(&[]).estimate(), None);
         let five = interval(&[0.0, 1.0, 2.0, 3.0, 10.0], 0.05).unwrap();
         assert!((five.low + 0.8).abs() < 1e-12 && (five.high - 10.8).abs() < 1e-12);
     }

@@ -26,7 +26,7 @@ pub(crate) struct Pair {
 
 impl Turns {
     /// The turns of these readings, whose numbers are wall times in nanoseconds.
-    pub(crate) fn of<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Turns {
+    pub(crate) fn from_readings<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Turns {
         Turns::from_observations(readings.into_iter().map(Into::into).collect())
     }
 

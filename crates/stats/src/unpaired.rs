@@ -38,7 +38,7 @@ pub struct UnpairedRatio {
 
 impl LogMedian {
     /// Of observations; `None` if there is none.
-    pub fn of(observations: &[Observation]) -> Option<LogMedian> {
+    pub fn from_observations(observations: &[Observation]) -> Option<LogMedian> {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
         let value = median(logs.iter().map(|it| it.value))?;
@@ -64,7 +64,7 @@ impl LogMedian {
 impl UnpairedRatio {
     /// Above one, below one or a tie; `None` where there is no interval.
     pub fn clear(&self) -> Option<Significance> {
-        self.ci95.map(Significance::of)
+        self.ci95.map(Significance::from_interval)
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.clear()), (None, None));
-        assert_eq!(LogMedian::of(&[]), None);
+        assert_eq!(LogMedian::from_observations(&[]), None);
     }
 
     /// Half the 95 % interval that normal noise of this spread gives the median of so many
@@ -125,7 +125,7 @@ mod tests {
             for _ in 0..500 {
                 let a = record(&mut noise, one, between, 1.2e6);
                 let b = record(&mut noise, other, between, 1e6);
-                let of = |all: &[Observation]| LogMedian::of(all).unwrap();
+                let of = |all: &[Observation]| LogMedian::from_observations(all).unwrap();
                 let ends = of(&a).over(&of(&b)).ci95.unwrap();
                 held += u32::from(ends.holds(1.2));
                 reach += (ends.high / ends.low).ln() / 2.0 / 500.0;
@@ -145,7 +145,7 @@ mod tests {
     fn two_records_of_the_same_are_a_tie_as_often_as_promised() {
         let mut noise = Noise::new(13);
         let ties = (0..400).filter(|_| {
-            let mut of = || LogMedian::of(&record(&mut noise, (10, 1), 0.02, 1e6));
+            let mut of = || LogMedian::from_observations(&record(&mut noise, (10, 1), 0.02, 1e6));
             of().unwrap().over(&of().unwrap()).clear() == Some(Significance::Tie)
         });
         let ties = ties.count();
@@ -161,7 +161,7 @@ mod tests {
         ) {
             let of = |values: &[f64]| {
                 let all: Vec<_> = values.iter().zip(0..).map(|(&value, round)| Observation { value, fill: 0, round }).collect();
-                LogMedian::of(&all).unwrap()
+                LogMedian::from_observations(&all).unwrap()
             };
             let (there, back) = (of(&a).over(&of(&b)), of(&b).over(&of(&a)));
             prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);

@@ -68,7 +68,11 @@ impl FileCost {
                 None => cells.push(vec![it]),
             }
         }
-        cells.iter().filter(|cell| cell.len() == 1 + groups).filter_map(|cell| of(record, cell)).collect()
+        cells
+            .iter()
+            .filter(|cell| cell.len() == 1 + groups)
+            .filter_map(|cell| file_cost(record, cell))
+            .collect()
     }
 
     /// The rate of bytes, in bytes per second, with where it lies; `None` where bytes cost nothing
@@ -90,7 +94,7 @@ impl Estimate {
         self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
     }
 
-    fn of(values: &[f64]) -> Estimate {
+    fn from_values(values: &[f64]) -> Estimate {
         #[expect(clippy::cast_precision_loss, reason = "some rounds")]
         let value = values.iter().sum::<f64>() / values.len() as f64;
         Estimate { value, interval: interval_of_mean(values) }
@@ -104,7 +108,7 @@ impl Reading {
 }
 
 /// The costs of one way of reading, by its trials on the tree and each group.
-fn of(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
+fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut by_round = BTreeMap::<u32, Vec<Reading>>::new();
     let mut medians = Vec::new();
     for it in cell {
@@ -123,8 +127,8 @@ fn of(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let whole = by_round.values().filter(|readings| readings.len() == cell.len());
     let costs: Vec<Costs> = whole.filter_map(|readings| fit(readings)).collect();
     let first = cell.first().filter(|_| !costs.is_empty())?;
-    let per_file_ns = Estimate::of(&costs.iter().map(|it| it.file_ns).collect::<Vec<_>>());
-    let per_byte_ns = Estimate::of(&costs.iter().map(|it| it.byte_ns).collect::<Vec<_>>());
+    let per_file_ns = Estimate::from_values(&costs.iter().map(|it| it.file_ns).collect::<Vec<_>>());
+    let per_byte_ns = Estimate::from_values(&costs.iter().map(|it| it.byte_ns).collect::<Vec<_>>());
     let mean = Costs { file_ns: per_file_ns.value, byte_ns: per_byte_ns.value };
     Some(FileCost {
         id: first.trial.id.clone(),

@@ -37,7 +37,7 @@ pub struct LatencySummary {
     pub max_ns: u64,
 }
 
-/// So long took a share of the reads at most.
+/// A quantile of the latency of single reads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quantile {
     /// `p99.9`
@@ -55,8 +55,8 @@ struct Table {
 
 impl LatencySummary {
     /// Of all turns of a trial; `None` without one.
-    pub fn of(turns: &[TurnLatencies]) -> Option<LatencySummary> {
-        let table = Table::of(turns);
+    pub fn from_turns(turns: &[TurnLatencies]) -> Option<LatencySummary> {
+        let table = Table::from_turns(turns);
         let all = table.sum(0..table.turns.len());
         let reads: u64 = all.iter().sum();
         let last = all.iter().rposition(|count| *count > 0)?;
@@ -78,7 +78,7 @@ impl LatencySummary {
 }
 
 impl Table {
-    fn of(turns: &[TurnLatencies]) -> Table {
+    fn from_turns(turns: &[TurnLatencies]) -> Table {
         let counts: Vec<_> = turns.iter().map(|turn| turn.latencies.counts()).collect();
         let mut places: BTreeMap<u64, usize> = counts.iter().flatten().map(|count| (count.ns, 0)).collect();
         places.values_mut().enumerate().for_each(|(at, place)| *place = at);
@@ -145,19 +145,19 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_all_reads_together() {
         // 1 to 100 ns, in two turns: within the first buckets times are exact.
-        let summary = LatencySummary::of(&turns([(1..=50).collect(), (51..=100).collect()])).unwrap();
+        let summary = LatencySummary::from_turns(&turns([(1..=50).collect(), (51..=100).collect()])).unwrap();
         assert_eq!((summary.reads, summary.max_ns), (100, 100));
         let shown: Vec<_> = summary.quantiles.iter().map(|it| (it.name, it.ns)).collect();
         assert_eq!(shown, [("p50", 50), ("p90", 90)], "100 reads show no p99");
         assert!(summary.quantiles.iter().all(|it| it.ci95.is_none()), "two turns show no interval");
-        assert_eq!(LatencySummary::of(&[]), None);
+        assert_eq!(LatencySummary::from_turns(&[]), None);
     }
 
     #[test]
     fn a_quantile_is_shown_as_soon_as_ten_reads_took_longer() {
         let shown = |reads: u64| {
             let summary =
-                LatencySummary::of(&turns([(0..reads).map(|read| 1 + read % 50).collect()])).unwrap();
+                LatencySummary::from_turns(&turns([(0..reads).map(|read| 1 + read % 50).collect()])).unwrap();
             summary.quantiles.last().map(|it| it.name)
         };
         assert_eq!(
@@ -170,11 +170,11 @@ mod tests {
     #[test]
     fn an_interval_is_as_wide_as_turns_differ() {
         let alike = turns((0..20).map(|_| vec![100; 50]));
-        let p50 = LatencySummary::of(&alike).unwrap().quantiles.remove(0);
+        let p50 = LatencySummary::from_turns(&alike).unwrap().quantiles.remove(0);
         assert_eq!((p50.ns, p50.ci95), (100, Some(Interval { low: 100.0, high: 100.0 })));
         // The turns differ, and the reads within each do not.
         let apart = turns((0..20).map(|turn| vec![80 + 2 * turn; 50]));
-        let p50 = LatencySummary::of(&apart).unwrap().quantiles.remove(0);
+        let p50 = LatencySummary::from_turns(&apart).unwrap().quantiles.remove(0);
         let ends = p50.ci95.unwrap();
         assert!(ends.low <= 94.0 && ends.high >= 102.0 && ends.low > 80.0 && ends.high < 118.0, "{ends:?}");
     }

@@ -47,11 +47,11 @@ pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
         };
         timed().find(is_it).map(|alone| rates(record, alone))
     };
-    timed().filter_map(|it| ReaderShares::of(record, it, alone(it).as_ref())).collect()
+    timed().filter_map(|it| ReaderShares::from_trial(record, it, alone(it).as_ref())).collect()
 }
 
 impl<'a> ReaderShares<'a> {
-    fn of(
+    fn from_trial(
         record: &Record,
         trial: &'a TrialRecord,
         alone: Option<&BTreeMap<u32, Vec<f64>>>,

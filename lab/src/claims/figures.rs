@@ -26,7 +26,7 @@ pub const HERE: &str = "here";
 
 /// What one side knows.
 #[derive(Debug, Clone)]
-pub(super) struct Figures<'a> {
+pub(super) struct Dataset<'a> {
     side: Side,
     /// `None` for a published table.
     record: Option<&'a Record>,
@@ -34,7 +34,7 @@ pub(super) struct Figures<'a> {
 
 /// Why a side does not know a quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lack {
+pub(super) enum MissingFigure {
     /// No trial of the record has this name.
     Absent(String),
     /// No published case has this name.
@@ -49,27 +49,27 @@ pub(super) enum Lack {
     NoNumber(String),
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for MissingFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Lack::Absent(trial) => write!(f, "{trial} did not take part"),
-            Lack::NotPublished(trial) => write!(f, "its tables do not have {trial}"),
-            Lack::Unmeasured { trial, why } => write!(f, "{trial} has no reading: {why}"),
-            Lack::NoNumber(why) => f.write_str(why),
+            MissingFigure::Absent(trial) => write!(f, "{trial} did not take part"),
+            MissingFigure::NotPublished(trial) => write!(f, "its tables do not have {trial}"),
+            MissingFigure::Unmeasured { trial, why } => write!(f, "{trial} has no reading: {why}"),
+            MissingFigure::NoNumber(why) => f.write_str(why),
         }
     }
 }
 
-impl<'a> Figures<'a> {
+impl<'a> Dataset<'a> {
     /// The machines of a publication; none where the name is unknown.
-    pub(super) fn published(name: &str) -> Vec<Figures<'static>> {
+    pub(super) fn published(name: &str) -> Vec<Dataset<'static>> {
         let sides = published::sides(name).unwrap_or_default();
-        sides.into_iter().map(|side| Figures { side, record: None }).collect()
+        sides.into_iter().map(|side| Dataset { side, record: None }).collect()
     }
 
-    pub(super) fn of_record(record: &'a Record) -> Figures<'a> {
+    pub(super) fn of_record(record: &'a Record) -> Dataset<'a> {
         let side = Side::of_record(record, HERE, "");
-        Figures { side, record: Some(record) }
+        Dataset { side, record: Some(record) }
     }
 
     pub(super) fn is_record(&self) -> bool {
@@ -96,7 +96,7 @@ impl<'a> Figures<'a> {
         self.side.facts.get(name)?.as_str()
     }
 
-    pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, Lack> {
+    pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         match self.record {
             _ if quantity.trial == THE_DRIVE => self.drive(),
             None => self.of_table(quantity),
@@ -110,53 +110,60 @@ impl<'a> Figures<'a> {
         self.case(quantity).ok()?.key.size_bytes
     }
 
-    fn drive(&self) -> Result<Operand, Lack> {
+    fn drive(&self) -> Result<Operand, MissingFigure> {
         let Some(record) = self.record else {
             let sheet = self.fact(SHEET_FACT).map(Operand::exact);
-            return sheet.ok_or_else(|| Lack::NoNumber("no data sheet of the drive is known".to_owned()));
+            return sheet
+                .ok_or_else(|| MissingFigure::NoNumber("no data sheet of the drive is known".to_owned()));
         };
         let limits = verdict::limits(record);
         let of_device = |kind, unit| (kind, unit) == (LimitKind::Device, LimitUnit::BytesPerSecond);
         let best = limits.iter().filter(|it| of_device(it.kind, it.unit)).max_by_key(|it| it.value);
-        let limit = best.ok_or_else(|| Lack::NoNumber("no control measured the drive".to_owned()))?;
+        let limit =
+            best.ok_or_else(|| MissingFigure::NoNumber("no control measured the drive".to_owned()))?;
         #[expect(clippy::cast_precision_loss, reason = "a rate of three digits")]
         let float = |value: u64| value as f64;
         let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
         Ok(Operand::Single(Estimate { value: float(limit.value), ci95: ends }))
     }
 
-    fn of_table(&self, quantity: &Quantity) -> Result<Operand, Lack> {
+    fn of_table(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let metric = quantity.published_metric.unwrap_or(quantity.metric);
         if quantity.sizes.is_some() && quantity.published_metric.is_none() {
-            return Err(Lack::NoNumber("its tables do not list single sizes".to_owned()));
+            return Err(MissingFigure::NoNumber("its tables do not list single sizes".to_owned()));
         }
         let case = self.case(quantity)?;
         let not_published =
-            || Lack::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
+            || MissingFigure::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
         let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
         let stored = || stored().map(|bytes| Operand::Single(Estimate::alone(bytes)));
         number(case, metric).or_else(stored).ok_or_else(not_published)
     }
 
-    fn of_trials(&self, quantity: &Quantity) -> Result<Operand, Lack> {
+    fn of_trials(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
         let case = self.case(quantity)?;
         if let Some(outcome) = &case.unmeasured {
             let why = format!("{}: {}", outcome.word(), outcome.reason().unwrap_or("no reading stands"));
-            return Err(Lack::Unmeasured { trial: quantity.trial.clone(), why });
+            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
         }
         if case.figures.is_empty() {
             let why = "the run ended before its first one".to_owned();
-            return Err(Lack::Unmeasured { trial: quantity.trial.clone(), why });
+            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
         }
-        let lack =
-            || Lack::NoNumber(format!("{} of {} was not metered", quantity.metric.name(), quantity.trial));
+        let lack = || {
+            MissingFigure::NoNumber(format!(
+                "{} of {} was not metered",
+                quantity.metric.name(),
+                quantity.trial
+            ))
+        };
         number(case, quantity.metric).ok_or_else(lack)
     }
 
     /// The case of a quantity. One name may be a label, a file's and a server's trial, cold and
     /// warm: a label comes before a trial's name, a file before a server, cold before warm, and
     /// what was measured before all that was not.
-    fn case(&self, quantity: &Quantity) -> Result<&Case, Lack> {
+    fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
         let is_meant = |case: &&Case| {
             let state = self.record.is_none() || quantity.state.is_none() || case.key.state == quantity.state;
             state && case.names.contains(&quantity.trial)
@@ -167,9 +174,9 @@ impl<'a> Figures<'a> {
             (case.figures.is_empty(), case.name != quantity.trial, over, warm)
         });
         found.ok_or_else(|| match (self.record, quantity.state) {
-            (None, _) => Lack::NotPublished(quantity.trial.clone()),
-            (Some(_), Some(state)) => Lack::Absent(format!("{} ({state})", quantity.trial)),
-            (Some(_), None) => Lack::Absent(quantity.trial.clone()),
+            (None, _) => MissingFigure::NotPublished(quantity.trial.clone()),
+            (Some(_), Some(state)) => MissingFigure::Absent(format!("{} ({state})", quantity.trial)),
+            (Some(_), None) => MissingFigure::Absent(quantity.trial.clone()),
         })
     }
 }
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_stored_size_of_a_published_file_is_what_the_device_was_read_for() {
-        let mut figures = Figures::published("newlines").swap_remove(0);
+        let mut figures = Dataset::published("newlines").swap_remove(0);
         figures.side.facts.insert(STORED_FACT.to_owned(), 5_300_000_000_u64.into());
         let number = |metric| {
             let (trial, published_metric) = ("Mmap".to_owned(), None);

@@ -8,7 +8,7 @@
 use super::answer::{Answer, Estimate, Found, Shown, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
-use super::figures::{Figures, Lack};
+use super::figures::{Dataset, MissingFigure};
 use super::metric::Metric;
 use super::operand::Operand;
 use super::{machines, order};
@@ -38,8 +38,8 @@ pub struct JudgedClaim {
 
 /// Judges every claim of a file, by a record too where there is one.
 pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
-    let published = file.published.as_deref().map(Figures::published).unwrap_or_default();
-    let here = record.map(Figures::of_record);
+    let published = file.published.as_deref().map(Dataset::published).unwrap_or_default();
+    let here = record.map(Dataset::of_record);
     let claim = |claim: &Claim| JudgedClaim {
         claim: claim.clone(),
         own: if published.is_empty() {
@@ -56,7 +56,7 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     }
 }
 
-fn own(claim: &Claim, published: &[Figures]) -> Answer {
+fn own(claim: &Claim, published: &[Dataset]) -> Answer {
     match &claim.expression {
         Expression::Order(all) => order::rising(published, all),
         Expression::SameOrder(all) => order::same_on_all(published, all),
@@ -72,7 +72,7 @@ fn own(claim: &Claim, published: &[Figures]) -> Answer {
     }
 }
 
-fn by_record(claim: &Claim, published: &[Figures], here: &Figures) -> Answer {
+fn by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
     let record = std::slice::from_ref(here);
     match &claim.expression {
         Expression::Order(all) => order::rising(record, all),
@@ -94,15 +94,19 @@ fn by_record(claim: &Claim, published: &[Figures], here: &Figures) -> Answer {
 
 /// Whether a claim is about memory and the record's files have another size than the published:
 /// what a program needs beside the file then makes another share of the memory.
-fn memory_of_another_size(expression: &Expression, published: &[Figures], here: &Figures) -> Option<Lack> {
+fn memory_of_another_size(
+    expression: &Expression,
+    published: &[Dataset],
+    here: &Dataset,
+) -> Option<MissingFigure> {
     let quantities = expression.quantities().into_iter();
     let mut of_memory = quantities.filter(|it| it.metric == Metric::Of(Measure::Peak));
     of_memory.find_map(|it| machines::alike(here, published.first()?, it).err())
 }
 
 /// The judgement of numbers that each side has alone.
-fn of_numbers(expression: &Expression, bounds: Bounds, sides: &[Figures]) -> Answer {
-    let tally = Tally::new(bounds, sides.iter().any(Figures::is_record));
+fn of_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
+    let tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
     match expression {
         Expression::Ratio { pairs, form } => {
             let tally = of_pairs(tally, pairs, sides, Operand::over);
@@ -128,7 +132,7 @@ fn of_numbers(expression: &Expression, bounds: Bounds, sides: &[Figures]) -> Ans
 fn of_pairs(
     mut tally: Tally,
     pairs: &[Pair],
-    sides: &[Figures],
+    sides: &[Dataset],
     combine: fn(&Operand, &Operand) -> Estimate,
 ) -> Tally {
     for pair in pairs {
@@ -139,7 +143,7 @@ fn of_pairs(
         };
         tally.take_sides(&name, sides, |side| {
             if !side.is_record() && pair.of.state != pair.to.state {
-                return Err(Lack::NoNumber("its tables are of one state of the cache".to_owned()));
+                return Err(MissingFigure::NoNumber("its tables are of one state of the cache".to_owned()));
             }
             Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))
         });
@@ -147,7 +151,7 @@ fn of_pairs(
     tally
 }
 
-fn of_values(mut tally: Tally, all: &[Quantity], sides: &[Figures]) -> Tally {
+fn of_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally {
     for quantity in all {
         tally.take_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
     }
@@ -186,8 +190,8 @@ impl Tally {
     fn take_sides(
         &mut self,
         trials: &str,
-        sides: &[Figures],
-        number: impl Fn(&Figures) -> Result<Estimate, Lack>,
+        sides: &[Dataset],
+        number: impl Fn(&Dataset) -> Result<Estimate, MissingFigure>,
     ) {
         let mut lack = None;
         let before = self.found.len();
@@ -203,7 +207,7 @@ impl Tally {
     }
 
     /// Takes a number in, or why there is none.
-    pub(super) fn take(&mut self, trials: &str, side: &str, number: Result<Estimate, Lack>) {
+    pub(super) fn take(&mut self, trials: &str, side: &str, number: Result<Estimate, MissingFigure>) {
         let estimate = match number {
             Ok(estimate) => estimate,
             Err(lack) => {

@@ -12,7 +12,7 @@ use toml::Spanned;
 
 /// What is wrong in a claims file, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct ParseError {
     /// The byte at which it is.
     pub(super) at: usize,
     /// What is wrong, and what was expected.
@@ -168,7 +168,7 @@ impl OneOrMany {
 
 impl FileLines {
     /// The claims, if every expression is one.
-    pub(super) fn claims(self) -> Result<ClaimsFile, Wrong> {
+    pub(super) fn claims(self) -> Result<ClaimsFile, ParseError> {
         let FileLines { name, source, published, suite, sweep, state, claims } = self;
         let claims = claims.into_iter().map(|lines| lines.claim(state)).collect::<Result<_, _>>()?;
         let answered_by = match (suite, sweep) {
@@ -181,7 +181,7 @@ impl FileLines {
 }
 
 impl ClaimLines {
-    fn claim(self, state: Option<CacheState>) -> Result<Claim, Wrong> {
+    fn claim(self, state: Option<CacheState>) -> Result<Claim, ParseError> {
         self.check_fields()?;
         let bounds = self.bounds()?;
         let expression = self.expression(state)?;
@@ -213,7 +213,7 @@ impl ClaimLines {
         all.into_iter().flatten().collect()
     }
 
-    fn check_fields(&self) -> Result<(), Wrong> {
+    fn check_fields(&self) -> Result<(), ParseError> {
         let kind = *self.kind.get_ref();
         let fields = KINDS.iter().find(|it| it.kind == kind).expect("every kind is in the table");
         let present = self.present();
@@ -230,7 +230,7 @@ impl ClaimLines {
             let known: Vec<&str> = [fields.needs, fields.takes, bounds].concat();
             let cause =
                 format!("'{name}' does not belong to kind '{}', expected {}", fields.word, known.join(", "));
-            return Err(Wrong { at: *at, cause });
+            return Err(ParseError { at: *at, cause });
         }
         if fields.has_bounds && self.at_least.is_none() && self.at_most.is_none() {
             let word = fields.word;
@@ -239,11 +239,11 @@ impl ClaimLines {
         Ok(())
     }
 
-    fn wrong_kind(&self, cause: String) -> Wrong {
-        Wrong { at: self.kind.span().start, cause }
+    fn wrong_kind(&self, cause: String) -> ParseError {
+        ParseError { at: self.kind.span().start, cause }
     }
 
-    fn bounds(&self) -> Result<Bounds, Wrong> {
+    fn bounds(&self) -> Result<Bounds, ParseError> {
         let value = |bound: &Option<Spanned<f64>>| bound.as_ref().map(|it| *it.get_ref());
         let bounds = Bounds { at_least: value(&self.at_least), at_most: value(&self.at_most) };
         for bound in [&self.at_least, &self.at_most].into_iter().flatten() {
@@ -259,7 +259,7 @@ impl ClaimLines {
         }
     }
 
-    fn expression(&self, state: Option<CacheState>) -> Result<Expression, Wrong> {
+    fn expression(&self, state: Option<CacheState>) -> Result<Expression, ParseError> {
         Ok(match self.kind.get_ref() {
             Kind::Ratio => Expression::Ratio { pairs: self.pairs(state)?, form: RatioForm::Times },
             Kind::Share => Expression::Ratio { pairs: self.shares(state)?, form: RatioForm::Share },
@@ -281,7 +281,7 @@ impl ClaimLines {
         })
     }
 
-    fn within(&self) -> Result<f64, Wrong> {
+    fn within(&self) -> Result<f64, ParseError> {
         match &self.within {
             Some(within) if *within.get_ref() > 1.0 && within.get_ref().is_finite() => Ok(*within.get_ref()),
             Some(within) => Err(wrong(within, "expected a factor above 1".to_owned())),
@@ -289,7 +289,7 @@ impl ClaimLines {
         }
     }
 
-    fn quantity(&self, trial: &str, state: Option<CacheState>) -> Result<Quantity, Wrong> {
+    fn quantity(&self, trial: &str, state: Option<CacheState>) -> Result<Quantity, ParseError> {
         Ok(Quantity {
             trial: trial.to_owned(),
             metric: self.metric.as_ref().map_or(Metric::WALL, |it| *it.get_ref()),
@@ -299,7 +299,7 @@ impl ClaimLines {
         })
     }
 
-    fn trials(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, Wrong> {
+    fn trials(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, ParseError> {
         let Some(trials) = &self.trials else { return Ok(Vec::new()) };
         if trials.get_ref().len() < least {
             return Err(wrong(trials, format!("expected {least} trials or more")));
@@ -308,7 +308,7 @@ impl ClaimLines {
     }
 
     /// Only the first of a pair is of the sizes: the second is what a part is held against.
-    fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, Wrong> {
+    fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let Some(pairs) = &self.pairs else { return Ok(Vec::new()) };
         if pairs.get_ref().is_empty() {
             return Err(wrong(pairs, "expected pairs such as { of = \"…\", to = \"…\" }".to_owned()));
@@ -329,7 +329,7 @@ impl ClaimLines {
     }
 
     /// Two numbers of the same trial.
-    fn shares(&self, state: Option<CacheState>) -> Result<Vec<Pair>, Wrong> {
+    fn shares(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let share = |of: Quantity| {
             let metric = self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref());
             let to = Quantity { metric, published_metric: None, ..of.clone() };
@@ -339,8 +339,8 @@ impl ClaimLines {
     }
 }
 
-fn wrong<T>(field: &Spanned<T>, cause: String) -> Wrong {
-    Wrong { at: field.span().start, cause }
+fn wrong<T>(field: &Spanned<T>, cause: String) -> ParseError {
+    ParseError { at: field.span().start, cause }
 }
 
 fn text(field: Option<&Spanned<String>>) -> String {
@@ -348,7 +348,7 @@ fn text(field: Option<&Spanned<String>>) -> String {
 }
 
 /// `100kB..1MB`, both ends included.
-fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, Wrong> {
+fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, ParseError> {
     let range = text.get_ref().split_once("..").and_then(|(low, high)| {
         let (low, high): (Bytes, Bytes) = (low.parse().ok()?, high.parse().ok()?);
         (low <= high).then_some(low.0..=high.0)

@@ -5,7 +5,7 @@
 use super::answer::{Answer, Estimate, Found, Shown};
 use super::bounds::Bounds;
 use super::claim::Quantity;
-use super::figures::{Figures, Lack, ns_per_byte, rate_of};
+use super::figures::{Dataset, MissingFigure, ns_per_byte, rate_of};
 use super::judge::Tally;
 use super::operand::Operand;
 use crate::analysis::compare::Unit;
@@ -14,12 +14,12 @@ use crate::units::Bytes;
 use std::collections::BTreeMap;
 
 /// The first machine with this in its name.
-pub(super) fn named<'a, 'r>(machines: &'a [Figures<'r>], name: &str) -> Option<&'a Figures<'r>> {
+pub(super) fn named<'a, 'r>(machines: &'a [Dataset<'r>], name: &str) -> Option<&'a Dataset<'r>> {
     machines.iter().find(|it| it.name() == name)
 }
 
 /// Each trial on one machine over the same on another.
-pub(super) fn compare(of: &Figures, to: &Figures, trials: &[Quantity], bounds: &Bounds) -> Answer {
+pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &Bounds) -> Answer {
     let mut tally = Tally::new(*bounds, of.is_record());
     for trial in trials {
         let ratio = || {
@@ -41,7 +41,7 @@ pub(super) fn compare(of: &Figures, to: &Figures, trials: &[Quantity], bounds: &
 
 /// Why two machines do not share a fact; `None` if they do. Publications call a processor by its
 /// short name.
-pub(super) fn differing(here: &Figures, there: &Figures, fact: &str) -> Option<String> {
+pub(super) fn differing(here: &Dataset, there: &Dataset, fact: &str) -> Option<String> {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
     let other = there.fact_words(fact).unwrap_or("known");
     let is_same = here.fact_words(fact).is_some_and(|own| letters(own).contains(&letters(other)));
@@ -52,16 +52,16 @@ pub(super) fn differing(here: &Figures, there: &Figures, fact: &str) -> Option<S
 const SIZE_SLACK: u64 = 100;
 
 /// Whether both read files of one size, where the number depends on it.
-pub(super) fn alike(of: &Figures, to: &Figures, trial: &Quantity) -> Result<(), Lack> {
+pub(super) fn alike(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), MissingFigure> {
     let (Some(a), Some(b)) = (of.size_bytes(trial), to.size_bytes(trial)) else { return Ok(()) };
     if trial.metric.unit() == Unit::BytesPerSecond || a.abs_diff(b) <= a.max(b) / SIZE_SLACK {
         return Ok(());
     }
-    Err(Lack::NoNumber(format!("the files differ in size: {} here, {} there", Bytes(a), Bytes(b))))
+    Err(MissingFigure::NoNumber(format!("the files differ in size: {} here, {} there", Bytes(a), Bytes(b))))
 }
 
 /// Time per byte over a fact: a point for each value of the fact.
-fn points(machines: &[Figures], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
+fn points(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     let mut at: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
     for machine in machines {
         let (Some(x), Ok(rate)) = (machine.fact(fact), machine.operand(&rate_of(of))) else { continue };
@@ -74,12 +74,12 @@ fn points(machines: &[Figures], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     at.into_values().map(mean).collect()
 }
 
-pub(super) fn line(machines: &[Figures], of: &Quantity, fact: &str) -> Option<LeastSquares> {
+pub(super) fn line(machines: &[Dataset], of: &Quantity, fact: &str) -> Option<LeastSquares> {
     stats::least_squares(&points(machines, of, fact))
 }
 
 /// The slope of the line through the machines.
-pub(super) fn slope(machines: &[Figures], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
+pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
     let Some(fit) = line(machines, of, fact) else {
         return Answer::untold(format!("its tables have too few machines with a known {fact}"));
     };
@@ -92,8 +92,8 @@ pub(super) fn slope(machines: &[Figures], of: &Quantity, fact: &str, bounds: &Bo
 
 /// How many times the time per byte of the line a record's is.
 pub(super) fn beside_line(
-    machines: &[Figures],
-    here: &Figures,
+    machines: &[Dataset],
+    here: &Dataset,
     of: &Quantity,
     fact: &str,
     within: f64,

@@ -32,4 +32,4 @@ pub use judge::{JudgedClaim, JudgedClaims, judge};
 pub use metric::Metric;
 
 #[cfg(doc)]
-use figures::Figures;
+use figures::Dataset;

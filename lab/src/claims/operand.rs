@@ -75,9 +75,8 @@ impl Operand {
 
     fn log_median(&self) -> LogMedian {
         match self {
-            Operand::Readings { observations, .. } => {
-                LogMedian::of(observations).unwrap_or_else(|| LogMedian::from_published(f64::NAN))
-            }
+            Operand::Readings { observations, .. } => LogMedian::from_observations(observations)
+                .unwrap_or_else(|| LogMedian::from_published(f64::NAN)),
             Operand::Single(Estimate { value, ci95 }) => {
                 let log = |value: f64| value.max(1.0).ln();
                 LogMedian {

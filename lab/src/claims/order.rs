@@ -4,7 +4,7 @@
 use super::answer::{Answer, Found, Shown, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::Quantity;
-use super::figures::Figures;
+use super::figures::Dataset;
 use super::operand::Operand;
 
 /// Pairs of an order by what was found of them.
@@ -21,7 +21,7 @@ struct PairCount {
 
 impl PairCount {
     /// Counts a pair, of which the second should be higher.
-    fn add(&mut self, side: &Figures, pair: [&Quantity; 2], operands: [&Operand; 2]) {
+    fn add(&mut self, side: &Dataset, pair: [&Quantity; 2], operands: [&Operand; 2]) {
         let [lower, higher] = operands;
         let estimate = higher.over(lower);
         let position = match estimate.ci95 {
@@ -68,7 +68,7 @@ impl PairCount {
 }
 
 /// Whether each number is less than the next, on every side.
-pub(super) fn rising(sides: &[Figures], all: &[Quantity]) -> Answer {
+pub(super) fn rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     let mut count = PairCount::default();
     for side in sides {
         for pair in all.windows(2) {
@@ -82,7 +82,7 @@ pub(super) fn rising(sides: &[Figures], all: &[Quantity]) -> Answer {
 }
 
 /// How many ranks differ between the first machine and any other.
-pub(super) fn same_on_all(machines: &[Figures], all: &[Quantity]) -> Answer {
+pub(super) fn same_on_all(machines: &[Dataset], all: &[Quantity]) -> Answer {
     let ranks: Vec<Vec<usize>> = machines.iter().filter_map(|side| ranks(side, all)).collect();
     let Some((first, others)) = ranks.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Answer::untold("its tables have these of one machine only");
@@ -95,7 +95,7 @@ pub(super) fn same_on_all(machines: &[Figures], all: &[Quantity]) -> Answer {
 
 /// The rank of each; `None` where one has no number. Of equal numbers, the one that is listed first
 /// comes first.
-fn ranks(side: &Figures, all: &[Quantity]) -> Option<Vec<usize>> {
+fn ranks(side: &Dataset, all: &[Quantity]) -> Option<Vec<usize>> {
     let values = values(side, all)?;
     let rank = |at: usize| {
         let is_before = |other: usize| (values[other], other) < (values[at], at);
@@ -104,13 +104,13 @@ fn ranks(side: &Figures, all: &[Quantity]) -> Option<Vec<usize>> {
     Some((0..all.len()).map(rank).collect())
 }
 
-fn values(side: &Figures, all: &[Quantity]) -> Option<Vec<f64>> {
+fn values(side: &Dataset, all: &[Quantity]) -> Option<Vec<f64>> {
     all.iter().map(|it| Some(side.operand(it).ok()?.estimate().value)).collect()
 }
 
 /// Whether the order of the first machine is that of a record: pair by pair, without the pairs that
 /// tie on the first machine.
-pub(super) fn same_here(machine: Option<&Figures>, here: &Figures, all: &[Quantity]) -> Answer {
+pub(super) fn same_here(machine: Option<&Dataset>, here: &Dataset, all: &[Quantity]) -> Answer {
     let Some(published) = machine.and_then(|machine| values(machine, all)) else {
         return Answer::untold("no published order is known");
     };

@@ -3,7 +3,7 @@
 
 use super::answer::Estimate;
 use super::claim::Quantity;
-use super::figures::Lack;
+use super::figures::MissingFigure;
 use super::metric::Metric;
 use super::operand::Operand;
 use crate::analysis::compare::Measure;
@@ -17,9 +17,10 @@ const WRITE: &str = "write";
 const READ: &str = "read";
 
 /// The numbers of a quantity in the record of a sweep.
-pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, Lack> {
+pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
     let swept = record.swept();
-    let series = find(&swept, &quantity.trial).ok_or_else(|| Lack::Absent(quantity.trial.clone()))?;
+    let series =
+        find(&swept, &quantity.trial).ok_or_else(|| MissingFigure::Absent(quantity.trial.clone()))?;
     match quantity.metric {
         Metric::Of(Measure::Slope) => line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line),
         Metric::FixedCost => line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line),
@@ -36,8 +37,8 @@ fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
     }
 }
 
-fn no_line() -> Lack {
-    Lack::NoNumber("no line goes through the files: sizes are too few".to_owned())
+fn no_line() -> MissingFigure {
+    MissingFigure::NoNumber("no line goes through the files: sizes are too few".to_owned())
 }
 
 fn line(series: &SweepSeries) -> Option<LeastSquares> {
@@ -68,20 +69,20 @@ fn readings(
     series: &SweepSeries,
     metric: Metric,
     sizes: Option<&RangeInclusive<u64>>,
-) -> Result<Operand, Lack> {
+) -> Result<Operand, MissingFigure> {
     let is_meant = |point: &Point| sizes.is_none_or(|sizes| sizes.contains(&point.size_bytes));
     let files = (0..).zip(&series.points).filter(|(_, point)| is_meant(point));
     let files: Vec<(u32, &Point)> = files.filter(|(_, point)| point.size_bytes > 0).collect();
     if let Some(sizes) = sizes.filter(|_| files.is_empty()) {
         let (low, high) = (Bytes(*sizes.start()), Bytes(*sizes.end()));
-        return Err(Lack::NoNumber(format!("no file has a size from {low} to {high}")));
+        return Err(MissingFigure::NoNumber(format!("no file has a size from {low} to {high}")));
     }
     let observation = |(nth, point): (u32, &Point)| {
         Some(Observation { value: number(point, metric)?, fill: nth, round: nth })
     };
     let observations: Vec<Observation> = files.into_iter().filter_map(observation).collect();
     if observations.is_empty() {
-        return Err(Lack::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
+        return Err(MissingFigure::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
     }
     Ok(Operand::Readings { group: series.name.clone(), observations })
 }

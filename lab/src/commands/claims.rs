@@ -48,7 +48,7 @@ pub struct ClaimsArgs {
 pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let (name, record) = args.words()?;
     let record = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
-    let inputs = Inputs::of(record.iter().chain(&args.claims).map(PathBuf::as_path));
+    let inputs = Inputs::at(record.iter().chain(&args.claims).map(PathBuf::as_path));
     output_file::check(&args.files(), &inputs)?;
     let record = record.map(|path| Record::read(&path)).transpose()?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {

@@ -110,7 +110,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     args.facts.iter().try_for_each(|fact| fact.give(&mut sides))?;
     let fit = args.fit(&sides)?;
     let measures = args.measures(&sides);
-    let mut comparison = Comparison::of(sides, &measures, args.stats, args.force)?;
+    let mut comparison = Comparison::new(sides, &measures, args.stats, args.force)?;
     comparison.lists_percentiles = args.percentiles;
     if args.datasheet.is_none() && args.fit.is_none() && comparison.sides.len() == 1 {
         comparison.sheets.clear();

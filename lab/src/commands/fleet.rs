@@ -154,7 +154,7 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let [word] = &race.targets[..] else {
         bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
     };
-    let paths = Paths::of(word)?;
+    let paths = Paths::parse(word)?;
     if *share == ShareOption::Own && !paths.has_rank() {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
@@ -192,7 +192,7 @@ enum Paths {
 
 impl Paths {
     /// Of a word on the command line.
-    fn of(word: &Path) -> anyhow::Result<Paths> {
+    fn parse(word: &Path) -> anyhow::Result<Paths> {
         let Some(list) = word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from) else {
             return Ok(Paths::Pattern(word.to_owned()));
         };
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_rank_is_put_into_its_path() {
-        let of_rank = |word: &str| Paths::of(Path::new(word)).unwrap().of_rank(12).unwrap();
+        let of_rank = |word: &str| Paths::parse(Path::new(word)).unwrap().of_rank(12).unwrap();
         assert_eq!(of_rank("/s/{rank}/f.{rank}"), Path::new("/s/12/f.12"));
         assert_eq!(of_rank("/s/f"), Path::new("/s/f"));
     }
@@ -236,12 +236,12 @@ mod tests {
     fn the_path_of_each_rank_is_a_line_of_a_list() {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), "/a/x\n\n  /b/y\n").unwrap();
-        let paths = Paths::of(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
+        let paths = Paths::parse(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
         assert!(paths.has_rank());
         assert_eq!(paths.of_rank(1).unwrap(), Path::new("/b/y"));
         let why = paths.of_rank(2).unwrap_err().to_string();
         assert!(why.ends_with(": it has 2 paths, and none for rank 2"), "{why}");
-        let missing = format!("{:#}", Paths::of(Path::new("@/no/such/list")).unwrap_err());
+        let missing = format!("{:#}", Paths::parse(Path::new("@/no/such/list")).unwrap_err());
         assert!(missing.starts_with("/no/such/list: "), "{missing}");
     }
 

@@ -53,7 +53,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
                 width: output::terminal_width(),
                 color: crate::commands::options::ColorWhen::Auto.is_on(&std::io::stdout()),
             };
-            let page = Page::of(&Record::read(&path)?);
+            let page = Page::from_record(&Record::read(&path)?);
             out.write_all(report::terminal(&page, style, Some(&shown(&path))).as_bytes())?;
         }
         Some(HistoryVerb::Rm { names }) => {
@@ -84,7 +84,7 @@ fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
         };
         let names = meant.into_iter().chain(entry.names.iter().cloned()).collect();
         match &entry.record {
-            Ok(record) => report::HistoryLine::of(names, record, &shown(&entry.folder)),
+            Ok(record) => report::HistoryLine::from_record(names, record, &shown(&entry.folder)),
             Err(error) => report::HistoryLine::broken(names, &error.to_string()),
         }
     };

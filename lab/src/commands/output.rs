@@ -77,10 +77,10 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.of_no_fleet().with_context(|| shown(&path))?;
         let live = Live::begin(shown_progress(options));
-        let mut recorder = Recorder::of(writer, live);
+        let mut recorder = Recorder::resume_with(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
         let mut inputs = files_of(experiment.targets(), options)?;
-        inputs.join(Inputs::of([path.as_path()]));
+        inputs.join(Inputs::at([path.as_path()]));
         check_options(options, &inputs)?;
         save(options, &path)?;
         experiment.introduce(&mut recorder)?;
@@ -93,7 +93,7 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
     until_interrupted(|| {
         check_options(options, &Inputs::default())?;
         let live = Live::begin(shown_progress(options));
-        let Some(prepared) = PreparedSweep::of(config)? else { return Ok(interrupt::EXIT_CODE) };
+        let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::EXIT_CODE) };
         in_new_folder(options, &live, |folder, recorder| {
             let experiment = Experiment::of_sweep(config, prepared, folder.path());
             begin_and_execute(experiment, recorder, options)
@@ -118,7 +118,7 @@ fn check_before_runs(
     config: &RunConfig,
     examined: &[ExaminedTargets],
 ) -> anyhow::Result<()> {
-    let mut inputs = Inputs::of(config.rosters.iter().chain(&config.suite_file).map(PathBuf::as_path));
+    let mut inputs = Inputs::at(config.rosters.iter().chain(&config.suite_file).map(PathBuf::as_path));
     inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
     check_options(options, &inputs)?;
     if let Some(folder) = &options.output {
@@ -150,7 +150,7 @@ pub(super) fn files_of<'a>(
 /// The files that a record is about, and its own.
 pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
     let targets: Vec<PathBuf> = record.targets.iter().map(TargetFacts::place).collect();
-    Inputs::of(targets.iter().map(PathBuf::as_path).chain([path]))
+    Inputs::at(targets.iter().map(PathBuf::as_path).chain([path]))
 }
 
 /// Runs an experiment on the targets of one run.
@@ -244,7 +244,7 @@ pub(super) fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()>
 
 /// Writes the page beside the record, the table to standard output, and the exports.
 fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
-    let mut page = Page::of(record);
+    let mut page = Page::from_record(record);
     page.lists_all |= options.lists_all;
     page.center = options.stats;
     if let Some(file) = &options.claims {
@@ -287,6 +287,6 @@ pub(super) fn terminal_width() -> u16 {
 pub(super) fn check_options(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
     let mut inputs = inputs.clone();
-    inputs.extend(options.claims.as_deref().and_then(FileId::of));
+    inputs.extend(options.claims.as_deref().and_then(FileId::at));
     Ok(output_file::check(&options.files(), &inputs)?)
 }

@@ -11,7 +11,7 @@ use crate::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all, trans
 use crate::experiment::watched_file::WatchedFile;
 use crate::experiment::{Experiment, FirstLines, InterruptedRun, LineUp, participants};
 use crate::fleet::Job;
-use crate::fleet::agreement::{self, Agreement, Terms, Told};
+use crate::fleet::agreement::{self, Agreement, RankStatement, Terms};
 use crate::fleet::role::{self, Role};
 use crate::fleet::witness::Witness;
 use crate::folder::RunFolder;
@@ -80,7 +80,7 @@ pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCod
         let done = match reopened? {
             Some(Reopened { run, writer, fleet }) => {
                 let rank = Rank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
-                rank.lead(run.of_rank(0).map(Work::rest), Some(writer), options)
+                rank.lead(run.of_rank(0).map(RankRun::rest), Some(writer), options)
             }
             None => {
                 let rank = Rank { job: &job, share: task.share(), before: None, hidden: task.hidden() };
@@ -111,15 +111,15 @@ impl Task<'_> {
     }
 
     /// What a rank that has no record prepares.
-    fn work(self, beginning: Beginning, rank: u32, readers: NonZero<u32>) -> anyhow::Result<Work> {
+    fn work(self, beginning: Beginning, rank: u32, readers: NonZero<u32>) -> anyhow::Result<RankRun> {
         match (beginning, self) {
-            (Beginning::Rest(lines), _) => lines.of_rank(rank).map(Work::rest),
+            (Beginning::Rest(lines), _) => lines.of_rank(rank).map(RankRun::rest),
             (Beginning::Anew { seed }, Task::Anew(run)) => {
                 let NewRun { mut config, target, fleet } = *run;
                 config.rules.seed = seed;
                 let counts = fleet.counts.as_ref().map(|counts| counts.among(readers.get())).transpose()?;
                 let specs = vec![target(rank, readers)?];
-                Ok(Work::Anew(Box::new(NewWork { config, specs, counts })))
+                Ok(RankRun::Anew(Box::new(NewWork { config, specs, counts })))
             }
             (Beginning::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
         }
@@ -159,7 +159,7 @@ fn watch(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
     let file = WatchedFile::open(path);
     let told = file.as_ref().map_err(|error| format!("{error:#}"));
     let told = told.and_then(|file| file.credentials().map_err(|error| format!("{error:#}")));
-    let agreed = agreement::agree(job, Terms::default(), told.map(Told::Witness))?;
+    let agreed = agreement::agree(job, Terms::default(), told.map(RankStatement::Witness))?;
     let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
     Witness::new(Rc::clone(job), &agreement, file.cache).serve()?;
     Ok(0)
@@ -184,7 +184,7 @@ fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
 }
 
 /// What a rank prepares.
-enum Work {
+enum RankRun {
     Anew(Box<NewWork>),
     Rest(Box<InterruptedRun>),
 }
@@ -196,15 +196,15 @@ struct NewWork {
     counts: Option<BTreeSet<u32>>,
 }
 
-impl Work {
-    fn rest(run: InterruptedRun) -> Work {
-        Work::Rest(Box::new(run))
+impl RankRun {
+    fn rest(run: InterruptedRun) -> RankRun {
+        RankRun::Rest(Box::new(run))
     }
 
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let experiment = match self {
-            Work::Anew(work) => work.prepare(live, recorder)?,
-            Work::Rest(run) => Experiment::from_record(*run, recorder, true)?,
+            RankRun::Anew(work) => work.prepare(live, recorder)?,
+            RankRun::Rest(run) => Experiment::from_record(*run, recorder, true)?,
         };
         match experiment.refusal_in_fleet() {
             Some(reason) => bail!(reason),
@@ -265,12 +265,12 @@ impl Rank<'_> {
     /// Rank 0, which shows and records what all do.
     fn lead(
         &self,
-        work: anyhow::Result<Work>,
+        work: anyhow::Result<RankRun>,
         writer: Option<RecordWriter>,
         options: &OutputOptions,
     ) -> anyhow::Result<u8> {
         let live = Live::begin(shown_progress(options));
-        let reopened = writer.map(|writer| Recorder::of(writer, live.clone()));
+        let reopened = writer.map(|writer| Recorder::resume_with(writer, live.clone()));
         let begun = match reopened {
             Some(recorder) => Ok(Begun { folder: None, recorder }),
             None => Begun::anew(options, &live),
@@ -304,7 +304,7 @@ impl Rank<'_> {
     }
 
     /// Another rank, of whose record nothing remains.
-    fn serve(&self, work: anyhow::Result<Work>) -> anyhow::Result<u8> {
+    fn serve(&self, work: anyhow::Result<RankRun>) -> anyhow::Result<u8> {
         let live = Live::begin(Shown::Nothing);
         let folder = tempfile::tempdir();
         let prepared = folder.map_err(anyhow::Error::from).and_then(|folder| {
@@ -328,7 +328,7 @@ impl Rank<'_> {
         };
         let is_hidden = self.hidden.is_some();
         let own = own.map(|own| if is_hidden { own.hidden(self.job.rank()) } else { own });
-        let told = own.map(|own| Told::Reader(Box::new(own)));
+        let told = own.map(|own| RankStatement::Reader(Box::new(own)));
         let terms = Terms { share: self.share, before: self.before.as_ref() };
         match agreement::agree(self.job, terms, told)? {
             Ok(agreement) if is_hidden => Ok(Some(agreement.hidden_witness())),

@@ -65,7 +65,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     if output.parent() != path.parent() {
         name_whole(&mut record, path.parent().unwrap_or(Path::new(".")))?;
     }
-    let mut page = Page::of(&record);
+    let mut page = Page::from_record(&record);
     page.lists_all |= args.all;
     page.judged_claims = judged;
     for file in files.iter().filter(|file| file.option == PAGE) {

@@ -67,7 +67,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let suite = args.suite()?;
     let sampling = args.sampling.values();
     if suite.is_full && !args.output.quiet {
-        notice::show(format!("--full: {}", LongestRun::of(&suite, &sampling)?));
+        notice::show(format!("--full: {}", LongestRun::of_suite(&suite, &sampling)?));
     }
     let user = UserOptions {
         sampling,

@@ -33,7 +33,7 @@ const LOG: &str = "build.log";
 
 /// Where a contender's sources are and where what is built from them goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workplace {
+pub struct BuildDir {
     sources: PathBuf,
 }
 
@@ -89,16 +89,16 @@ impl BuildError {
     }
 }
 
-impl Workplace {
+impl BuildDir {
     /// Where a contender is built; its sources are laid out if need be. `None` for one that is not
     /// built.
-    pub fn of(entry: &RosterEntry) -> Result<Option<Workplace>, BuildError> {
+    pub fn for_entry(entry: &RosterEntry) -> Result<Option<BuildDir>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
         let sources = match &entry.home {
             Some(home) => std::path::absolute(home.join(name)),
             None => sources::laid_out(name),
         };
-        Ok(Some(Workplace { sources: sources.map_err(BuildError::NoSources)? }))
+        Ok(Some(BuildDir { sources: sources.map_err(BuildError::NoSources)? }))
     }
 
     /// `{sources}`
@@ -200,7 +200,7 @@ impl RosterEntry {
     /// Builds the contender. If that fails because a dependency is missing, the error names the
     /// dependency.
     pub fn build(&self) -> Result<(), BuildError> {
-        let Some(place) = Workplace::of(self)? else { return Ok(()) };
+        let Some(place) = BuildDir::for_entry(self)? else { return Ok(()) };
         if self.build.is_empty() {
             return self.missing(&place).map_or(Ok(()), Err);
         }
@@ -208,7 +208,7 @@ impl RosterEntry {
         self.build_locked(&place)
     }
 
-    fn build_locked(&self, place: &Workplace) -> Result<(), BuildError> {
+    fn build_locked(&self, place: &BuildDir) -> Result<(), BuildError> {
         place.run(self).map_err(|error| match error {
             BuildError::Failed { .. } => self.missing(place).unwrap_or(error),
             other => other,
@@ -218,7 +218,9 @@ impl RosterEntry {
     /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
     /// where a dependency is missing.
     pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
-        let Some(place) = Workplace::of(self)?.filter(|place| !place.is_built(self)) else { return Ok(()) };
+        let Some(place) = BuildDir::for_entry(self)?.filter(|place| !place.is_built(self)) else {
+            return Ok(());
+        };
         if let Some(missing) = self.missing(&place) {
             return Err(missing);
         }
@@ -233,12 +235,12 @@ impl RosterEntry {
 
     /// The command that starts it, as it was built.
     pub fn command(&self) -> Result<CommandLine, BuildError> {
-        let place = Workplace::of(self)?;
+        let place = BuildDir::for_entry(self)?;
         self.line(&self.run, place.as_ref())
     }
 
     /// The first program that the contender needs and that is not there.
-    pub fn missing(&self, place: &Workplace) -> Option<BuildError> {
+    pub fn missing(&self, place: &BuildDir) -> Option<BuildError> {
         self.dependency.iter().find_map(|words| {
             let line = match self.line(words, Some(place)) {
                 Ok(line) => line,
@@ -253,11 +255,7 @@ impl RosterEntry {
     }
 
     /// A command of the roster with its places filled in and the contender's environment.
-    pub(super) fn line(
-        &self,
-        words: &[String],
-        place: Option<&Workplace>,
-    ) -> Result<CommandLine, BuildError> {
+    pub(super) fn line(&self, words: &[String], place: Option<&BuildDir>) -> Result<CommandLine, BuildError> {
         self.check_trust(words, place)?;
         let mut words = words.iter().map(|word| self.fill(word, place));
         let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
@@ -271,10 +269,10 @@ impl RosterEntry {
 
     /// The folder of the sources, the program if it is named by a path, and the words that name a
     /// file of the contender. Programs on the PATH are where the user looks for them.
-    fn check_trust(&self, words: &[String], place: Option<&Workplace>) -> Result<(), Distrust> {
+    fn check_trust(&self, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
         // The user named the roster, and so trusts its owner.
         let also = self.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
-        let folder = place.map_or(Path::new(""), Workplace::sources);
+        let folder = place.map_or(Path::new(""), BuildDir::sources);
         let is_path = |(index, word): &(usize, &String)| {
             !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
         };
@@ -288,7 +286,7 @@ impl RosterEntry {
     }
 
     /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
-    pub(super) fn fill(&self, word: &str, place: Option<&Workplace>) -> OsString {
+    pub(super) fn fill(&self, word: &str, place: Option<&BuildDir>) -> OsString {
         let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
         if let Some(place) = place {
             places.push(("{sources}", place.sources().into()));
@@ -399,7 +397,7 @@ mod tests {
         let error = broken.build().unwrap_err();
         assert_eq!(error.to_string(), "broken");
         assert!(fs::read_to_string(error.log().unwrap()).unwrap().contains("first"));
-        assert!(!Workplace::of(&broken).unwrap().unwrap().is_built(&broken));
+        assert!(!BuildDir::for_entry(&broken).unwrap().unwrap().is_built(&broken));
         let text =
             "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
         let missing = entry(folder.path(), text);

@@ -3,7 +3,7 @@
 //!
 //! The planner of an experiment decides which of their methods are measured.
 
-use super::build::{BuildError, Workplace};
+use super::build::{BuildDir, BuildError};
 use super::methods::Contender;
 use super::roster::{Roster, RosterEntry};
 use super::session::{START_TIMEOUT, Session, SessionError};
@@ -141,7 +141,7 @@ impl RosterEntry {
 
     /// The same, with the time that it may take to answer.
     pub fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
-        let place = Workplace::of(self).map_err(unavailable)?;
+        let place = BuildDir::for_entry(self).map_err(unavailable)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
             let missing = self.missing(place).map(unavailable);
             return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
@@ -171,7 +171,7 @@ impl RosterEntry {
 
     /// How a user gets what the contender needs, with the folders of this machine filled in.
     pub fn hint(&self) -> Option<String> {
-        let place = Workplace::of(self).ok().flatten();
+        let place = BuildDir::for_entry(self).ok().flatten();
         let hint = self.fill(self.hint.as_ref()?, place.as_ref());
         Some(hint.to_string_lossy().into_owned())
     }

@@ -34,7 +34,7 @@ impl Languages {
         self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
     }
 
-    pub fn of<'a>(&'a self, contender: &'a str) -> &'a str {
+    pub fn language_of<'a>(&'a self, contender: &'a str) -> &'a str {
         self.0.get(contender).map_or(contender, String::as_str)
     }
 }
@@ -63,13 +63,15 @@ impl LanguageChoice {
         let mut names: Vec<String> = Vec::new();
         for word in words {
             let is_meant = |it: &&RosterEntry| {
-                [it.name.as_str(), languages.of(&it.name)].iter().any(|name| name.eq_ignore_ascii_case(word))
+                [it.name.as_str(), languages.language_of(&it.name)]
+                    .iter()
+                    .any(|name| name.eq_ignore_ascii_case(word))
             };
             let Some(entry) = roster.entries.iter().find(is_meant) else {
-                let known = roster.entries.iter().map(|entry| languages.of(&entry.name).to_owned());
-                return Err(UnknownLanguage { name: word.clone(), nearest: NearestNames::of(word, known) });
+                let known = roster.entries.iter().map(|entry| languages.language_of(&entry.name).to_owned());
+                return Err(UnknownLanguage { name: word.clone(), nearest: NearestNames::find(word, known) });
             };
-            let name = languages.of(&entry.name).to_owned();
+            let name = languages.language_of(&entry.name).to_owned();
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -84,7 +86,8 @@ impl LanguageChoice {
 
     /// Whether trials of a contender may take part.
     pub fn admits(&self, contender: &str) -> bool {
-        let language = self.languages.as_ref().map_or(contender, |languages| languages.of(contender));
+        let language =
+            self.languages.as_ref().map_or(contender, |languages| languages.language_of(contender));
         self.names.is_empty() || self.names.iter().any(|name| name == language)
     }
 }
@@ -98,7 +101,10 @@ mod tests {
     #[test]
     fn a_contender_has_the_language_that_its_roster_states_else_its_name() {
         let languages = Languages::of_roster(&Roster::built_in());
-        assert_eq!(["node", "command", "c"].map(|it| languages.of(it)), ["JavaScript", "commands", "C"]);
+        assert_eq!(
+            ["node", "command", "c"].map(|it| languages.language_of(it)),
+            ["JavaScript", "commands", "C"]
+        );
         let mut record = Record::new(header());
         let stated = |contender: &str, language: Option<&str>| Receipt {
             contender: contender.into(),
@@ -108,7 +114,7 @@ mod tests {
         };
         record.contenders = vec![stated("mine", Some("Zig")), stated("other", None), stated("rust", None)];
         let languages = Languages::of_record(&record);
-        assert_eq!(["mine", "other", "rust"].map(|it| languages.of(it)), ["Zig", "other", "Rust"]);
+        assert_eq!(["mine", "other", "rust"].map(|it| languages.language_of(it)), ["Zig", "other", "Rust"]);
     }
 
     #[test]

@@ -135,7 +135,7 @@ pub struct Turn {
 
 /// What a contender says of a turn.
 #[derive(Default)]
-struct Told {
+struct TurnReply {
     samples: Vec<SampleLine>,
     counts: Vec<CountLine>,
     latencies: Option<Latencies>,
@@ -254,7 +254,7 @@ impl Session {
     ) -> Result<Turn, SessionError> {
         let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let Told { samples, counts, latencies } = self.collect(request, first)?;
+        let TurnReply { samples, counts, latencies } = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
@@ -263,8 +263,8 @@ impl Session {
     }
 
     /// What the contender says of a turn, from the first line of its answer on.
-    fn collect(&mut self, request: TurnRequest, first: Message) -> Result<Told, SessionError> {
-        let Told { mut samples, mut counts, mut latencies } = Told::default();
+    fn collect(&mut self, request: TurnRequest, first: Message) -> Result<TurnReply, SessionError> {
+        let TurnReply { mut samples, mut counts, mut latencies } = TurnReply::default();
         let mut message = first;
         loop {
             match message {
@@ -284,7 +284,7 @@ impl Session {
                 Message::Done { count }
                     if count == request.count && samples.len() as u64 == u64::from(count) =>
                 {
-                    return Ok(Told { samples, counts, latencies });
+                    return Ok(TurnReply { samples, counts, latencies });
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);

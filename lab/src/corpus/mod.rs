@@ -95,7 +95,7 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     check_space(folder, recipe.size_bytes)?;
     make_folder(folder)?;
     let (part, digest) = write(folder, recipe)?;
-    finish(folder, path, part, CorpusNote::of(recipe, digest))
+    finish(folder, path, part, CorpusNote::new(recipe, digest))
 }
 
 /// How the bytes of a file are stored: in an archive, or as they are.
@@ -159,7 +159,7 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
     archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
     part.as_file().sync_all().map_err(at(folder))?;
     let truth = oracle::truth(part.path()).map_err(at(&path))?;
-    let note = CorpusNote::of(recipe, truth.digest).archived(archive, truth.answer.bytes);
+    let note = CorpusNote::new(recipe, truth.digest).archived(archive, truth.answer.bytes);
     finish(folder, path, part, note)
 }
 

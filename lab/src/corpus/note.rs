@@ -36,7 +36,7 @@ pub(super) struct CorpusNote {
 
 impl CorpusNote {
     /// Of a file that is stored as it is.
-    pub(super) fn of(recipe: Recipe, digest: String) -> CorpusNote {
+    pub(super) fn new(recipe: Recipe, digest: String) -> CorpusNote {
         CorpusNote {
             made_by: MADE_BY.to_owned(),
             version: recipe.kind.version(),

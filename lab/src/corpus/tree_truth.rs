@@ -28,7 +28,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(file: &Truth) -> Sums {
+    fn from_truth(file: &Truth) -> Sums {
         let mut products = Products::default();
         products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
         let text_bytes = if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };
@@ -72,7 +72,7 @@ where
             |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| of_file(path, &cause))?;
         bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
-        Ok::<_, io::Error>(Sums::of(&truth))
+        Ok::<_, io::Error>(Sums::from_truth(&truth))
     };
     let paths = paths.map(|path| path.map_err(io::Error::other));
     let sums = thread::scope(|scope| {

@@ -5,7 +5,7 @@ use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::together::of_one_target;
 use super::{Experiment, Procedure, Rounds};
-use crate::fleet::agreement::{Agreement, Answers, Credentials, FileCredentials, WholeFile};
+use crate::fleet::agreement::{Agreement, Answers, RankFacts, RankFileFacts, WholeFile};
 use crate::fleet::crew::Member;
 use crate::fleet::leader::{FleetSampler, Together};
 use crate::fleet::{Job, JobError};
@@ -34,20 +34,20 @@ const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
     /// What this rank says of itself and of what it would measure.
-    pub fn credentials(&self) -> anyhow::Result<Credentials> {
+    pub fn credentials(&self) -> anyhow::Result<RankFacts> {
         let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
         let target = self.targets.first().context("a fleet reads one file")?;
         let facts = &target.target.facts;
         let taking_part = |name: &str| self.plan.trials.iter().any(|it| it.trial.contender() == name);
         let receipts = self.contenders.present().iter().map(|contender| contender.receipt.clone());
-        Ok(Credentials {
+        Ok(RankFacts {
             host: system::host_name(),
             boot: machine::boot(),
             program: format!("{:016x}", xxh3_64(&program)),
             contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
             plan: self.plan.trials.iter().map(digest_of).collect(),
             is_scaled: !self.rank_counts.is_empty(),
-            file: FileCredentials {
+            file: RankFileFacts {
                 path: facts.path.clone(),
                 start_bytes: target.target.part.map(|part| part.start_bytes),
                 whole: self.whole_file()?,

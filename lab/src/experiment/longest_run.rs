@@ -32,7 +32,7 @@ pub struct LongestRun {
 
 impl LongestRun {
     /// Of this suite with the user's options.
-    pub fn of(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<LongestRun> {
+    pub fn of_suite(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<LongestRun> {
         let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(READINGS);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
         let slow_ns =
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_time_is_that_of_all_trials_in_all_states() {
         let suite = suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"");
-        let longest = LongestRun::of(&suite, &SamplingConfig::default()).unwrap();
+        let longest = LongestRun::of_suite(&suite, &SamplingConfig::default()).unwrap();
         assert_eq!((longest.timed, longest.rounds), (Nanos(60_000_000_000), Nanos(120_000_000_000)));
         let said = longest.to_string();
         assert!(
@@ -102,7 +102,7 @@ mod tests {
     fn without_a_time_it_is_that_of_the_readings_at_a_slow_rate() {
         let corpus = "corpus = { kind = \"lines\", size_bytes = 22000000000, seed = 1 }";
         let suite = suite(&format!("max_runs = 10\nstate = \"cold\"\n{corpus}"));
-        let longest = LongestRun::of(&suite, &SamplingConfig::default()).unwrap();
+        let longest = LongestRun::of_suite(&suite, &SamplingConfig::default()).unwrap();
         assert_eq!(longest.of_trial, Nanos(2_200_000_000_000));
         assert_eq!(span(longest.rounds), "74 min");
     }

@@ -142,7 +142,7 @@ fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
         Requested::Reference(name) | Requested::Trial(name) => is_named(name),
         Requested::Contender(name) => trial.contender() == name,
         Requested::Language(name) => {
-            !trial.is_control() && Languages::of_record(record).of(trial.contender()) == name
+            !trial.is_control() && Languages::of_record(record).language_of(trial.contender()) == name
         }
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     use crate::target::source::ServerOptions;
 
     /// How a contender takes part in a race of a file.
-    fn of(contender: &str, trials: TrialOptions) -> Participation {
+    fn part_in_race(contender: &str, trials: TrialOptions) -> Participation {
         taking_part(contender, trials, Suite::race(), Transport::File)
     }
 
@@ -158,7 +158,7 @@ mod tests {
             (reference, Participation::Built),
         ] {
             let named = format!("{:?} {:?}", trials.methods, trials.reference);
-            assert_eq!(of("rust-crates", trials), expected, "{named}");
+            assert_eq!(part_in_race("rust-crates", trials), expected, "{named}");
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
             ("c", with_method("go/*"), Participation::LeftOut),
             ("rust-objects", with_method("*/get"), Participation::LeftOut),
         ] {
-            assert_eq!(of(contender, trials), expected, "{contender}");
+            assert_eq!(part_in_race(contender, trials), expected, "{contender}");
         }
     }
 }

@@ -63,7 +63,7 @@ impl Experiment {
             (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,
         };
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
-        let resume_plan = resume_plan::of(config, &plan, &targets, &inspect);
+        let resume_plan = resume_plan::plan(config, &plan, &targets, &inspect);
         let mut header = preface::header(config.kind, plan.rules.seed, reference);
         header.references = references;
         header.agenda = resume_plan;
@@ -178,7 +178,7 @@ impl<'a> Planning<'a> {
         if self.config.space.is_none() {
             return Ok(PlannedRun { plan, rounds: Rounds::All, reference, references });
         }
-        let tuning = Tuning::of(plan, &self.candidates, reference.as_ref());
+        let tuning = Tuning::new(plan, &self.candidates, reference.as_ref());
         let plan = tuning.plan.clone();
         Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference, references })
     }

@@ -27,11 +27,11 @@ pub struct Recorder {
 impl Recorder {
     /// Begins the record of a run. It has no name until [`Recorder::publish`].
     pub fn begin(folder: &RunFolder, live: Live) -> Result<Recorder, RecordError> {
-        Ok(Recorder::of(RecordWriter::create(&folder.record())?, live))
+        Ok(Recorder::resume_with(RecordWriter::create(&folder.record())?, live))
     }
 
     /// Continues a record.
-    pub fn of(writer: RecordWriter, live: Live) -> Recorder {
+    pub fn resume_with(writer: RecordWriter, live: Live) -> Recorder {
         live.begin_run();
         Recorder { writer, instance: Instance::begin(), live, is_ended: false }
     }

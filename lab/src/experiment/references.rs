@@ -51,7 +51,7 @@ impl Asked {
     /// those of the language with the most trials.
     fn usual(&self, roster: &Roster, read: &[TrialId]) -> Vec<TrialId> {
         let languages = Languages::of_roster(roster);
-        let language = |id: &TrialId| languages.of(&id.method.contender).to_owned();
+        let language = |id: &TrialId| languages.language_of(&id.method.contender).to_owned();
         let all: Vec<String> = read.iter().map(language).collect();
         let usual = read.iter().filter(|id| snippet::is_usual(&id.method));
         let mut usual: Vec<TrialId> = usual.cloned().collect();

@@ -11,7 +11,7 @@ use crate::target::source::ServerOptions;
 use std::path::PathBuf;
 
 /// The plan of a run; `None` for one that cannot be resumed.
-pub(super) fn of(
+pub(super) fn plan(
     config: &RunConfig,
     plan: &Plan,
     targets: &[OpenTarget],

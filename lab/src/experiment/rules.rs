@@ -28,12 +28,12 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
         (None, Some(text)) => time(text, "max_time")?,
-        (None, None) if suite.is_full => LongestRun::of(suite, user)?.of_trial,
+        (None, None) if suite.is_full => LongestRun::of_suite(suite, user)?.of_trial,
         (None, None) => MAX_TIME,
     };
     let budget = match (user.budget, &suite.budget) {
         (Some(own), _) => Budget::Firm(own),
-        (None, _) if suite.is_full => Budget::Advised(LongestRun::of(suite, user)?.rounds),
+        (None, _) if suite.is_full => Budget::Advised(LongestRun::of_suite(suite, user)?.rounds),
         (None, Some(text)) => Budget::Advised(time(text, "budget")?),
         (None, None) => Budget::Advised(ADVISED_BUDGET),
     };

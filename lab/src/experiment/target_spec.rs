@@ -82,23 +82,23 @@ impl TargetSpec {
             word if s3::is_object(word) => Transport::S3,
             _ => over,
         };
-        TargetSpec::of(word, TargetForm { archive: None, over })
+        TargetSpec::from_word(word, TargetForm { archive: None, over })
     }
 
     /// What is read as it is, whole.
-    fn of(word: &Path, form: TargetForm) -> TargetSpec {
+    fn from_word(word: &Path, form: TargetForm) -> TargetSpec {
         TargetSpec { word: word.to_owned(), form, split: None, tree: None, places: None, dictionary: None }
     }
 
     /// A file, plain or an archive.
     pub fn of_form(archive: Form, path: &Path) -> TargetSpec {
-        TargetSpec::of(path, TargetForm { archive, over: Transport::File })
+        TargetSpec::from_word(path, TargetForm { archive, over: Transport::File })
     }
 
     /// The files of a tree.
     pub fn of_tree(request: TreeRequest) -> TargetSpec {
         let whole =
-            TargetSpec::of(request.source.path(), TargetForm { archive: None, over: Transport::Tree });
+            TargetSpec::from_word(request.source.path(), TargetForm { archive: None, over: Transport::Tree });
         TargetSpec { tree: Some(request), ..whole }
     }
 

@@ -71,7 +71,7 @@ impl Experiment {
             let copies = all.for_readers(readers)?;
             extents.insert(readers, copies.all.facts.extents.clone());
             let target = Target { copies: Some(copies), ..target.clone() };
-            self.caches.push(CacheControl::of(&target, eviction)?);
+            self.caches.push(CacheControl::open(&target, eviction)?);
             self.targets.push(KnownTarget { target, expected: expected.clone() });
         }
         let copies_in = Some(std::path::absolute(folder)?.to_string_lossy().into_owned());
@@ -120,7 +120,7 @@ pub(super) fn of_one_target(plan: &Plan) -> Plan {
     own
 }
 
-/// What so many processes read of a target together: it, so many times.
+/// The facts of a target that `readers` processes read whole, each of them.
 fn joint(facts: &TargetFacts, readers: u32) -> TargetFacts {
     let answer = |answer: Answer| joint_answer(std::iter::repeat_n(answer, readers as usize));
     let mut joint = TargetFacts { readers: Some(readers), ..facts.clone() };

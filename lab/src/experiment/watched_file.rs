@@ -1,7 +1,7 @@
 //! The file that a witness watches on the server: examined, made cold once, and named to the ranks
 //! that read it through a mount. What the witness does in a turn is in [`crate::fleet::witness`].
 
-use crate::fleet::agreement::{WholeFile, WitnessCredentials};
+use crate::fleet::agreement::{WholeFile, WitnessFacts};
 use crate::linux::system;
 use crate::measure::cache::Eviction;
 use crate::measure::target::CacheControl;
@@ -22,15 +22,15 @@ impl WatchedFile {
     /// Examines the file, and makes it cold once.
     pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
         let target = Target::examine(path)?;
-        let cache = CacheControl::of(&target, Eviction::OfFile)?;
+        let cache = CacheControl::open(&target, Eviction::OfFile)?;
         cache.evict().map_err(anyhow::Error::msg)?;
         Ok(WatchedFile { target, cache })
     }
 
     /// What the ranks compare with the file that they read.
-    pub fn credentials(&self) -> anyhow::Result<WitnessCredentials> {
+    pub fn credentials(&self) -> anyhow::Result<WitnessFacts> {
         let path = self.target.file().context("a witness watches a file")?;
-        Ok(WitnessCredentials {
+        Ok(WitnessFacts {
             host: system::host_name(),
             path: shown(path),
             whole: WholeFile {

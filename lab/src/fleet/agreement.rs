@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// What a rank says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Credentials {
+pub struct RankFacts {
     pub host: String,
     /// The name of the kernel's time since its start; ranks with the same one share a kernel.
     pub boot: Option<String>,
@@ -21,20 +21,20 @@ pub struct Credentials {
     pub plan: Vec<(String, String)>,
     /// Whether trials are read by different numbers of ranks, which must bring as many bytes each.
     pub is_scaled: bool,
-    pub file: FileCredentials,
+    pub file: RankFileFacts,
 }
 
-impl Credentials {
+impl RankFacts {
     /// The same without the names of its host and its file.
-    pub fn hidden(self, rank: u32) -> Credentials {
-        let file = FileCredentials { path: format!("file {rank}"), ..self.file };
-        Credentials { host: format!("host {rank}"), file, ..self }
+    pub fn hidden(self, rank: u32) -> RankFacts {
+        let file = RankFileFacts { path: format!("file {rank}"), ..self.file };
+        RankFacts { host: format!("host {rank}"), file, ..self }
     }
 }
 
 /// What a rank says of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileCredentials {
+pub struct RankFileFacts {
     pub path: String,
     /// Where in the file its part begins; `None` where all of it is read.
     pub start_bytes: Option<u64>,
@@ -59,7 +59,7 @@ pub struct WholeFile {
 
 /// What the rank on the server says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WitnessCredentials {
+pub struct WitnessFacts {
     pub host: String,
     /// The path of the file there.
     pub path: String,
@@ -68,10 +68,10 @@ pub struct WitnessCredentials {
 
 /// What a rank says before all agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Told {
-    Reader(Box<Credentials>),
+pub enum RankStatement {
+    Reader(Box<RankFacts>),
     /// The one on the server.
-    Witness(WitnessCredentials),
+    Witness(WitnessFacts),
 }
 
 /// What was compared and found to agree.
@@ -79,8 +79,8 @@ pub enum Told {
 struct Compared {
     share: Share,
     library: String,
-    readers: Vec<Credentials>,
-    witness: Option<WitnessCredentials>,
+    readers: Vec<RankFacts>,
+    witness: Option<WitnessFacts>,
 }
 
 /// What rank 0 demands of the others.
@@ -145,7 +145,7 @@ pub struct SharedCache {
 pub fn agree(
     job: &Job,
     terms: Terms,
-    own: Result<Told, String>,
+    own: Result<RankStatement, String>,
 ) -> Result<Result<Agreement, String>, JobError> {
     let all = job.gather(&own)?;
     let found = all.map(|all| compared(terms, job.library(), all));
@@ -154,20 +154,24 @@ pub fn agree(
         let answers = readers.iter().map(|it| it.file.answers).collect();
         let ranks = ranks(&readers);
         let shared = shared(share, &readers, &ranks);
-        let witness = witness.as_ref().map(WitnessCredentials::shown);
+        let witness = witness.as_ref().map(WitnessFacts::shown);
         Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
     }))
 }
 
 /// What all ranks say, or the first difference from rank 0, with the host that has it.
-fn compared(terms: Terms, library: &str, all: Vec<Result<Told, String>>) -> Result<Compared, String> {
+fn compared(
+    terms: Terms,
+    library: &str,
+    all: Vec<Result<RankStatement, String>>,
+) -> Result<Compared, String> {
     let share = terms.share;
     let several = all.len() > 1;
-    let (mut readers, mut witness) = (Vec::<Credentials>::new(), None);
+    let (mut readers, mut witness) = (Vec::<RankFacts>::new(), None);
     for (rank, it) in all.into_iter().enumerate() {
         match it.map_err(|reason| if several { format!("rank {rank}: {reason}") } else { reason })? {
-            Told::Reader(reader) => readers.push(*reader),
-            Told::Witness(it) => witness = Some(it),
+            RankStatement::Reader(reader) => readers.push(*reader),
+            RankStatement::Witness(it) => witness = Some(it),
         }
     }
     let first = &readers[0];
@@ -177,28 +181,28 @@ fn compared(terms: Terms, library: &str, all: Vec<Result<Told, String>>) -> Resu
         }
     }
     if let Some(it) = witness.as_ref().filter(|it| it.whole != first.file.whole || share == Share::Own) {
-        let WitnessCredentials { host, path, .. } = it;
+        let WitnessFacts { host, path, .. } = it;
         return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
     }
-    let now = (ranks(&readers), witness.as_ref().map(WitnessCredentials::shown));
+    let now = (ranks(&readers), witness.as_ref().map(WitnessFacts::shown));
     if let Some(what) = terms.before.and_then(|before| before.change(&now.0, now.1.as_ref())) {
         return Err(format!("{what}: begin anew"));
     }
     Ok(Compared { share, library: library.to_owned(), readers, witness })
 }
 
-impl WitnessCredentials {
+impl WitnessFacts {
     fn shown(&self) -> Witness {
         Witness { host: self.host.clone(), path: self.path.clone() }
     }
 }
 
 /// What differs, if anything does.
-fn difference(share: Share, first: &Credentials, other: &Credentials) -> Option<String> {
+fn difference(share: Share, first: &RankFacts, other: &RankFacts) -> Option<String> {
     if first.program != other.program {
         return Some("another program of readlab".to_owned());
     }
-    let of = |it: &Credentials| it.contenders.iter().map(shown).collect::<Vec<_>>();
+    let of = |it: &RankFacts| it.contenders.iter().map(shown).collect::<Vec<_>>();
     let (theirs, ours) = (of(other), of(first));
     if let Some(contender) = only_in(&theirs, &ours).or_else(|| only_in(&ours, &theirs)) {
         return Some(format!("the contender {contender}"));
@@ -235,18 +239,18 @@ fn shown(receipt: &Receipt) -> String {
     format!("{} {} ({})", receipt.contender, receipt.version, receipt.runtime)
 }
 
-fn ranks(all: &[Credentials]) -> Vec<Rank> {
+fn ranks(all: &[RankFacts]) -> Vec<Rank> {
     let mut caches = BTreeMap::new();
-    let mut rank = |it: &Credentials| {
+    let mut rank = |it: &RankFacts| {
         let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
         let cache = *caches.entry((it.boot.clone(), it.file.inode)).or_insert(next);
-        let FileCredentials { path, start_bytes, size_bytes, digest, .. } = it.file.clone();
+        let RankFileFacts { path, start_bytes, size_bytes, digest, .. } = it.file.clone();
         Rank { host: it.host.clone(), path, start_bytes, size_bytes, digest, cache }
     };
     all.iter().map(&mut rank).collect()
 }
 
-fn shared(share: Share, all: &[Credentials], ranks: &[Rank]) -> Vec<SharedCache> {
+fn shared(share: Share, all: &[RankFacts], ranks: &[Rank]) -> Vec<SharedCache> {
     let device_bytes = |ranks: &[usize]| {
         let mut each = ranks.iter().map(|&rank| all[rank].file.device_bytes);
         // What all of them read is fetched once.
@@ -264,15 +268,15 @@ fn shared(share: Share, all: &[Credentials], ranks: &[Rank]) -> Vec<SharedCache>
 mod tests {
     use super::*;
 
-    fn credentials(host: &str) -> Credentials {
-        Credentials {
+    fn credentials(host: &str) -> RankFacts {
+        RankFacts {
             host: host.to_owned(),
             boot: Some("boot".to_owned()),
             program: "p".to_owned(),
             contenders: Vec::new(),
             plan: vec![("rust/read".to_owned(), "1".to_owned())],
             is_scaled: false,
-            file: FileCredentials {
+            file: RankFileFacts {
                 path: "f".to_owned(),
                 start_bytes: None,
                 whole: WholeFile { bytes: 5, places: "p".to_owned() },
@@ -285,14 +289,14 @@ mod tests {
         }
     }
 
-    fn told(share: Share, change: impl FnOnce(&mut Credentials)) -> Result<(), String> {
+    fn told(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
         let mut other = credentials("b");
         change(&mut other);
         all_told(share, [Ok(credentials("a")), Ok(other)])
     }
 
-    fn all_told<const N: usize>(share: Share, all: [Result<Credentials, String>; N]) -> Result<(), String> {
-        let told = all.map(|it| it.map(|it| Told::Reader(Box::new(it))));
+    fn all_told<const N: usize>(share: Share, all: [Result<RankFacts, String>; N]) -> Result<(), String> {
+        let told = all.map(|it| it.map(|it| RankStatement::Reader(Box::new(it))));
         compared(Terms { share, before: None }, "MPI", told.into()).map(drop)
     }
 
@@ -317,7 +321,7 @@ mod tests {
 
     #[test]
     fn ranks_that_read_one_file_have_the_same_bytes_and_others_need_not() {
-        let other = |it: &mut Credentials| it.file.size_bytes = 6;
+        let other = |it: &mut RankFacts| it.file.size_bytes = 6;
         assert!(told(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
         assert_eq!(told(Share::Own, other), Ok(()));
         let mut scaled = [credentials("a"), credentials("b")];
@@ -342,8 +346,8 @@ mod tests {
     fn a_witness_watches_the_file_that_all_ranks_read() {
         let told = |share, bytes| {
             let whole = WholeFile { bytes, places: "p".to_owned() };
-            let witness = WitnessCredentials { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
-            let all = [Told::Reader(Box::new(credentials("a"))), Told::Witness(witness)];
+            let witness = WitnessFacts { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
+            let all = [RankStatement::Reader(Box::new(credentials("a"))), RankStatement::Witness(witness)];
             let terms = Terms { share, before: None };
             compared(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
         };

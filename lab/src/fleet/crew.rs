@@ -3,7 +3,7 @@
 
 use super::agreement::Agreement;
 use super::job::{Job, JobError};
-use super::order::{Ended, Found, Order, Report};
+use super::order::{Ended, Found, RankCommand, Report};
 use super::queue::{Place, Queue};
 use super::starting_gate::Gate;
 use crate::measure::interface::{Sampler, Slot, TrialEnd};
@@ -25,7 +25,7 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     /// A rank that takes its turns with the others.
     pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> Member<'a> {
-        let queue = Queue::new(Rc::clone(&job), Place::of(job.rank(), agreement));
+        let queue = Queue::new(Rc::clone(&job), Place::new(job.rank(), agreement));
         let readers = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let gate = Gate::new(Rc::clone(&job), queue.clone());
         Member { job, sampler: sampler.starting_at(Box::new(gate.clone())), readers, gate, queue }
@@ -34,8 +34,8 @@ impl<'a> Member<'a> {
     /// Follows the orders of rank 0 until it says that all is done.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
-            let order: Order = self.job.broadcast(None)?;
-            let is_last = order == Order::Leave;
+            let order: RankCommand = self.job.broadcast(None)?;
+            let is_last = order == RankCommand::Leave;
             let report = self.follow(&order)?;
             self.job.gather(&report)?;
             if is_last {
@@ -44,31 +44,33 @@ impl<'a> Member<'a> {
         }
     }
 
-    pub(super) fn follow(&mut self, order: &Order) -> Result<Report, JobError> {
+    pub(super) fn follow(&mut self, order: &RankCommand) -> Result<Report, JobError> {
         let found = match order {
-            Order::Launch(trials) => {
+            RankCommand::Launch(trials) => {
                 self.sampler.launch(trials);
                 Ok(Found::Done)
             }
-            Order::Open(trial) => self.sampler.open(*trial).map(Found::Params).map_err(Ended::from),
-            Order::WarmUp(trial) => self.queued(|sampler| sampler.warm_up(*trial).map(|()| Found::Done))?,
-            Order::Fill(_) if !self.queue.place().fills() => Ok(Found::Done),
-            Order::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
-            Order::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.readers) => {
+            RankCommand::Open(trial) => self.sampler.open(*trial).map(Found::Params).map_err(Ended::from),
+            RankCommand::WarmUp(trial) => {
+                self.queued(|sampler| sampler.warm_up(*trial).map(|()| Found::Done))?
+            }
+            RankCommand::Fill(_) if !self.queue.place().fills() => Ok(Found::Done),
+            RankCommand::Fill(fill) => self.sampler.fill(*fill).map(Found::Filled).map_err(Ended::from),
+            RankCommand::Turn(trial, slot, taking) if taking.has(self.job.rank(), self.readers) => {
                 self.turn(*trial, slot)?
             }
-            Order::Turn(..) => self.stand_aside()?,
-            Order::CompareClocks => Ok(Found::Clock(self.job.compare_clocks()?)),
-            Order::Retire(trial) => {
+            RankCommand::Turn(..) => self.stand_aside()?,
+            RankCommand::CompareClocks => Ok(Found::Clock(self.job.compare_clocks()?)),
+            RankCommand::Retire(trial) => {
                 self.sampler.retire(*trial);
                 Ok(Found::Done)
             }
-            Order::Close(trial) => {
+            RankCommand::Close(trial) => {
                 self.sampler.close(*trial);
                 Ok(Found::Done)
             }
-            Order::CleanUp => self.sampler.clean_up().map(|()| Found::Done).map_err(Ended::CleanUp),
-            Order::Leave => Ok(Found::Done),
+            RankCommand::CleanUp => self.sampler.clean_up().map(|()| Found::Done).map_err(Ended::CleanUp),
+            RankCommand::Leave => Ok(Found::Done),
         };
         let refusal = order.trial().and_then(|trial| self.sampler.refusal(trial));
         Ok(Report { found, notes: self.sampler.notes(), missing: self.sampler.missing(), refusal })

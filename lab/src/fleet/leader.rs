@@ -6,7 +6,7 @@
 use super::agreement::{Agreement, SharedCache};
 use super::crew::Member;
 use super::job::JobError;
-use super::order::{Ended, Found, Order, Report, Taking};
+use super::order::{Ended, Found, RankCommand, Report, Taking};
 use crate::measure::cold_bytes::least_fetched;
 use crate::measure::interface::{SampleError, Sampler, Slot, TrialEnd};
 use crate::measure::plan::Plan;
@@ -73,11 +73,11 @@ impl<'a> FleetSampler<'a> {
     /// Has all ranks leave the job, in which nothing is measured any more.
     pub fn leave(&mut self) {
         // If they cannot be reached, the job has ended without them.
-        let _ = self.everywhere(&Order::Leave);
+        let _ = self.everywhere(&RankCommand::Leave);
     }
 
     /// What every rank found, by rank; if something ended on any of them, that.
-    fn everywhere(&mut self, order: &Order) -> Result<Vec<Found>, Ended> {
+    fn everywhere(&mut self, order: &RankCommand) -> Result<Vec<Found>, Ended> {
         if self.is_lost {
             return Err(Ended::End(TrialEnd::Run(EndReason::RankLost)));
         }
@@ -92,14 +92,14 @@ impl<'a> FleetSampler<'a> {
         }
     }
 
-    fn reports(&mut self, order: &Order) -> Result<Vec<Report>, JobError> {
+    fn reports(&mut self, order: &RankCommand) -> Result<Vec<Report>, JobError> {
         let order = self.member.job.broadcast(Some(order))?;
         let own = self.member.follow(&order)?;
         let all = self.member.job.gather(&own)?;
         Ok(all.expect("rank 0 gathers"))
     }
 
-    fn take(&mut self, order: &Order, reports: Vec<Report>) -> Result<Vec<Found>, Ended> {
+    fn take(&mut self, order: &RankCommand, reports: Vec<Report>) -> Result<Vec<Found>, Ended> {
         let (mut found, mut ended) = (Vec::new(), None::<Ended>);
         for (rank, report) in reports.into_iter().enumerate() {
             self.take_notes(rank, report.notes);
@@ -141,7 +141,7 @@ impl<'a> FleetSampler<'a> {
         if self.compared.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
             return Ok(());
         }
-        let found = self.everywhere(&Order::CompareClocks)?;
+        let found = self.everywhere(&RankCommand::CompareClocks)?;
         let clocks = found.into_iter().filter_map(|it| match it {
             Found::Clock(clock) => Some(clock),
             _ => None,
@@ -155,7 +155,7 @@ impl<'a> FleetSampler<'a> {
     fn turn_in_time(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let mut tries = 1;
         loop {
-            let order = Order::Turn(trial, *slot, self.taking(trial, slot));
+            let order = RankCommand::Turn(trial, *slot, self.taking(trial, slot));
             let found = self.everywhere(&order).map_err(Ended::of_turn)?;
             let (turn, samples) = taken(trial, slot, found);
             match self.late(&turn) {
@@ -241,11 +241,11 @@ fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> R
 impl Sampler for FleetSampler<'_> {
     fn launch(&mut self, next: &[TrialIndex]) {
         // What ended is found again when a contender of these is opened.
-        let _ = self.everywhere(&Order::Launch(next.to_vec()));
+        let _ = self.everywhere(&RankCommand::Launch(next.to_vec()));
     }
 
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
-        let found = self.everywhere(&Order::Open(trial)).map_err(Ended::of_trial)?;
+        let found = self.everywhere(&RankCommand::Open(trial)).map_err(Ended::of_trial)?;
         match found.into_iter().next() {
             Some(Found::Params(params)) => Ok(params),
             _ => Ok(Params::default()),
@@ -253,11 +253,11 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
-        self.everywhere(&Order::WarmUp(trial)).map(drop).map_err(Ended::of_trial)
+        self.everywhere(&RankCommand::WarmUp(trial)).map(drop).map_err(Ended::of_trial)
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        let found = self.everywhere(&Order::Fill(fill)).map_err(Ended::of_trial)?;
+        let found = self.everywhere(&RankCommand::Fill(fill)).map_err(Ended::of_trial)?;
         match found.into_iter().next() {
             Some(Found::Filled(fill)) => Ok(fill),
             _ => Err(TrialEnd::Run(EndReason::RankLost)),
@@ -309,17 +309,17 @@ impl Sampler for FleetSampler<'_> {
 
     fn retire(&mut self, trial: TrialIndex) {
         // A trial that has no further turns is not missed on a rank that is lost.
-        let _ = self.everywhere(&Order::Retire(trial));
+        let _ = self.everywhere(&RankCommand::Retire(trial));
     }
 
     fn close(&mut self, trial: TrialIndex) {
-        if self.everywhere(&Order::Close(trial)).is_err() {
+        if self.everywhere(&RankCommand::Close(trial)).is_err() {
             self.member.sampler.close(trial);
         }
     }
 
     fn clean_up(&mut self) -> Result<(), String> {
-        match self.everywhere(&Order::CleanUp) {
+        match self.everywhere(&RankCommand::CleanUp) {
             Err(Ended::CleanUp(reason)) => Err(reason),
             _ => Ok(()),
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What every rank does next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Order {
+pub enum RankCommand {
     /// Starts the contenders of these trials without waiting for them.
     Launch(Vec<TrialIndex>),
     /// Starts the contender of a trial.
@@ -43,16 +43,20 @@ impl Taking {
     }
 }
 
-impl Order {
+impl RankCommand {
     /// The trial that it is about.
     pub fn trial(&self) -> Option<TrialIndex> {
         match self {
-            Order::Open(trial)
-            | Order::WarmUp(trial)
-            | Order::Turn(trial, ..)
-            | Order::Retire(trial)
-            | Order::Close(trial) => Some(*trial),
-            Order::Launch(_) | Order::Fill(_) | Order::CompareClocks | Order::CleanUp | Order::Leave => None,
+            RankCommand::Open(trial)
+            | RankCommand::WarmUp(trial)
+            | RankCommand::Turn(trial, ..)
+            | RankCommand::Retire(trial)
+            | RankCommand::Close(trial) => Some(*trial),
+            RankCommand::Launch(_)
+            | RankCommand::Fill(_)
+            | RankCommand::CompareClocks
+            | RankCommand::CleanUp
+            | RankCommand::Leave => None,
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Place {
 
 impl Place {
     /// Of a rank of a fleet.
-    pub fn of(rank: u32, agreement: &Agreement) -> Place {
+    pub fn new(rank: u32, agreement: &Agreement) -> Place {
         let shared = &agreement.shared;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -102,7 +102,7 @@ mod tests {
         };
         let places = |share| {
             let agreement = agreement(share, shared.clone());
-            (0..6).map(|rank| Place::of(rank, &agreement)).collect::<Vec<_>>()
+            (0..6).map(|rank| Place::new(rank, &agreement)).collect::<Vec<_>>()
         };
         let same = places(Share::Same);
         assert_eq!(same.iter().map(|place| place.before).collect::<Vec<_>>(), [0, 0, 1, 0, 1, 2]);
@@ -110,10 +110,10 @@ mod tests {
         assert_eq!(same.iter().filter(|place| place.fills()).count(), 3, "each cache is filled once");
         assert!(places(Share::Split).iter().all(|place| place.fills()), "each rank fills with its part");
         let mut alone = agreement(Share::Own, Vec::new());
-        assert_eq!(Place::of(3, &alone), Place::default());
+        assert_eq!(Place::new(3, &alone), Place::default());
         alone.fleet.witness = Some(Witness { host: "h".to_owned(), path: "p".to_owned() });
         assert_eq!(
-            (Place::of(0, &alone).before, Place::of(0, &alone).last),
+            (Place::new(0, &alone).before, Place::new(0, &alone).last),
             (1, 1),
             "it is behind all that read"
         );

@@ -3,7 +3,7 @@
 
 use super::agreement::Agreement;
 use super::job::{Job, JobError};
-use super::order::{Ended, Found, Order, Report};
+use super::order::{Ended, Found, RankCommand, Report};
 use super::queue::{Place, Queue};
 use super::starting_gate::Gate;
 use crate::measure::interface::StartingGate;
@@ -28,7 +28,7 @@ impl Witness {
     /// A rank of a fleet that agreed.
     pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
         job.set_time_limit(TIMEOUT);
-        let queue = Queue::new(Rc::clone(&job), Place::of(job.rank(), agreement));
+        let queue = Queue::new(Rc::clone(&job), Place::new(job.rank(), agreement));
         let gate = Gate::new(Rc::clone(&job), queue.clone());
         Witness { job, cache, gate, queue }
     }
@@ -36,20 +36,20 @@ impl Witness {
     /// Follows the orders of rank 0 until it says that all is done.
     pub fn serve(&mut self) -> Result<(), JobError> {
         loop {
-            let order: Order = self.job.broadcast(None)?;
+            let order: RankCommand = self.job.broadcast(None)?;
             let found = self.follow(&order)?;
             self.job.gather(&Report { found, notes: Vec::new(), missing: Vec::new(), refusal: None })?;
-            if order == Order::Leave {
+            if order == RankCommand::Leave {
                 return Ok(());
             }
         }
     }
 
-    fn follow(&mut self, order: &Order) -> Result<Result<Found, Ended>, JobError> {
+    fn follow(&mut self, order: &RankCommand) -> Result<Result<Found, Ended>, JobError> {
         match order {
-            Order::Turn(_, slot, _) => self.turn(slot.state),
-            Order::CompareClocks => Ok(Ok(Found::Clock(self.job.compare_clocks()?))),
-            Order::WarmUp(_) => {
+            RankCommand::Turn(_, slot, _) => self.turn(slot.state),
+            RankCommand::CompareClocks => Ok(Ok(Found::Clock(self.job.compare_clocks()?))),
+            RankCommand::WarmUp(_) => {
                 self.queue.begin();
                 self.queue.finish()?;
                 Ok(Ok(Found::Done))

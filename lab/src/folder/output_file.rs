@@ -79,8 +79,8 @@ enum Place {
 
 impl Inputs {
     /// The regular files among these paths, as they are now.
-    pub fn of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
-        Inputs(paths.into_iter().filter_map(FileId::of).collect())
+    pub fn at<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
+        Inputs(paths.into_iter().filter_map(FileId::at).collect())
     }
 
     /// Those of another part of the run, too.
@@ -154,7 +154,7 @@ impl OutputFile<'_> {
         if self.is_standard_output() || is_stream(self.file) {
             return Ok(());
         }
-        if FileId::of(self.file).is_some_and(|id| inputs.0.contains(&id)) {
+        if FileId::at(self.file).is_some_and(|id| inputs.0.contains(&id)) {
             return Err(OutputError::Input { path: self.shown(), option: self.option });
         }
         if self.file.is_symlink() {
@@ -242,7 +242,7 @@ mod tests {
         fs::hard_link(&read, &second).unwrap();
         fs::create_dir(folder.path().join("x")).unwrap();
         let dots = folder.path().join("x").join(dots.strip_prefix(folder.path()).unwrap());
-        let inputs = Inputs::of([read.as_path()]);
+        let inputs = Inputs::at([read.as_path()]);
         for name in [&read, &link, &second, &dots] {
             let error = check(&[output(name)], &inputs).unwrap_err();
             assert!(matches!(error, OutputError::Input { .. }), "{error}");

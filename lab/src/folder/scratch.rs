@@ -91,7 +91,8 @@ impl Scratch {
             let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
             let path = parent.join(&name);
             // A user without a home folder has no notes.
-            let note = folder::unfinished().ok().and_then(|notes| ScratchNote::of(&notes, &name, &path).ok());
+            let note =
+                folder::unfinished().ok().and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
             match create_private_folder(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 made => return made.map(|()| Scratch { path, note, keep: false }),
@@ -127,17 +128,17 @@ impl ScratchNote {
     pub fn of_map(pid: u32) -> Option<ScratchNote> {
         let path = map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
-        ScratchNote::of(&folder::unfinished().ok()?, &name, &path).ok()
+        ScratchNote::new(&folder::unfinished().ok()?, &name, &path).ok()
     }
 
-    fn of(notes: &Path, name: &str, noted: &Path) -> io::Result<ScratchNote> {
+    fn new(notes: &Path, name: &str, noted: &Path) -> io::Result<ScratchNote> {
         fs::create_dir_all(notes)?;
         let path = notes.join(name);
         loop {
             let mut file = File::create_new(&path)?;
             file.lock()?;
             // Another run may have found it before it was locked, and removed it as empty.
-            if FileStatus::of(&file)?.names > 0 {
+            if FileStatus::read(&file)?.names > 0 {
                 file.write_all(noted.as_os_str().as_bytes())?;
                 return Ok(ScratchNote { path, _locked: file });
             }
@@ -225,7 +226,7 @@ mod tests {
         let (notes, folder) = (home.path().join("notes"), home.path().join("readlab-x it's"));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("f"), "1234").unwrap();
-        let note = ScratchNote::of(&notes, "one", &folder).unwrap();
+        let note = ScratchNote::new(&notes, "one", &folder).unwrap();
         assert!(leftovers_in(&notes).is_empty(), "its run is running");
         let path = note.path.clone();
         // As after a killed run: the lock is gone, the note stays.

@@ -75,7 +75,7 @@ fn busy_of(statistics: &str) -> Option<u64> {
 
 impl BlockDevice {
     /// The device with this number; `None` where there is none.
-    pub fn of(root: &SystemRoot, number: DeviceNumber) -> Option<BlockDevice> {
+    pub fn find(root: &SystemRoot, number: DeviceNumber) -> Option<BlockDevice> {
         let folder = fs::canonicalize(root.join("sys/dev/block").join(number.to_string())).ok()?;
         Some(BlockDevice { folder })
     }
@@ -110,7 +110,7 @@ impl BlockDevice {
             let disk = self.folder.parent().map(|folder| BlockDevice { folder: folder.to_owned() });
             return Composition::Partition { disk };
         }
-        if let Some(it) = LoopDevice::of(&self.folder) {
+        if let Some(it) = LoopDevice::read(&self.folder) {
             return Composition::Loop(it);
         }
         let parts = linked(&self.folder.join("slaves"));
@@ -182,7 +182,7 @@ impl BlockDevice {
 
 impl LoopDevice {
     /// From a device's folder; `None` for a device that is no loop device, or has no file.
-    fn of(folder: &Path) -> Option<LoopDevice> {
+    fn read(folder: &Path) -> Option<LoopDevice> {
         let settings = folder.join("loop");
         let (backing_file, is_deleted) = backing_file(&settings.join("backing_file"))?;
         Some(LoopDevice {

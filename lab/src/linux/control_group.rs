@@ -64,7 +64,7 @@ pub struct ThrottledTime {
 
 impl ThrottledTime {
     /// Finds the counters of a process's groups.
-    pub fn of(pid: u32) -> ThrottledTime {
+    pub fn of_process(pid: u32) -> ThrottledTime {
         let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
         let process = process.ok_or(Unavailable::Ended { pid });
         let counts = |folder: GroupFolder| folder.path.join(STATISTICS);
@@ -116,7 +116,7 @@ mod tests {
         fs::write(path("around"), "throttled_usec 1\n").unwrap();
         let files = Ok(vec![path("own"), path("around"), path("absent")]);
         assert_eq!(ThrottledTime { files }.read(), Ok(8000));
-        let own = ThrottledTime::of(std::process::id());
+        let own = ThrottledTime::of_process(std::process::id());
         assert!(own.read().is_ok(), "{own:?}");
     }
 

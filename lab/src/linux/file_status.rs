@@ -60,7 +60,7 @@ impl From<&Metadata> for FileStatus {
 
 impl FileStatus {
     /// Of an open file.
-    pub fn of(file: &File) -> io::Result<FileStatus> {
+    pub fn read(file: &File) -> io::Result<FileStatus> {
         file.metadata().map(|meta| FileStatus::from(&meta))
     }
 }
@@ -91,7 +91,7 @@ impl fmt::Display for DeviceNumber {
 
 /// The size of a file; of a block device, whose status says that it is empty, where its end is.
 pub fn size_bytes(mut file: &File) -> io::Result<u64> {
-    let status = FileStatus::of(file)?;
+    let status = FileStatus::read(file)?;
     if !matches!(status.kind, FileKind::BlockDevice(_)) {
         return Ok(status.size_bytes);
     }

@@ -68,7 +68,7 @@ const KNOWN: &[(u32, &str)] = &[
 
 impl FilesystemType {
     /// The type of the file system of an open file.
-    pub fn of(file: &File) -> io::Result<FilesystemType> {
+    pub fn read(file: &File) -> io::Result<FilesystemType> {
         let found = rustix::fs::fstatfs(file)?;
         #[expect(
             clippy::cast_possible_truncation,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn proc_is_known_by_name() {
-        let found = FilesystemType::of(&File::open("/proc/self/status").unwrap()).unwrap();
+        let found = FilesystemType::read(&File::open("/proc/self/status").unwrap()).unwrap();
         assert_eq!(found.name, Some("proc"));
     }
 }

@@ -15,7 +15,7 @@ pub struct FuseDaemon {
 impl FuseDaemon {
     /// The process that serves the file system with this device number; `None` where it is not
     /// visible from here, as on kernels before 6.17.
-    pub fn of(root: &SystemRoot, device: DeviceNumber) -> Option<FuseDaemon> {
+    pub fn find(root: &SystemRoot, device: DeviceNumber) -> Option<FuseDaemon> {
         let (major, minor) = (rustix::fs::major(device.0), rustix::fs::minor(device.0));
         FuseDaemon::of_connection(root, u64::from(major) << 20 | u64::from(minor))
     }

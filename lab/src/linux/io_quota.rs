@@ -103,7 +103,8 @@ fn unified(line: &str) -> Option<Line<'_>> {
 fn device_name(root: &SystemRoot, number: &str) -> String {
     let parts = number.split_once(':');
     let parts = parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-    let device = parts.and_then(|(major, minor)| BlockDevice::of(root, DeviceNumber(makedev(major, minor))));
+    let device =
+        parts.and_then(|(major, minor)| BlockDevice::find(root, DeviceNumber(makedev(major, minor))));
     device.map_or_else(|| number.to_owned(), |device| device.name())
 }
 

@@ -30,7 +30,7 @@ pub struct Mount {
 impl Mount {
     /// The mount that shows a file; `path` is absolute and without links, `device` is the device
     /// number of the file.
-    pub fn of(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
+    pub fn find(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
         Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
     }
@@ -149,18 +149,18 @@ mod tests {
 a line that is none
 ";
 
-    fn of(path: &str, number: &str) -> Mount {
+    fn mount(path: &str, number: &str) -> Mount {
         Mount::in_text(TEXT, Path::new(path), number).unwrap()
     }
 
     #[test]
     fn the_innermost_mount_is_found_and_its_words_are_unescaped() {
-        assert_eq!(of("/m/file", "0:39").point, Path::new("/m"));
-        assert_eq!(of("/moved/file", "254:0").kind, "ext4");
-        let ssh = of("/home/mnt/a", "0:42");
+        assert_eq!(mount("/m/file", "0:39").point, Path::new("/m"));
+        assert_eq!(mount("/moved/file", "254:0").kind, "ext4");
+        let ssh = mount("/home/mnt/a", "0:42");
         assert_eq!((ssh.kind.as_str(), ssh.source.as_path()), ("fuse.sshfs", Path::new("me@host:/x")));
         assert!(ssh.has_option("rw") && !ssh.has_option("user_id"));
-        let bind = of("/bind here/a", "9:9");
+        let bind = mount("/bind here/a", "9:9");
         assert_eq!(bind.inside(Path::new("/bind here/a")).unwrap(), Path::new("sub/a"));
     }
 
@@ -168,7 +168,7 @@ a line that is none
     fn the_mount_of_proc_is_found() {
         let path = fs::canonicalize("/proc/self/status").unwrap();
         let device = FileStatus::from(&fs::metadata(&path).unwrap()).device;
-        let mount = Mount::of(&SystemRoot::default(), &path, device).unwrap();
+        let mount = Mount::find(&SystemRoot::default(), &path, device).unwrap();
         assert_eq!((mount.point.as_path(), mount.kind.as_str()), (Path::new("/proc"), "proc"));
         assert_eq!(mount.source_device(), None);
     }
@@ -177,10 +177,10 @@ a line that is none
     fn the_layers_of_an_overlay_are_listed_in_each_way_in_which_kernels_write_them() {
         let folders =
             |mount: Mount| mount.overlaid().iter().map(|it| it.display().to_string()).collect::<Vec<_>>();
-        assert_eq!(folders(of("/m/x", "0:39")), ["/up", "/l:a b", "/low"]);
-        assert_eq!(folders(of("/bind here/x", "0:40")), ["/one", "/two", "/three"]);
-        assert_eq!(folders(of("/new/x", "0:41")), ["/a:b", "/c", "/data"]);
-        assert!(folders(of("/x", "254:0")).is_empty());
+        assert_eq!(folders(mount("/m/x", "0:39")), ["/up", "/l:a b", "/low"]);
+        assert_eq!(folders(mount("/bind here/x", "0:40")), ["/one", "/two", "/three"]);
+        assert_eq!(folders(mount("/new/x", "0:41")), ["/a:b", "/c", "/data"]);
+        assert!(folders(mount("/x", "254:0")).is_empty());
     }
 
     #[test]

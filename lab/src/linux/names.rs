@@ -25,7 +25,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.path().metadata().unwrap();
         assert!(is_cached(file.path()).unwrap());
-        // A name that does not exist is known not to once it was looked up.
+        // The kernel caches failed lookups (negative dentries).
         let gone = file.path().with_extension("gone");
         assert!(gone.metadata().is_err());
         assert_eq!(is_cached(&gone).unwrap_err().kind(), io::ErrorKind::NotFound);

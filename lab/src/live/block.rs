@@ -17,7 +17,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Of a trial that is compared with others on the same target, or on all targets.
-    pub(super) fn of(trial: &Trial, on_all: bool) -> Key {
+    pub(super) fn from_trial(trial: &Trial, on_all: bool) -> Key {
         let target = (!on_all).then_some(trial.target);
         Key { state: trial.state, work: trial.work, decodes: trial.decodes, target }
     }

@@ -4,7 +4,7 @@
 
 use super::pace::Pace;
 use super::plain;
-use super::render::{self, Look};
+use super::render::{self, TerminalStyle};
 use super::view::{Activity, Done, Now, View};
 use crate::linux::interrupt;
 use crate::linux::terminal::Size;
@@ -236,8 +236,8 @@ impl Display {
 }
 
 /// What can be shown now.
-fn look(surface: &dyn Surface, has_styles: bool) -> Look {
-    Look { size: surface.size(), has_styles, has_keys: surface.has_keys() }
+fn look(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
+    TerminalStyle { size: surface.size(), has_styles, has_keys: surface.has_keys() }
 }
 
 impl Surface for Screen {

@@ -25,7 +25,7 @@ const WARNINGS_MAX: usize = 2;
 
 /// What can be shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct TerminalStyle {
     pub(super) size: Size,
     /// Whether text may be bold or dim.
     pub(super) has_styles: bool,
@@ -33,7 +33,7 @@ pub(super) struct Look {
     pub(super) has_keys: bool,
 }
 
-impl Look {
+impl TerminalStyle {
     /// Columns that are written. A line that fills its last column would let the cursor hang
     /// behind it.
     fn columns(self) -> usize {
@@ -51,7 +51,7 @@ impl Look {
     }
 }
 
-pub(super) fn lines(view: &View, look: Look) -> Vec<String> {
+pub(super) fn lines(view: &View, look: TerminalStyle) -> Vec<String> {
     let mut lines = vec![first_line(view, look)];
     let mut below = warnings(view, look);
     below.extend(keys(view, look));
@@ -63,11 +63,11 @@ pub(super) fn lines(view: &View, look: Look) -> Vec<String> {
 }
 
 /// The line that says what is done now.
-pub(super) fn first_line(view: &View, look: Look) -> String {
+pub(super) fn first_line(view: &View, look: TerminalStyle) -> String {
     look.styled(&now::line(view, look.columns()), Effects::BOLD)
 }
 
-fn warnings(view: &View, look: Look) -> Vec<String> {
+fn warnings(view: &View, look: TerminalStyle) -> Vec<String> {
     let hidden = view.warnings.len().saturating_sub(WARNINGS_MAX);
     let last = view.warnings.iter().skip(hidden);
     let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), look.columns())).collect();
@@ -77,14 +77,14 @@ fn warnings(view: &View, look: Look) -> Vec<String> {
     lines
 }
 
-fn keys(view: &View, look: Look) -> Option<String> {
+fn keys(view: &View, look: TerminalStyle) -> Option<String> {
     let text = if view.is_ending { "ends after this turn" } else { "q ends: what is decided stands" };
     let line = || look.styled(&cut(text, look.columns()), Effects::DIMMED);
     (look.has_keys && view.state.is_some()).then(line)
 }
 
 /// The rankings that fit: the one that grows has room for its rows before those that are over.
-fn rankings(view: &View, look: Look, room: usize) -> Vec<String> {
+fn rankings(view: &View, look: TerminalStyle, room: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), room);
     for block in view.begun().into_iter().rev() {
         let mut ranking = ranking(view, block, look, room);
@@ -96,12 +96,12 @@ fn rankings(view: &View, look: Look, room: usize) -> Vec<String> {
 }
 
 /// A ranking with its title in so many lines; none if there is no room for a row.
-fn ranking(view: &View, block: &Block, look: Look, room: usize) -> Vec<String> {
+fn ranking(view: &View, block: &Block, look: TerminalStyle, room: usize) -> Vec<String> {
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
     let standings = block.standings(most.min(ROWS_MAX));
     let title = title(view, block, &standings);
-    let columns = Columns::of(look.columns());
-    let scale = Scale::of(&standings.best, columns.bar);
+    let columns = Columns::new(look.columns());
+    let scale = Scale::for_figures(&standings.best, columns.bar);
     let mut lines = vec![look.styled(&cut(&title, look.columns()), Effects::UNDERLINE)];
     let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
     let names = cut_distinctly(&names, columns.name);
@@ -143,7 +143,7 @@ struct Columns {
 
 impl Columns {
     /// The columns for so many characters: the narrower, the fewer.
-    fn of(all: usize) -> Columns {
+    fn new(all: usize) -> Columns {
         let when = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
         let mut columns = Columns {
             place: when(30, 2),
@@ -186,7 +186,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(best: &[Figures], cells: usize) -> Scale {
+    fn for_figures(best: &[Figures], cells: usize) -> Scale {
         let fastest = best.iter().map(Figures::speed).fold(0.0, f64::max);
         let highest = best.iter().map(|it| ends(it)[1]).fold(fastest, f64::max);
         // An interval without an upper end would make all others too small to see.
@@ -235,7 +235,7 @@ mod tests {
     fn the_light_part_of_a_bar_shrinks_with_its_interval() {
         let bar = |precision| {
             let all = [figures(1e9, Some(0.0)), figures(5e8, precision)];
-            Scale::of(&all, 20).bar(&all[1])
+            Scale::for_figures(&all, 20).bar(&all[1])
         };
         assert_eq!(bar(None), "░░░░░░░░░░");
         assert_eq!(bar(Some(3.0)), "██".to_owned() + &"░".repeat(18));
@@ -246,9 +246,9 @@ mod tests {
     #[test]
     fn an_interval_without_an_upper_end_leaves_room_for_the_others() {
         let all = [figures(1e9, Some(1.5)), figures(5e8, Some(0.0))];
-        let scale = Scale::of(&all, 30);
+        let scale = Scale::for_figures(&all, 30);
         assert_eq!(scale.bar(&all[0]).chars().count(), 30);
         assert_eq!(scale.bar(&all[1]), "█".repeat(10));
-        assert_eq!(Scale::of(&[], 30).cells_of(1.0), 0);
+        assert_eq!(Scale::for_figures(&[], 30).cells_of(1.0), 0);
     }
 }

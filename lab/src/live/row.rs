@@ -34,7 +34,7 @@ pub(super) struct Figures {
 }
 
 impl Row {
-    pub(super) fn of(name: String) -> Row {
+    pub(super) fn new(name: String) -> Row {
         Row { name, ..Row::default() }
     }
 
@@ -83,7 +83,7 @@ impl Row {
             name: self.name.clone(),
             time: nanos(timed_ns / count(self.walls.len())),
             precision: None,
-            rate: Some(Throughput::of(Bytes(self.bytes), nanos(timed_ns))),
+            rate: Some(Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
         };
         (!self.walls.is_empty()).then_some(figures)
     }
@@ -91,7 +91,7 @@ impl Row {
     fn with_time(&self, time_ns: f64, precision: Option<f64>) -> Figures {
         let time = nanos(time_ns);
         let is_rate = self.bytes_each > 0 && time.0 > 0;
-        let rate = is_rate.then(|| Throughput::of(Bytes(self.bytes_each), time));
+        let rate = is_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
         Figures { name: self.name.clone(), time, precision, rate }
     }
 }

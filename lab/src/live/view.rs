@@ -174,7 +174,7 @@ impl View {
         if trial.is_control() && !self.ranks_controls || self.places.contains_key(&trial.index) {
             return;
         }
-        let key = Key::of(trial, self.is_sweep);
+        let key = Key::from_trial(trial, self.is_sweep);
         let found = self.blocks.iter().position(|block| block.key == key);
         let block = found.unwrap_or_else(|| {
             self.blocks.push(Block { key, rows: Vec::new(), place: None });
@@ -183,7 +183,7 @@ impl View {
         let (rows, name) = (&mut self.blocks[block].rows, name(trial));
         let same = rows.iter().position(|row| self.is_sweep && row.name == name);
         let row = same.unwrap_or_else(|| {
-            rows.push(Row::of(name));
+            rows.push(Row::new(name));
             rows.len() - 1
         });
         // Whether a command whose output proves nothing reads all is known at the end.

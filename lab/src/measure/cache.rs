@@ -113,11 +113,11 @@ const REMAINS_PERCENT: u64 = 1;
 impl PageCache {
     /// Opens the file read-only.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
-        Ok(PageCache::of(Residency::open(path)?, eviction))
+        Ok(PageCache::new(Residency::open(path)?, eviction))
     }
 
     /// That of an open file.
-    pub(super) fn of(residency: Residency, eviction: Eviction) -> PageCache {
+    pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
         PageCache { residency, eviction, below: Vec::new() }
     }
 

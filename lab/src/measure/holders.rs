@@ -97,7 +97,7 @@ impl Processes {
         let file = file_id(file);
         // Looked at after it is held by its descriptor: so both are about the same process.
         let of_one = |&pid: &u32| {
-            let handle = self.all.get(&pid).and_then(ProcessHandle::of);
+            let handle = self.all.get(&pid).and_then(ProcessHandle::open);
             let hold = if has_mapped(pid, file) { Some(Hold::Mapped) } else { None };
             let hold = hold.or_else(|| has_open(pid, file).then_some(Hold::Open))?;
             Some(Holder { handle, ..self.holder(pid, hold) })

@@ -63,7 +63,7 @@ impl LayerBytes {
 
 impl NextLayer {
     /// Of a chain; `None` where nothing in it has bytes of its own to count.
-    pub fn of(chain: &[Layer]) -> Option<NextLayer> {
+    pub fn find(chain: &[Layer]) -> Option<NextLayer> {
         if let Some(pid) = layers::process(chain) {
             return Some(NextLayer::Program { pid });
         }
@@ -159,10 +159,10 @@ mod tests {
     fn what_is_counted_follows_from_the_chain() {
         let chain = |text: &str| serde_json::from_str::<Vec<Layer>>(text).unwrap();
         let plain = chain(r#"[{"kind":"filesystem","name":"ext4"},{"kind":"device","name":"vda"}]"#);
-        assert_eq!(NextLayer::of(&plain), None);
+        assert_eq!(NextLayer::find(&plain), None);
         let served = |filesystem: &str, process: &str| {
             let below = format!(r#"{{"kind":"server","name":"nas:/x"{process}}}"#);
-            NextLayer::of(&chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#)))
+            NextLayer::find(&chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#)))
         };
         assert_eq!(served("nfs", ""), Some(NextLayer::Nfs { source: "nas:/x".to_owned() }));
         assert_eq!(served("lustre", ""), Some(NextLayer::Lustre));

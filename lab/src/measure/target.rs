@@ -42,7 +42,7 @@ pub struct SweepTarget {
 impl SweepTarget {
     /// The target of this number with control over its page cache.
     pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
-        let cache_control = CacheControl::of(&self.target, Eviction::OfFile)?;
+        let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
     }
 }
@@ -97,11 +97,11 @@ pub enum CacheControlError {
 
 impl CacheControl {
     /// The control over a target as it is now, before its right answer is found.
-    pub fn of(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
-        let next_layer = NextLayer::of(&target.facts.layers);
+    pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
+        let next_layer = NextLayer::find(&target.facts.layers);
         let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
         if let Some(tree) = copied.or(target.tree()) {
-            let cache = TreeCache::of(tree, &target.evictable, eviction)?;
+            let cache = TreeCache::for_tree(tree, &target.evictable, eviction)?;
             return Ok(CacheControl::Tree { cache, next_layer });
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };

@@ -61,7 +61,11 @@ pub struct TreeCache {
 
 impl TreeCache {
     /// Of these files, if their state can be observed here.
-    pub fn of(tree: &Arc<Tree>, below: &[PathBuf], eviction: Eviction) -> Result<TreeCache, CacheError> {
+    pub fn for_tree(
+        tree: &Arc<Tree>,
+        below: &[PathBuf],
+        eviction: Eviction,
+    ) -> Result<TreeCache, CacheError> {
         let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
         if let Some(first) = tree.paths()?.next() {
             let path = first?;
@@ -78,7 +82,7 @@ impl TreeCache {
 
     /// One of the files.
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
-        Ok(PageCache::of(Residency::open_once(path, self.device)?, Eviction::OfFile))
+        Ok(PageCache::new(Residency::open_once(path, self.device)?, Eviction::OfFile))
     }
 
     /// What is resident and which file or folder changed, by one visit to each file.
@@ -234,7 +238,7 @@ mod tests {
     fn cache_of(folder: &Path) -> TreeCache {
         let source = ListSource::Folder(folder.to_owned());
         let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
-        TreeCache::of(target.tree().unwrap(), &[], Eviction::OfFile).unwrap()
+        TreeCache::for_tree(target.tree().unwrap(), &[], Eviction::OfFile).unwrap()
     }
 
     #[test]

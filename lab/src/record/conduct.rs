@@ -23,7 +23,7 @@ pub struct OwnScheduling {
 
 /// What a contender did beside reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Conduct {
+pub struct SideEffects {
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
     pub left_behind: LeftBehind,
     /// What it gave itself, each kind once.
@@ -42,9 +42,9 @@ impl LeftBehind {
     }
 }
 
-impl Conduct {
+impl SideEffects {
     /// With what it did elsewhere, each kind of scheduling once.
-    pub fn add(&mut self, more: &Conduct) {
+    pub fn add(&mut self, more: &SideEffects) {
         self.left_behind.add(more.left_behind);
         let new = more.scheduling.iter().filter(|it| !self.scheduling.contains(it));
         let new: Vec<OwnScheduling> = new.cloned().collect();
@@ -52,7 +52,7 @@ impl Conduct {
     }
 
     pub fn is_plain(&self) -> bool {
-        *self == Conduct::default()
+        *self == SideEffects::default()
     }
 
     /// The remarks about it, one a line.
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(text(24, 12), "left 2 processes behind after each of 12 readings: ended");
         assert_eq!(text(13, 12), "left 13 processes behind after 12 readings: ended");
         assert_eq!(text(1, 1), "left 1 process behind after a reading: ended");
-        assert!(Conduct::default().words().is_empty() && Conduct::default().is_plain());
+        assert!(SideEffects::default().words().is_empty() && SideEffects::default().is_plain());
     }
 
     #[test]

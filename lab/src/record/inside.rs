@@ -96,7 +96,7 @@ pub struct Spread {
 impl Spread {
     /// Of these numbers. Percentiles are numbers that are among them (nearest rank; Hyndman & Fan
     /// 1996, type 1).
-    pub fn of(mut numbers: Vec<u64>) -> Spread {
+    pub fn from_numbers(mut numbers: Vec<u64>) -> Spread {
         numbers.sort_unstable();
         let (Some(&least), Some(&most)) = (numbers.first(), numbers.last()) else { return Spread::default() };
         let rank = |percent: usize| numbers[(numbers.len() * percent).div_ceil(100).max(1) - 1];
@@ -154,18 +154,18 @@ mod tests {
 
     #[test]
     fn a_spread_is_exact_at_its_places_and_counts_by_powers_of_two() {
-        let spread = Spread::of(vec![1, 0, 2, 3, 4, 7, 8, 100, 100, 1 << 40]);
+        let spread = Spread::from_numbers(vec![1, 0, 2, 3, 4, 7, 8, 100, 100, 1 << 40]);
         let places = [spread.least, spread.p50, spread.p90, spread.p99, spread.most];
         assert_eq!((spread.n, places), (10, [0, 4, 100, 1 << 40, 1 << 40]));
         assert_eq!(spread.buckets, [[0, 1], [1, 1], [2, 2], [4, 2], [8, 1], [64, 2], [1 << 40, 1]]);
-        assert_eq!(Spread::of(Vec::new()), Spread::default());
-        assert_eq!(Spread::of(vec![u64::MAX]).buckets, [[1 << 63, 1]]);
+        assert_eq!(Spread::from_numbers(Vec::new()), Spread::default());
+        assert_eq!(Spread::from_numbers(vec![u64::MAX]).buckets, [[1 << 63, 1]]);
     }
 
     proptest! {
         #[test]
         fn every_number_is_in_one_bucket_and_percentiles_rise(numbers in prop::collection::vec(any::<u64>(), 1..200)) {
-            let spread = Spread::of(numbers.clone());
+            let spread = Spread::from_numbers(numbers.clone());
             prop_assert_eq!(spread.buckets.iter().map(|[_, count]| count).sum::<u64>(), numbers.len() as u64);
             let rising = [spread.least, spread.p50, spread.p90, spread.p99, spread.most];
             prop_assert!(rising.is_sorted());

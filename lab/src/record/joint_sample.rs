@@ -11,7 +11,7 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     let sum = |of: fn(&Sample) -> Option<u64>| samples.iter().map(of).sum::<Option<u64>>();
     let farthest = |of: fn(&Sample) -> Option<f64>| {
         let shares: Option<Vec<f64>> = samples.iter().map(of).collect();
-        // Of the one that is farthest from the state that was to be proven.
+        // From the reader whose cache state is farthest from the one requested.
         let farther = if state == CacheState::Warm { f64::min } else { f64::max };
         shares?.into_iter().reduce(farther)
     };

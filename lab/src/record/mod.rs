@@ -48,7 +48,7 @@ mod tests;
 
 pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
-pub use conduct::{Conduct, LeftBehind, OwnScheduling};
+pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
 pub use contest::Contest;
 pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};

@@ -68,7 +68,7 @@ fn is_false(it: &bool) -> bool {
 impl Sample {
     /// The value of a metric with its place in the rounds; `None` where the meter was not read.
     pub fn observation(&self, metric: Metric) -> Option<Observation> {
-        Some(self.place(metric.of(self)?))
+        Some(self.place(metric.value_in(self)?))
     }
 
     /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
@@ -257,7 +257,7 @@ impl Metric {
     }
 
     /// Its value in a sample.
-    pub fn of(self, sample: &Sample) -> Option<u64> {
+    pub fn value_in(self, sample: &Sample) -> Option<u64> {
         match self {
             Metric::WallNs => Some(sample.wall_ns),
             Metric::CpuUserNs => sample.cpu_user_ns,

@@ -1,7 +1,7 @@
 //! A trial of a record: its definition, its samples and findings, and how it ended.
 
 use super::command_rules::CommandRules;
-use super::conduct::Conduct;
+use super::conduct::SideEffects;
 use super::fleet::FleetTurn;
 use super::inside::{FlameGraph, Trace};
 use super::latencies::TurnLatencies;
@@ -266,7 +266,7 @@ pub struct TrialRecord {
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
     /// What its contender did beside reading.
-    pub conduct: Conduct,
+    pub conduct: SideEffects,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
     /// Counts from untimed runs; of several runs that counted, the median.

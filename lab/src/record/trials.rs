@@ -1,7 +1,7 @@
 //! The trials of a record. One of them is found by its number and in no other way: its position
 //! says nothing, because trials that cannot be measured are announced first and numbered last.
 
-use super::conduct::Conduct;
+use super::conduct::SideEffects;
 use super::samples::Samples;
 use super::trial::{Trial, TrialRecord};
 use crate::trial::TrialIndex;
@@ -52,7 +52,7 @@ impl Trials {
             searched: Samples::default(),
             rejected: Vec::new(),
             warmups: Vec::new(),
-            conduct: Conduct::default(),
+            conduct: SideEffects::default(),
             missing: BTreeMap::new(),
             counts: BTreeMap::new(),
             count_runs: BTreeMap::new(),

@@ -68,7 +68,7 @@ impl ArchiveRatio {
             || " (too few common rounds for an interval)".to_owned(),
             |ends| format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high)),
         );
-        let winner = match self.ci95.map(Significance::of) {
+        let winner = match self.ci95.map(Significance::from_interval) {
             Some(Significance::Faster) => ": decoding is faster than reading the plain file",
             Some(Significance::Slower) => ": reading the plain file is faster",
             Some(Significance::Tie) => ": they tie",

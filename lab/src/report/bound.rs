@@ -36,7 +36,7 @@ impl Bound {
                 let here = limit.target == target && rounds;
                 limit.kind == kind && here && limit.unit == LimitUnit::BytesPerSecond
             };
-            limits.iter().filter(fits).max_by_key(|limit| limit.value).map(Bound::of)
+            limits.iter().filter(fits).max_by_key(|limit| limit.value).map(Bound::from_limit)
         };
         let mut bounds: Vec<Bound> = kinds.iter().filter_map(best).collect();
         bounds.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
@@ -44,7 +44,7 @@ impl Bound {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-    fn of(limit: &Limit) -> Bound {
+    fn from_limit(limit: &Limit) -> Bound {
         let threads = if limit.threads > 1 { format!(", {} threads", limit.threads) } else { String::new() };
         Bound { name: format!("{}{threads}", limit.kind.word()), rate: Throughput(limit.value as f64) }
     }

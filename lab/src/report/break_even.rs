@@ -46,16 +46,16 @@ impl BreakEven {
         rankings
             .iter()
             .filter(|ranking| ranking.state == CacheState::Warm)
-            .filter_map(BreakEven::of)
+            .filter_map(BreakEven::from_ranking)
             .collect()
     }
 
-    fn of(ranking: &Ranking) -> Option<BreakEven> {
+    fn from_ranking(ranking: &Ranking) -> Option<BreakEven> {
         let (archive, first) = ranking.decodes.zip(ranking.rows.first())?;
         let (Bytes(bytes_in), Bytes(bytes_out)) = ranking.size.zip(ranking.bytes_out)?;
         let RankingRow { name, wall, .. } = first;
         let saved = bytes_out.checked_sub(bytes_in).filter(|&saved| saved > 0).map(Bytes);
-        let rate = |bytes: Bytes, time_ns: u64| Throughput::of(bytes, Nanos(time_ns)).0;
+        let rate = |bytes: Bytes, time_ns: u64| Throughput::per(bytes, Nanos(time_ns)).0;
         let ends = saved.zip(wall.median_ci95);
         Some(BreakEven {
             archive,

@@ -22,7 +22,7 @@ pub struct Dots {
 }
 
 impl ChartReading {
-    pub(super) fn of(sample: Sample) -> ChartReading {
+    pub(super) fn from_sample(sample: Sample) -> ChartReading {
         ChartReading { round: sample.round, fill: sample.fill, wall_ns: sample.wall_ns }
     }
 }
@@ -41,7 +41,7 @@ impl Dots {
     /// All values when they are at most `most`; else one of each of `most` equal steps from the
     /// lowest to the highest that holds any: the range and every gap wider than a step stay as they
     /// are.
-    pub fn of(values: impl Iterator<Item = f64>, most: usize) -> Dots {
+    pub fn from_values(values: impl Iterator<Item = f64>, most: usize) -> Dots {
         let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         shown.sort_unstable_by(f64::total_cmp);
         let of = shown.len();
@@ -67,14 +67,14 @@ mod tests {
 
     #[test]
     fn few_values_are_all_drawn() {
-        let dots = Dots::of([3.0, 1.0, 1.0].into_iter(), 3);
+        let dots = Dots::from_values([3.0, 1.0, 1.0].into_iter(), 3);
         assert_eq!((dots.shown, dots.of), (vec![1.0, 1.0, 3.0], 3));
     }
 
     proptest! {
         #[test]
         fn many_values_keep_their_range(values in prop::collection::vec(0.0..1e9_f64, 0..600)) {
-            let dots = Dots::of(values.iter().copied(), 100);
+            let dots = Dots::from_values(values.iter().copied(), 100);
             prop_assert!(dots.shown.len() <= 101);
             prop_assert_eq!(dots.of, values.len());
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);

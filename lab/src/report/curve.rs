@@ -63,14 +63,16 @@ impl Curve {
         }
         let is_shown = |rows: &[&RankingRow]| !searched || rows.iter().any(|row| best.contains(&row.index));
         let enough = groups.into_iter().filter(|(_, rows)| rows.len() >= SETTINGS_MIN && is_shown(rows));
-        let curve = |((_, parameter), rows)| Some(Curve { searched, ..Curve::of(ranking, parameter, rows)? });
+        let curve =
+            |((_, parameter), rows)| Some(Curve { searched, ..Curve::from_rows(ranking, parameter, rows)? });
         enough.filter_map(curve).collect()
     }
 
-    fn of(ranking: &Ranking, parameter: &str, mut rows: Vec<&RankingRow>) -> Option<Curve> {
+    fn from_rows(ranking: &Ranking, parameter: &str, mut rows: Vec<&RankingRow>) -> Option<Curve> {
         rows.sort_by_key(|row| row.params.0.get(parameter).copied());
         rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
-        let points: Vec<CurvePoint> = rows.iter().filter_map(|row| CurvePoint::of(parameter, row)).collect();
+        let points: Vec<CurvePoint> =
+            rows.iter().filter_map(|row| CurvePoint::from_row(parameter, row)).collect();
         let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
         let word = Params(BTreeMap::from([(parameter.to_owned(), 1)])).to_string();
         let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
@@ -105,10 +107,10 @@ fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<TrialIndex> {
 }
 
 impl CurvePoint {
-    fn of(parameter: &str, row: &RankingRow) -> Option<CurvePoint> {
+    fn from_row(parameter: &str, row: &RankingRow) -> Option<CurvePoint> {
         let value = *row.params.0.get(parameter)?;
         let spelled = Params(BTreeMap::from([(parameter.to_owned(), value)])).to_string();
-        let rate_at = |wall_ns| Some(Throughput::of(row.bytes?, Nanos(wall_ns)));
+        let rate_at = |wall_ns| Some(Throughput::per(row.bytes?, Nanos(wall_ns)));
         let ends = row.wall.median_ci95.and_then(|[low, high]| Some([rate_at(high)?, rate_at(low)?]));
         Some(CurvePoint {
             value,

@@ -10,7 +10,7 @@ pub(super) struct LastPlace(i32);
 
 impl LastPlace {
     /// The place at which a number with this uncertainty ends.
-    pub(super) fn of(value: f64, half_width: Option<f64>) -> LastPlace {
+    pub(super) fn of_interval(value: f64, half_width: Option<f64>) -> LastPlace {
         match half_width {
             None => LastPlace::with_digits(value, 2),
             Some(half) => {
@@ -88,7 +88,7 @@ mod tests {
             (194.4, None, "194"),
             (0.0, None, "0.0"),
         ] {
-            assert_eq!(LastPlace::of(value, half).text(value), text, "{value} ± {half:?}");
+            assert_eq!(LastPlace::of_interval(value, half).text(value), text, "{value} ± {half:?}");
         }
     }
 }

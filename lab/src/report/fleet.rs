@@ -31,7 +31,7 @@ pub struct RankRow {
 
 impl FleetView {
     /// `None` for a record of one host.
-    pub fn of(record: &Record) -> Option<FleetView> {
+    pub fn from_record(record: &Record) -> Option<FleetView> {
         let fleet = record.fleet.as_ref()?;
         let effects = host_effects(record);
         let mut lines = vec![who(fleet)];
@@ -138,7 +138,7 @@ mod tests {
     fn a_straggler_is_named_with_its_ratio_and_how_punctual_all_were() {
         let mut record = Record::new(testing::header());
         record.add(testing::trial(0, "rust/a", CacheState::Cold, Cache::Through));
-        assert_eq!(FleetView::of(&record), None);
+        assert_eq!(FleetView::from_record(&record), None);
         let rank = |host: &str| Rank {
             host: host.to_owned(),
             path: "f".to_owned(),
@@ -163,7 +163,7 @@ mod tests {
             let ranks = vec![timing(0, 1_000, 1_000_000 + u64::from(round)), timing(1, 51_000, 1_500_000)];
             trial.fleet_turns.push(FleetTurn { trial: TrialIndex::new(0), round, ranks });
         }
-        let view = FleetView::of(&record).unwrap();
+        let view = FleetView::from_record(&record).unwrap();
         assert_eq!(
             view.lines,
             [

@@ -15,7 +15,7 @@ pub struct HistoryLine {
 
 impl HistoryLine {
     /// Of a record that can be read.
-    pub fn of(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
+    pub fn from_record(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
         let target = match record.targets.as_slice() {
             [] => NONE.to_owned(),
             [only] => only.path.clone(),

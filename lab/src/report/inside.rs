@@ -29,12 +29,12 @@ pub struct Inside {
 impl Inside {
     /// Of every trial that was looked into, in the order of their numbers.
     pub fn all(record: &Record) -> Vec<Inside> {
-        let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
+        let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
         let mut all: Vec<Inside> = looked
             .map(|it| Inside {
                 trial: it.trial.index,
-                language: languages.of(it.trial.contender()).to_owned(),
+                language: languages.language_of(it.trial.contender()).to_owned(),
                 name: it.trial.id.to_string(),
                 short: names.short(&it.trial),
                 state: it.trial.state,

@@ -93,7 +93,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "advice": Advice::all(record, &rankings).iter().map(|it| export::advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
         "fills": record.fills,
         "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
-        "sweep": SweepView::of(record),
+        "sweep": SweepView::from_record(record),
         "warnings": record.warnings,
         "resumed": record.resumed,
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),

@@ -62,7 +62,7 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
     let title = format!("### {}, {}, {}, {size}", ranking.condition(), ranking.work, code(&ranking.path));
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
-        let optional = OptionalColumns::of(ranking);
+        let optional = OptionalColumns::for_ranking(ranking);
         let (title, rule) = optional.head();
         let [located, scatter] = match center {
             Center::Median => ["median", "±95 %"],
@@ -143,7 +143,7 @@ struct OptionalColumns {
 }
 
 impl OptionalColumns {
-    fn of(ranking: &Ranking) -> OptionalColumns {
+    fn for_ranking(ranking: &Ranking) -> OptionalColumns {
         let has_first_byte = |row: &RankingRow| row.summaries.contains_key(&Metric::FirstByteNs);
         OptionalColumns {
             rate_in: ranking.decodes.is_some(),

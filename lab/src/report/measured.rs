@@ -33,7 +33,7 @@ impl Measured {
     }
 
     fn place(&self) -> LastPlace {
-        LastPlace::of(self.value, self.half_width)
+        LastPlace::of_interval(self.value, self.half_width)
     }
 
     /// The value alone.

@@ -15,7 +15,6 @@ mod bound;
 mod break_even;
 mod chart_reading;
 mod charts;
-mod claim;
 mod claims;
 mod comparison;
 mod csv;
@@ -26,6 +25,7 @@ mod escaped;
 mod file_cost;
 mod fleet;
 mod grid;
+mod headline;
 mod history;
 mod inside;
 mod json;
@@ -59,7 +59,6 @@ pub use archives::ArchiveRatio;
 pub use bound::Bound;
 pub use break_even::BreakEven;
 pub use chart_reading::{ChartReading, Dots};
-pub use claim::{Claim, LanguageBest};
 pub use claims::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, claims_markdown, claims_terminal};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
@@ -68,6 +67,7 @@ pub use comparison::{
 pub use csv::csv;
 pub use curve::{Curve, CurvePoint};
 pub use document::{charts, comparison_html, html};
+pub use headline::{Headline, LanguageBest};
 pub use history::{HistoryLine, history_table};
 pub use inside::Inside;
 pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json, json_with};

@@ -14,7 +14,7 @@ pub(super) struct ShortNames {
 
 impl ShortNames {
     /// From all trials of a record.
-    pub(super) fn of(record: &Record) -> ShortNames {
+    pub(super) fn for_record(record: &Record) -> ShortNames {
         let trials = || record.trials.iter().map(|it| &it.trial);
         let programs: BTreeSet<&str> = trials().map(Trial::contender).filter(|it| *it != COMMAND).collect();
         let contenders = programs.len() > 1;

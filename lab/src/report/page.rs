@@ -5,10 +5,10 @@ use super::answer;
 use super::archives::ArchiveRatio;
 use super::baseline;
 use super::break_even::BreakEven;
-use super::claim::{self, Claim};
 use super::curve::Curve;
 use super::file_cost::FileCostRow;
 use super::fleet::FleetView;
+use super::headline::{self, Headline};
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
 use super::own_commands;
@@ -42,7 +42,7 @@ pub struct Page {
     /// The answer in one sentence.
     pub answer: String,
     /// The same, ranking by ranking or series by series.
-    pub claims: Vec<Claim>,
+    pub headlines: Vec<Headline>,
     /// What publications claim, judged by this record; none where no publication is about it.
     pub judged_claims: Vec<JudgedClaims>,
     /// What ratios are to, in one line; `None` where nothing was measured.
@@ -107,14 +107,14 @@ impl Page {
     }
 
     /// Computes everything that the formats show.
-    pub fn of(record: &Record) -> Page {
+    pub fn from_record(record: &Record) -> Page {
         let header = &record.header;
-        let sweep = SweepView::of(record);
+        let sweep = SweepView::from_record(record);
         let limits = verdict::limits(record);
         let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         // Groups are read for what they show of the whole.
         rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
-        let fleet = FleetView::of(record);
+        let fleet = FleetView::from_record(record);
         let scaling = ScalingView::all(record);
         let grown = scaling::sentence(&scaling);
         let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
@@ -127,9 +127,11 @@ impl Page {
         };
         let advice = if is_of_limits { Vec::new() } else { Advice::all(record, &rankings) };
         let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
-        let claims = match &sweep {
-            Some(view) => claim::claims_of_sweep(view),
-            None => rankings.iter().enumerate().filter_map(|(n, it)| it.claim(advised(n))).collect(),
+        let headlines = match &sweep {
+            Some(view) => headline::sweep_headlines(view),
+            None => {
+                rankings.iter().enumerate().filter_map(|(n, it)| it.advised_headline(advised(n))).collect()
+            }
         };
         Page {
             verb: header.kind.to_string(),
@@ -146,7 +148,7 @@ impl Page {
             lists_all: header.kind == RunKind::Suite,
             center: Center::Median,
             target_titles: method::target_titles(record),
-            claims,
+            headlines,
             warnings: WarningGroup::all(record, sweep.as_ref()),
             advice,
             archives: ArchiveRatio::all(record, &rankings),
@@ -289,7 +291,7 @@ fn cautions(record: &Record) -> Vec<String> {
 /// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
 /// did.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
-    let UnsteadyStarts { starts, never, few } = UnsteadyStarts::of(trial)?;
+    let UnsteadyStarts { starts, never, few } = UnsteadyStarts::find(trial)?;
     let why = match (never, few) {
         (_, 0) => format!("no steady state at {never} of {starts} starts"),
         (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),

@@ -24,10 +24,10 @@ pub struct ReadersRow {
 impl ReadersRow {
     /// Every trial that several read together, or one beside trials of several.
     pub fn all(record: &Record) -> Vec<ReadersRow> {
-        reader_shares(record).iter().map(ReadersRow::of).collect()
+        reader_shares(record).iter().map(ReadersRow::from_shares).collect()
     }
 
-    fn of(shares: &ReaderShares) -> ReadersRow {
+    fn from_shares(shares: &ReaderShares) -> ReadersRow {
         let trial = &shares.trial.trial;
         ReadersRow {
             name: format!("{}, {}", words::capital(&trial.state.to_string()), trial.id),

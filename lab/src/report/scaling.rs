@@ -35,13 +35,13 @@ impl ScalingView {
     pub fn all(record: &Record) -> Vec<ScalingView> {
         let languages = Languages::of_record(record);
         let view = |scaling: Scaling| {
-            let language = languages.of(&scaling.id.method.contender).to_owned();
-            ScalingView::of(scaling, language)
+            let language = languages.language_of(&scaling.id.method.contender).to_owned();
+            ScalingView::new(scaling, language)
         };
         Scaling::all(record).into_iter().map(view).collect()
     }
 
-    fn of(scaling: Scaling, language: String) -> ScalingView {
+    fn new(scaling: Scaling, language: String) -> ScalingView {
         let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
         let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
         let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));

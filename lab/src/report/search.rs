@@ -22,7 +22,7 @@ pub struct SearchView {
 
 impl SearchView {
     /// Over the trials of one target, work and state; `None` where nothing was searched.
-    pub(super) fn of(trials: &[&TrialRecord]) -> Option<SearchView> {
+    pub(super) fn from_trials(trials: &[&TrialRecord]) -> Option<SearchView> {
         let reading = || trials.iter().filter(|trial| !trial.trial.is_control());
         let rungs: BTreeSet<u32> =
             reading().flat_map(|trial| &trial.searched).filter_map(|it| it.rung).collect();

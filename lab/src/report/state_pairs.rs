@@ -33,12 +33,12 @@ impl<'a> StatePairs<'a> {
         let pairs = warm.filter_map(|warm| {
             let of = |it: &Ranking| (it.target, it.decodes, it.work);
             let cold = rankings.iter().find(|it| it.state == CacheState::Cold && of(it) == of(warm))?;
-            StatePairs::of(cold, warm)
+            StatePairs::match_rows(cold, warm)
         });
         pairs.collect()
     }
 
-    fn of(cold: &'a Ranking, warm: &'a Ranking) -> Option<StatePairs<'a>> {
+    fn match_rows(cold: &'a Ranking, warm: &'a Ranking) -> Option<StatePairs<'a>> {
         let both =
             warm.rows.iter().filter_map(|row| Some((cold.rows.iter().find(|it| it.name == row.name)?, row)));
         let both: Vec<(&RankingRow, &RankingRow)> = both.collect();

@@ -48,8 +48,8 @@ impl Scale {
 
     /// The coordinate of a value; a value outside gets that of the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
-        let [low, high] = self.domain.map(|end| self.bent(end));
-        let share = ((self.bent(value) - low) / (high - low)).clamp(0.0, 1.0);
+        let [low, high] = self.domain.map(|end| self.transform(end));
+        let share = ((self.transform(value) - low) / (high - low)).clamp(0.0, 1.0);
         let share = if share.is_finite() { share } else { 0.0 };
         self.places[0] + share * (self.places[1] - self.places[0])
     }
@@ -59,7 +59,7 @@ impl Scale {
         (self.domain[0]..=self.domain[1]).contains(&value)
     }
 
-    fn bent(&self, value: f64) -> f64 {
+    fn transform(&self, value: f64) -> f64 {
         if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 

@@ -34,7 +34,7 @@ const CONDUCT: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
     /// `None` where every start became steady.
-    pub(super) fn of(trial: &TrialRecord) -> Option<UnsteadyStarts> {
+    pub(super) fn find(trial: &TrialRecord) -> Option<UnsteadyStarts> {
         let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
         let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
         let starts = trial.warmups.len();
@@ -131,7 +131,7 @@ pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
 
 /// What a reader of a record's numbers should know, a line for each cause.
 pub fn cautions(record: &Record) -> Vec<String> {
-    let sweep = SweepView::of(record);
+    let sweep = SweepView::from_record(record);
     WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()
 }
 
@@ -156,7 +156,7 @@ fn of_trials(record: &Record) -> Vec<WarningGroup> {
     let mut causes: BTreeMap<&'static str, Vec<TrialCase>> = BTreeMap::new();
     for trial in &record.trials {
         let name = format!("{} ({})", trial.trial.id, trial.trial.state);
-        if let Some(unsteady) = UnsteadyStarts::of(trial) {
+        if let Some(unsteady) = UnsteadyStarts::find(trial) {
             for (cause, starts) in unsteady.causes() {
                 let line = format!("{name}: at {starts} of {} starts", unsteady.starts);
                 causes.entry(cause).or_default().push(TrialCase { trial, line });
@@ -181,7 +181,7 @@ fn extent(cases: &[TrialCase], languages: &Languages) -> String {
     let mut methods: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut states: BTreeSet<CacheState> = BTreeSet::new();
     for TrialCase { trial, .. } in cases {
-        let language = languages.of(trial.trial.contender());
+        let language = languages.language_of(trial.trial.contender());
         methods.entry(language).or_default().insert(trial.trial.id.to_string());
         states.insert(trial.trial.state);
     }

@@ -59,8 +59,10 @@ pub(super) fn ratio(ratio: &Ratio) -> String {
 /// the interval allows, and as many as it takes to see that an interval does not hold 1.
 pub(super) fn times(ratio: &Ratio) -> String {
     let value = ratio.estimate;
-    let Some(Interval { low, high }) = ratio.ci95 else { return LastPlace::of(value, None).text(value) };
-    let mut place = LastPlace::of(value, Some((high - low) / 2.0));
+    let Some(Interval { low, high }) = ratio.ci95 else {
+        return LastPlace::of_interval(value, None).text(value);
+    };
+    let mut place = LastPlace::of_interval(value, Some((high - low) / 2.0));
     let is_hidden = |place: LastPlace| {
         let is_clear = low > 1.0 || high < 1.0;
         is_clear && place.rounded(low) <= 1.0 && place.rounded(high) >= 1.0
@@ -324,7 +326,7 @@ mod tests {
             (800, Some([700, 950]), "800 ns", "800 ± 130 ns", "1.25 ± 0.20 TB/s"),
         ] {
             let wall = summary(10, median, ends);
-            let throughput = Throughput::of(Bytes(1_000_000_000), Nanos(median));
+            let throughput = Throughput::per(Bytes(1_000_000_000), Nanos(median));
             let throughput = if median < 1_000 { Throughput(1.25e12) } else { throughput };
             assert_eq!(
                 [super::time(&wall), time_with_half(&wall), rate_with_half(throughput, &wall)],

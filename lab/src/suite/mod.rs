@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    fn of(text: &str) -> Vec<String> {
+    fn trials(text: &str) -> Vec<String> {
         let head = "name = \"x\"\nabout = \"\"\n";
         let suite = Suite::parse(Path::new("x.toml"), &format!("{head}{text}")).unwrap();
         suite.entries.into_iter().map(|entry| entry.trial).collect()
@@ -329,16 +329,19 @@ mod tests {
         let device = "rust/device@buffer=128KiB,depth=16";
         let single = ["rust/null", "rust/resident", "rust/copy", "rust/faults", device];
         let own = |trial: &str| format!("[[trial]]\ntrial = \"{trial}\"\n");
-        assert_eq!(of(&own("command/wc -l")), [&single[..], &["command/wc -l"]].concat());
-        assert_eq!(of(&format!("controls = false\n{}", own("command/wc -l"))), ["command/wc -l"]);
-        let several = of(&own("java/BufferedReader@readers=2"));
+        assert_eq!(trials(&own("command/wc -l")), [&single[..], &["command/wc -l"]].concat());
+        assert_eq!(trials(&format!("controls = false\n{}", own("command/wc -l"))), ["command/wc -l"]);
+        let several = trials(&own("java/BufferedReader@readers=2"));
         for control in ["rust/resident@threads=all", "rust/copy@threads=all"] {
             assert!(several.iter().any(|it| it == control), "{several:?}");
         }
-        let gzip = of(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
+        let gzip = trials(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
         assert_eq!(gzip.iter().filter(|it| *it == "rust/decoder").count(), 1, "{gzip:?}");
         // What it names itself stays where it is, with the work that it has there.
-        assert_eq!(of(&own("rust/copy")), ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"]);
+        assert_eq!(
+            trials(&own("rust/copy")),
+            ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"]
+        );
         for name in Suite::names() {
             let suite = Suite::find(name).unwrap();
             assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");

@@ -58,16 +58,16 @@ impl Copies {
             write_copy(file, &copy, &|bytes| check(before + bytes)).map_err(at(&copy))?;
             files.push(copy);
         }
-        Copies::of(files, Arc::new(folder))
+        Copies::new(files, Arc::new(folder))
     }
 
     /// The same for so many readers.
     pub fn for_readers(&self, readers: u32) -> Result<Copies, TargetError> {
         let files = self.files.iter().take(readers as usize).cloned().collect();
-        Copies::of(files, Arc::clone(&self.folder))
+        Copies::new(files, Arc::clone(&self.folder))
     }
 
-    fn of(files: Vec<PathBuf>, folder: Arc<CopiesFolder>) -> Result<Copies, TargetError> {
+    fn new(files: Vec<PathBuf>, folder: Arc<CopiesFolder>) -> Result<Copies, TargetError> {
         let list = folder.0.path().join(format!("list-{}", files.len()));
         let names: Vec<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
         fs::write(&list, names.join(&0)).map_err(at(&list))?;

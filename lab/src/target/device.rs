@@ -28,8 +28,8 @@ impl Device {
     /// and stacked file systems.
     pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
         let root = SystemRoot::default();
-        let own = BlockDevice::of(&root, number);
-        let found = own.or_else(|| BlockDevice::of(&root, mount?.source_device()?))?;
+        let own = BlockDevice::find(&root, number);
+        let found = own.or_else(|| BlockDevice::find(&root, mount?.source_device()?))?;
         Some(Device {
             name: found.name(),
             model: found.model(),

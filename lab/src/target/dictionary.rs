@@ -67,7 +67,7 @@ impl Dictionary {
 fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
     let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
     let io = |cause| TargetError::Io { path: path.to_owned(), cause };
-    check_kind(path, FileStatus::of(&file).map_err(io)?.kind, Accept::Files)?;
+    check_kind(path, FileStatus::read(&file).map_err(io)?.kind, Accept::Files)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)

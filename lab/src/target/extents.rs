@@ -29,8 +29,8 @@ pub struct Extents {
 
 impl Extents {
     /// Reads the extents of a file; dirty pages are written back first.
-    pub fn of(file: &File) -> io::Result<Extents> {
-        Extents::of_range(file, 0..FileStatus::of(file)?.size_bytes)
+    pub fn read(file: &File) -> io::Result<Extents> {
+        Extents::of_range(file, 0..FileStatus::read(file)?.size_bytes)
     }
 
     /// The same for a part of a file.
@@ -41,7 +41,7 @@ impl Extents {
         found.hole_bytes += range.end.saturating_sub(at);
         // EROFS lists the extents of a compressed file as plain ones. On btrfs compression is a
         // wish for the file, and its extents say which are compressed.
-        let lists_encoded = found.encoded_bytes > 0 || Filesystem::of(file)?.to_string() == "btrfs";
+        let lists_encoded = found.encoded_bytes > 0 || Filesystem::read(file)?.to_string() == "btrfs";
         if !lists_encoded && file_status::is_compressed(file) {
             found.encoded_bytes = found.least_device_bytes(range.end.saturating_sub(range.start));
         }

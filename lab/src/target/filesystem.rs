@@ -36,12 +36,12 @@ pub struct Filesystem {
 
 impl Filesystem {
     /// The file system of an open file; a block device is in none and counts as itself.
-    pub fn of(file: &File) -> io::Result<Filesystem> {
+    pub fn read(file: &File) -> io::Result<Filesystem> {
         // The node of a block device is in memory, its bytes are not.
-        let kind = if let FileKind::BlockDevice(_) = FileStatus::of(file)?.kind {
+        let kind = if let FileKind::BlockDevice(_) = FileStatus::read(file)?.kind {
             FilesystemType { number: 0, name: Some("block device") }
         } else {
-            FilesystemType::of(file)?
+            FilesystemType::read(file)?
         };
         Ok(Filesystem::from(kind))
     }

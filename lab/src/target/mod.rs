@@ -127,14 +127,14 @@ impl Target {
         check_kind(path, FileStatus::from(&named).kind, accept)?;
         let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         // Checked again on the open file: the name may mean another file by now.
-        let status = FileStatus::of(&file).map_err(io)?;
+        let status = FileStatus::read(&file).map_err(io)?;
         check_kind(path, status.kind, accept)?;
         let size_bytes = size_of(&file).map_err(io)?;
-        let filesystem = Filesystem::of(&file).map_err(io)?;
+        let filesystem = Filesystem::read(&file).map_err(io)?;
         check_size(path, &file, size_bytes, filesystem)?;
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let Chain { layers, evictable } = Chain::of(&SystemRoot::default(), &real, &file);
-        let extents = Extents::of(&file).ok();
+        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
+        let extents = Extents::read(&file).ok();
         let mut cautions = caution::all(&file, size_bytes, filesystem, extents.as_ref());
         cautions.extend(layers::cautions(&layers));
         let (mount, device) = mount_and_device(&real, &status);
@@ -217,7 +217,7 @@ impl Target {
     pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
         let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
         let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
-        let files = self.file().into_iter().chain(dictionary).filter_map(FileId::of);
+        let files = self.file().into_iter().chain(dictionary).filter_map(FileId::at);
         Ok(tree.into_iter().flatten().chain(files).collect())
     }
 
@@ -308,7 +308,7 @@ fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<
     if let FileKind::BlockDevice(number) = status.kind {
         return (None, Device::under(None, number));
     }
-    let mount = Mount::of(&SystemRoot::default(), real, status.device);
+    let mount = Mount::find(&SystemRoot::default(), real, status.device);
     let device = Device::under(mount.as_ref(), status.device);
     (mount, device)
 }

@@ -10,7 +10,7 @@ pub struct NearestNames(Vec<String>);
 
 impl NearestNames {
     /// The known names with the fewest edits between them and this one, in any case of letters.
-    pub fn of(name: &str, known: impl IntoIterator<Item = String>) -> NearestNames {
+    pub fn find(name: &str, known: impl IntoIterator<Item = String>) -> NearestNames {
         let name = name.to_lowercase();
         let distance = |other: &String| strsim::damerau_levenshtein(&name, &other.to_lowercase());
         let mut near: Vec<(usize, String)> = known.into_iter().map(|it| (distance(&it), it)).collect();
@@ -37,9 +37,9 @@ mod tests {
     #[test]
     fn the_nearest_come_first_and_each_once() {
         let known = ["rust/mmap/avx2", "rust/read", "c/mmap", "rust/mmap", "rust/mmap", "java/lines"];
-        let nearest = |name: &str| NearestNames::of(name, known.map(str::to_owned)).to_string();
+        let nearest = |name: &str| NearestNames::find(name, known.map(str::to_owned)).to_string();
         assert_eq!(nearest("rust/mmpa"), "nearest: rust/mmap, rust/read, c/mmap");
         assert_eq!(nearest("RUST/READ"), "nearest: rust/read, rust/mmap, c/mmap");
-        assert_eq!(NearestNames::of("x", []).to_string(), "there are none");
+        assert_eq!(NearestNames::find("x", []).to_string(), "there are none");
     }
 }

@@ -25,12 +25,12 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     for &archive in &method.decodes {
         let cases = Arc::new(cases(stage, method, archive)?);
         for (at, visit) in visits(method).into_iter().enumerate() {
-            let reading = Reading::of(method, &visit, ending_of(method, at));
+            let reading = Reading::new(method, &visit, ending_of(method, at));
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         let Some(visit) = visits(method).into_iter().next() else { continue };
-        for setting in settings::of(method, Load::Kilobytes) {
-            let reading = Reading::of(method, &visit, Ending::InputEnds).with(setting);
+        for setting in settings::for_load(method, Load::Kilobytes) {
+            let reading = Reading::new(method, &visit, Ending::InputEnds).with(setting);
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         checks.extend(named(stage, method, &visit, archive)?);
@@ -96,7 +96,7 @@ fn named<'s>(
         let path = folder.join(&name);
         fs::write(&path, packed("content", &content, archive)?)?;
         let case = Case { name: name_of(&path), path, truth: stage.awkward.truth.clone() };
-        let (method, visit, words) = (method.clone(), visit.clone(), ReadWords::of(method, visit));
+        let (method, visit, words) = (method.clone(), visit.clone(), ReadWords::new(method, visit));
         Ok(Check::new(move |stage| spelled(&method, &visit, words.clone(), &case, name.clone()).run(stage)))
     };
     names.into_iter().map(check).collect()
@@ -120,7 +120,7 @@ fn broken<'s>(
         let name = format!("{name}.{}", archive.suffix());
         let path = folder.join(&name);
         fs::write(&path, bytes)?;
-        let words = ReadWords::of(method, visit).on(path.as_os_str());
+        let words = ReadWords::new(method, visit).on(path.as_os_str());
         Ok(Check::new(move |stage| refused(stage, &words, &name, &name)))
     };
     broken.into_iter().map(check).collect()
@@ -138,7 +138,7 @@ fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> 
     encoder.write_all(&fs::read(&source.path)?)?;
     fs::write(&path, encoder.finish()?)?;
     let case = Case { name: name_of(&path), path, truth: source.truth.clone() };
-    let mut words = ReadWords::of(method, visit).on(case.path.as_os_str());
+    let mut words = ReadWords::new(method, visit).on(case.path.as_os_str());
     words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
     let (method, work) = (method.clone(), visit.work);
     Ok(Check::new(move |stage| {

@@ -78,7 +78,7 @@ pub(super) fn visits(method: &MethodLine) -> Vec<Visit> {
 }
 
 impl ReadWords {
-    pub(super) fn of(method: &MethodLine, visit: &Visit) -> ReadWords {
+    pub(super) fn new(method: &MethodLine, visit: &Visit) -> ReadWords {
         ReadWords {
             method: method.method.clone(),
             scan: visit.scan.clone(),

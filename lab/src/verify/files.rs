@@ -66,7 +66,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     // Each ending at least once, however few visits there are.
     for at in 0..visits.len().max(ENDINGS.len()) {
         let Some(visit) = visits.get(at % visits.len().max(1)) else { break };
-        let reading = Reading::of(method, visit, ending_of(method, at));
+        let reading = Reading::new(method, visit, ending_of(method, at));
         let cases =
             if at < visits.len() { cases_of(stage, method) } else { vec![stage.file("no-final-newline")] };
         checks.push(Check::new(move |stage| reading.run(stage, "file", &cases)));
@@ -77,14 +77,14 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         }
     }
     if let Some(visit) = visits.first().cloned() {
-        let words = ReadWords::of(method, &visit);
+        let words = ReadWords::new(method, &visit);
         if !is_control(method) {
             checks.push(reads_as_often_as_asked(method, &visit, &words));
         }
         checks.push(spelled(method, &visit, words.clone(), &stage.awkward, AWKWARD_NAME.into()));
         checks.push(spelled(method, &visit, words, &stage.raw, raw_name()));
-        for setting in settings::of(method, Load::Kilobytes) {
-            let reading = Reading::of(method, &visit, Ending::InputEnds).with(setting);
+        for setting in settings::for_load(method, Load::Kilobytes) {
+            let reading = Reading::new(method, &visit, Ending::InputEnds).with(setting);
             let cases: Vec<&Case> = settings::CASES.iter().map(|name| stage.file(name)).collect();
             checks.push(Check::new(move |stage| {
                 settings::or_refused(&reading.words, reading.run(stage, "file", &cases))
@@ -99,7 +99,7 @@ fn around_buffers<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> i
     let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
     let sizes = sizes.map(|param| param.default).filter(|bytes| (2..=BUFFER_BYTES_MAX).contains(bytes));
     let cases = sizes.map(|bytes| stage.around(bytes)).collect::<io::Result<Vec<_>>>()?;
-    let reading = Reading::of(method, visit, Ending::InputEnds);
+    let reading = Reading::new(method, visit, Ending::InputEnds);
     Ok(Check::new(move |stage| {
         let cases: Vec<&Case> = cases.iter().flat_map(|cases| cases.iter()).collect();
         reading.run(stage, "file", &cases)
@@ -164,8 +164,8 @@ pub(super) fn spelled<'s>(
 }
 
 impl Reading {
-    pub(super) fn of(method: &MethodLine, visit: &Visit, ending: Ending) -> Reading {
-        Reading { method: method.clone(), words: ReadWords::of(method, visit), work: visit.work, ending }
+    pub(super) fn new(method: &MethodLine, visit: &Visit, ending: Ending) -> Reading {
+        Reading { method: method.clone(), words: ReadWords::new(method, visit), work: visit.work, ending }
     }
 
     pub(super) fn with(self, setting: String) -> Reading {

@@ -18,7 +18,7 @@ pub(super) fn any_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords>
         return servers::plain_words(stage, method);
     }
     let visit = visits(method).into_iter().next()?;
-    Some(ReadWords::of(method, &visit).on(stage.file("no-final-newline").path.as_os_str()))
+    Some(ReadWords::new(method, &visit).on(stage.file("no-final-newline").path.as_os_str()))
 }
 
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine, number: usize) -> Vec<Check<'s>> {

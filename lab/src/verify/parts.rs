@@ -18,7 +18,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let checks = (0..count).map(|at| {
         let visit = &visits[at % visits.len()];
         let (part, case) = cases[at % cases.len()].clone();
-        let words = ReadWords::of(method, visit).on(case.path.as_os_str()).with(part.words());
+        let words = ReadWords::new(method, visit).on(case.path.as_os_str()).with(part.words());
         let (method, work) = (method.clone(), visit.work);
         Check::new(move |stage| {
             let read = after_a_turn(stage, &words, &method, work, &case).and_then(Session::exit);

@@ -50,7 +50,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     let lists: Vec<&Listed> = files.lists.iter().filter(|listed| listed.is_aligned || !bypasses).collect();
     let visits = visits(method);
     let settings: Vec<Option<String>> =
-        [None].into_iter().chain(settings::of(method, Load::Megabytes).into_iter().map(Some)).collect();
+        [None].into_iter().chain(settings::for_load(method, Load::Megabytes).into_iter().map(Some)).collect();
     let mut checks = Vec::new();
     let Some(visit) = visits.first() else { return Ok(checks) };
     // Each list with two visits, a long one with one; each visit and each setting among them.
@@ -61,7 +61,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         let setting = settings[number % settings.len()].clone();
         checks.push(reading(method, visit, setting, listed.case.clone()));
     }
-    let words = ReadWords::of(method, visit).with([places_word()]);
+    let words = ReadWords::new(method, visit).with([places_word()]);
     for name in [AWKWARD_NAME.into(), raw_name()] {
         let file = folder.join(&name);
         fs::copy(&data, &file)?;
@@ -87,7 +87,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
 
 fn reading<'s>(method: &MethodLine, visit: &Visit, setting: Option<String>, case: Arc<Case>) -> Check<'s> {
     let settings = [places_word()].into_iter().chain(setting.clone());
-    let words = ReadWords::of(method, visit).on(case.path.as_os_str()).with(settings);
+    let words = ReadWords::new(method, visit).on(case.path.as_os_str()).with(settings);
     let (method, work) = (method.clone(), visit.work);
     Check::new(move |stage| {
         let outcome = after_a_turn(stage, &words, &method, work, &case)

@@ -115,7 +115,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
     let mut checks = Vec::new();
     for visit in &visits {
         let key = format!("{} by {}", visit.work, visit.scan);
-        let reading = first.clone().of(visit.clone()).kept(1).keyed(&key, "");
+        let reading = first.clone().for_visit(visit.clone()).kept(1).keyed(&key, "");
         // One scan goes through 4 MiB: of some languages the others take seconds for that.
         let large = (*visit == first.visit).then_some(&stage.large);
         checks.push(right(reading, contents(stage, method).chain(large).collect(), DOUBLE));
@@ -188,7 +188,7 @@ fn with_settings<'s>(stage: &'s Stage, method: &MethodLine, small: &Reading<'s>)
         let reading = reading.keyed(&setting, "");
         Check::new(move |stage| settings::or_refused(&words, reading.right(stage, &cases, DOUBLE)))
     };
-    settings::of(method, Load::Kilobytes).into_iter().filter(is_own).map(with).collect()
+    settings::for_load(method, Load::Kilobytes).into_iter().filter(is_own).map(with).collect()
 }
 
 /// Servers that misbehave, and requests that are refused.

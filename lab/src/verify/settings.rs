@@ -20,7 +20,7 @@ pub(super) enum Load {
 }
 
 /// The smallest value of each parameter, and an odd one; both but the default.
-pub(super) fn of(method: &MethodLine, load: Load) -> Vec<String> {
+pub(super) fn for_load(method: &MethodLine, load: Load) -> Vec<String> {
     let values = method.params.iter().flat_map(|param| {
         let is_size = param.name.ends_with("_bytes");
         let wanted = match load {

@@ -54,7 +54,7 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     let word = || vec![list_word()];
     let mut checks = readings(method, &trees.whole.list, &word);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
-    let words = ReadWords::of(method, &visit).with(word());
+    let words = ReadWords::new(method, &visit).with(word());
     checks.push(reading(method, &visit, words.clone(), twice));
     checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.list.clone()));
     if is_control(method) {
@@ -78,7 +78,7 @@ pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Re
     let path = trees.whole.folder.path.clone();
     let mut checks = readings(method, &trees.whole.folder, &Vec::new);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
-    let words = ReadWords::of(method, &visit);
+    let words = ReadWords::new(method, &visit);
     checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.folder.clone()));
     let absent = words.on(stage.new_folder()?.join("absent"));
     checks.push(Check::new(move |stage| refused(stage, &absent, "a folder that is absent", "absent")));
@@ -99,12 +99,12 @@ fn readings<'s>(method: &MethodLine, case: &Arc<Case>, words: &dyn Fn() -> Vec<S
     let visits = visits(method);
     let mut checks: Vec<Check> = visits
         .iter()
-        .map(|visit| reading(method, visit, ReadWords::of(method, visit).with(words()), case.clone()))
+        .map(|visit| reading(method, visit, ReadWords::new(method, visit).with(words()), case.clone()))
         .collect();
     let Some(visit) = visits.first() else { return checks };
-    for setting in settings::of(method, Load::Megabytes) {
+    for setting in settings::for_load(method, Load::Megabytes) {
         let settings = words().into_iter().chain([setting]);
-        let words = ReadWords::of(method, visit).with(settings);
+        let words = ReadWords::new(method, visit).with(settings);
         let check = reading(method, visit, words.clone(), case.clone());
         checks.push(Check::new(move |stage| settings::or_refused(&words, check.run(stage))));
     }
@@ -137,7 +137,7 @@ impl Trees {
 }
 
 impl Tree {
-    fn of(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<Tree> {
+    fn read(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<Tree> {
         let list = folder.with_extension("list");
         fs::write(&list, list_of(&files))?;
         let truth = truth(files)?;
@@ -189,7 +189,7 @@ impl Tree {
         symlink("../larger-than-any-buffer", tree.join("nested/link-to-a-file"))?;
         symlink("nowhere", tree.join("link-to-nothing"))?;
         make_pipe(&tree.join("nested/pipe"))?;
-        Tree::of(tree, paths)
+        Tree::read(tree, paths)
     }
 
     fn of_raw_name(stage: &Stage) -> io::Result<Tree> {
@@ -197,7 +197,7 @@ impl Tree {
         fs::create_dir(&tree)?;
         let file = tree.join(raw_name());
         fs::write(&file, b"one\ntwo")?;
-        Tree::of(tree, vec![file])
+        Tree::read(tree, vec![file])
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Case {
 
 impl Case {
     /// A file that exists.
-    pub(super) fn of(path: PathBuf) -> io::Result<Case> {
+    pub(super) fn read(path: PathBuf) -> io::Result<Case> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Case { name, truth: oracle::truth(&path)?, path })
     }
@@ -111,7 +111,7 @@ impl<'a> Stage<'a> {
         let write = |name: &OsStr, content: &[u8]| {
             let path = folder.join(name);
             fs::write(&path, content)?;
-            Case::of(path)
+            Case::read(path)
         };
         let all = |files: Vec<(String, Vec<u8>)>| -> io::Result<Vec<Case>> {
             files.iter().map(|(name, content)| write(OsStr::new(name), content)).collect()
@@ -178,7 +178,7 @@ impl<'a> Stage<'a> {
         let case = |size: u64| {
             let path = folder.join(format!("{size}-bytes"));
             fs::write(&path, text(size))?;
-            Case::of(path)
+            Case::read(path)
         };
         let cases = Arc::new([case(bytes - 1)?, case(bytes)?, case(bytes + 1)?]);
         around.insert(bytes, cases.clone());

@@ -29,7 +29,7 @@ fn race(home: &Home, ranks: u32, given: &[&str]) -> Said {
     let mut command = home.command(READLAB);
     command.env("PATH", path).env("OMPI_COMM_WORLD_SIZE", ranks.to_string());
     command.args(["fleet", "race"]).args(given);
-    Said::of(&mut command)
+    Said::by(&mut command)
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launche
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"] {
             command.env_remove(name);
         }
-        let said = Said::of(command.args(["fleet", "race"]).args(given));
+        let said = Said::by(command.args(["fleet", "race"]).args(given));
         assert_eq!(said.refusal(), format!("readlab: {told}"));
     }
 }
@@ -173,13 +173,13 @@ mod ring2 {
     fn the_agent_is_built_by_its_name() {
         let home = Home::new();
         let without =
-            Said::of(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", home.at("tmp")));
+            Said::by(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", home.at("tmp")));
         assert_eq!(without.code, Some(1), "{without}");
         assert!(
             without.err.contains("it needs mpicc: not found; an MPI library with its compiler"),
             "{without}"
         );
-        let doctor = Said::of(home.command(READLAB).arg("doctor").env("PATH", home.at("tmp")));
+        let doctor = Said::by(home.command(READLAB).arg("doctor").env("PATH", home.at("tmp")));
         assert!(doctor.out.contains("this host cannot be one of a fleet"), "{doctor}");
         assert!(doctor.out.contains("cannot be built: it needs mpicc: not found"), "{doctor}");
         let Some(flavour) = Flavour::any() else { return };
@@ -192,9 +192,9 @@ mod ring2 {
             .1
             .unwrap()
             .to_owned();
-        let doctor = || Said::of(home.command(READLAB).arg("doctor").env("PATH", &path));
+        let doctor = || Said::by(home.command(READLAB).arg("doctor").env("PATH", &path));
         assert!(doctor().out.contains("this host can be one of a fleet: readlab build fleet-agent"));
-        let said = Said::of(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", &path));
+        let said = Said::by(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", &path));
         assert!(doctor().out.contains("this host can be one of a fleet\n"));
         assert_eq!(said.code, Some(0), "{said}");
         assert!(Path::new(said.out.trim()).is_file(), "{said}");

@@ -31,7 +31,7 @@ impl Observed {
     /// Runs a race that writes its record into this folder.
     pub(super) fn run(command: &Command, folder: &Path) -> anyhow::Result<Observed> {
         let (mut screen, child) = Screen::start(command)?;
-        let (mut child, mut follower) = (Started(child), Follower::of(folder.join("record.jsonl")));
+        let (mut child, mut follower) = (Started(child), Follower::new(folder.join("record.jsonl")));
         let mut samples = BTreeMap::new();
         let status = loop {
             let ended = child.0.try_wait().context("waiting for the lab")?;
@@ -83,7 +83,7 @@ struct Follower {
 }
 
 impl Follower {
-    fn of(path: PathBuf) -> Follower {
+    fn new(path: PathBuf) -> Follower {
         Follower { path, file: None, rest: Vec::new() }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_record_is_followed_line_by_line() {
         let path = std::env::temp_dir().join(format!("readlab-bench-{}-followed.jsonl", std::process::id()));
-        let mut follower = Follower::of(path.clone());
+        let mut follower = Follower::new(path.clone());
         assert!(follower.sampled().unwrap().is_empty());
         let mut file = File::create(&path).unwrap();
         file.write_all(b"{\"line\":\"header\"}\n{\"line\":\"sample\",\"trial\":3}\n{\"line\":\"sam").unwrap();

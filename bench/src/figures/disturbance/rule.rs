@@ -174,12 +174,12 @@ pub(super) fn simulate(case: Case, rule: Rule, rounds: u32, races: u64) -> Found
         pairs_made += pairs.len();
         ratios.push(pairs::ratio(&pairs));
     }
-    Found::of(&ratios, truth, f64::from(turns) / (2.0 * count(pairs_made)))
+    Found::from_ratios(&ratios, truth, f64::from(turns) / (2.0 * count(pairs_made)))
 }
 
 impl Found {
     /// From the ratios of races whose true ratio has this logarithm.
-    pub(super) fn of(ratios: &[PairRatio], truth: f64, tries: f64) -> Found {
+    pub(super) fn from_ratios(ratios: &[PairRatio], truth: f64, tries: f64) -> Found {
         let ends: Vec<_> = ratios.iter().filter_map(|ratio| ratio.ci95).collect();
         let holds = ends.iter().filter(|ends| ends.low.ln() <= truth && truth <= ends.high.ln()).count();
         let off: Vec<f64> = ratios.iter().map(|ratio| ratio.estimate.ln() - truth).collect();

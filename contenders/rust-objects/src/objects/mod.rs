@@ -23,7 +23,7 @@ use store::{Location, Store};
 /// One way of reading an object from a store.
 #[async_trait]
 pub(crate) trait Way: Send + Sync + 'static {
-    fn of(request: &Request) -> Self;
+    fn from_request(request: &Request) -> Self;
 
     /// Reads the whole object.
     async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure>;
@@ -40,7 +40,7 @@ struct Objects<W> {
 pub(crate) fn open<W: Way>(request: &Request) -> Result<Box<dyn Reader>, Failure> {
     let location = Location::of_environment(&request.target)?;
     let kept = request.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
-    Ok(Box::new(Objects { way: W::of(request), work: request.work, location, kept }))
+    Ok(Box::new(Objects { way: W::from_request(request), work: request.work, location, kept }))
 }
 
 #[async_trait]
@@ -68,14 +68,14 @@ pub(crate) struct Get;
 
 #[async_trait]
 impl Way for Get {
-    fn of(_request: &Request) -> Get {
+    fn from_request(_request: &Request) -> Get {
         Get
     }
 
     async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
         let result = store.get(None).await?;
         let size_bytes = result.meta.size;
-        let bytes = result.bytes().await.map_err(|error| Failure::of(&error))?;
+        let bytes = result.bytes().await.map_err(|error| Failure::from_error(&error))?;
         let mut tally = Tally::new(work);
         tally.take(&bytes);
         complete(tally, size_bytes)
@@ -87,7 +87,7 @@ pub(crate) struct Streamed;
 
 #[async_trait]
 impl Way for Streamed {
-    fn of(_request: &Request) -> Streamed {
+    fn from_request(_request: &Request) -> Streamed {
         Streamed
     }
 
@@ -96,7 +96,7 @@ impl Way for Streamed {
         let size_bytes = result.meta.size;
         let mut pieces = result.into_stream();
         let mut tally = Tally::new(work);
-        while let Some(piece) = pieces.try_next().await.map_err(|error| Failure::of(&error))? {
+        while let Some(piece) = pieces.try_next().await.map_err(|error| Failure::from_error(&error))? {
             tally.take(&piece);
         }
         complete(tally, size_bytes)
@@ -111,7 +111,7 @@ pub(crate) struct Ranged {
 
 #[async_trait]
 impl Way for Ranged {
-    fn of(request: &Request) -> Ranged {
+    fn from_request(request: &Request) -> Ranged {
         Ranged { part_bytes: request.param(&PART), concurrency: request.count(&CONCURRENCY) }
     }
 
@@ -147,7 +147,7 @@ pub(crate) struct Coalesced {
 
 #[async_trait]
 impl Way for Coalesced {
-    fn of(request: &Request) -> Coalesced {
+    fn from_request(request: &Request) -> Coalesced {
         Coalesced {
             part_bytes: request.param(&PART),
             coalesce_bytes: request.param(&COALESCE),

@@ -78,7 +78,7 @@ impl Store {
                 builder = builder.with_token(token);
             }
         }
-        let s3 = builder.build().map_err(|error| Failure::of(&error))?;
+        let s3 = builder.build().map_err(|error| Failure::from_error(&error))?;
         let etag = location.etag.as_ref().and_then(|etag| etag.to_str().ok()).map(str::to_owned);
         Ok(Store { s3, key: location.key.clone(), etag, traffic })
     }
@@ -88,13 +88,13 @@ impl Store {
     pub(super) async fn get(&self, range: Option<Range<u64>>) -> Result<GetResult, Failure> {
         let range = range.map(GetRange::Bounded);
         let options = GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() };
-        self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::of(&error))
+        self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))
     }
 
     /// The size of the object, by a request for nothing else.
     pub(super) async fn size(&self) -> Result<u64, Failure> {
         let options = GetOptions { head: true, if_match: self.etag.clone(), ..GetOptions::default() };
-        let found = self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::of(&error))?;
+        let found = self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))?;
         Ok(found.meta.size)
     }
 
@@ -107,7 +107,7 @@ impl Store {
 /// All bytes of an answer, as many as it promised.
 pub(super) async fn whole(result: GetResult) -> Result<Bytes, Failure> {
     let promised = result.range.end - result.range.start;
-    let bytes = result.bytes().await.map_err(|error| Failure::of(&error))?;
+    let bytes = result.bytes().await.map_err(|error| Failure::from_error(&error))?;
     if bytes.len() as u64 != promised {
         return Err(Failure::new(format!("{} bytes instead of {promised} in a range", bytes.len())));
     }

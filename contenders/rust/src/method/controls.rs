@@ -73,7 +73,7 @@ struct Resident {
 
 impl Reader for Resident {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        let identity = Identity::of(source.path())?;
+        let identity = Identity::at(source.path())?;
         if self.loaded.is_none() || self.identity != identity {
             self.loaded = None;
             self.loaded = Some(Loaded::load("resident", source)?);
@@ -106,7 +106,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(path: &Path) -> io::Result<Option<Identity>> {
+    fn at(path: &Path) -> io::Result<Option<Identity>> {
         let meta = path.metadata()?;
         Ok(meta.is_file().then(|| Identity {
             device: meta.dev(),
@@ -186,6 +186,6 @@ mod tests {
 
     #[test]
     fn a_device_has_no_identity() {
-        assert!(Identity::of(Path::new("/dev/null")).unwrap().is_none());
+        assert!(Identity::at(Path::new("/dev/null")).unwrap().is_none());
     }
 }

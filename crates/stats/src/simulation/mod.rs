@@ -93,7 +93,7 @@ fn the_interval_of_a_ratio_holds_the_true_one_whatever_the_noise() {
         for (rounds, factor) in [(5, 1.0), (6, 1.2), (8, 1.02), (10, 1.0), (20, 1.05)] {
             let (held, _) = coverage(REPETITIONS, f64::ln(factor), || {
                 let all = differences(cause, rounds, factor, &mut noise);
-                Paired::of(&all).interval(Confidence::REPORTED).unwrap()
+                Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap()
             });
             assert!(held >= LEAST, "{cause:?}, {rounds} rounds: {held}");
         }
@@ -120,7 +120,7 @@ fn at_a_stricter_error_intervals_miss_as_seldom_as_they_say() {
     let mut noise = Noise::new(3);
     let (held, _) = coverage(1000, 0.0, || {
         let all = differences(Cause::Normal, 12, 1.0, &mut noise);
-        Paired::of(&all).interval(Confidence::with_error(0.01)).unwrap()
+        Paired::from_differences(&all).interval(Confidence::with_error(0.01)).unwrap()
     });
     assert!((0.98..=0.998).contains(&held), "{held}");
 }
@@ -132,7 +132,7 @@ fn one_disturbed_reading_of_the_reference_widens_an_interval_by_a_third_at_most(
             let mut noise = Noise::new(4);
             coverage(400, 0.0, || {
                 let all = differences(cause, rounds, 1.0, &mut noise);
-                Paired::of(&all).interval(Confidence::REPORTED).unwrap()
+                Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap()
             })
         };
         let ((_, quiet), (_, disturbed)) = (width(Cause::Normal), width(Cause::Disturbed));

@@ -15,7 +15,7 @@ struct Race {
 }
 
 impl Race {
-    fn of(cause: Cause, trials: usize, rounds: u32, noise: &mut Noise) -> Race {
+    fn draw(cause: Cause, trials: usize, rounds: u32, noise: &mut Noise) -> Race {
         let trial = |noise: &mut Noise| {
             let all = readings(cause, rounds, noise);
             all.iter().map(|it| reading(it.fill, it.round, (1e9 * it.value.exp()) as u64)).collect()
@@ -66,7 +66,7 @@ fn identical_trials_are_called_slower_than_the_first_in_5_of_100_comparisons_at_
     for (trials, rounds, races) in [(8, 5, 60), (8, 18, 40), (30, 12, 12)] {
         for cause in [Cause::Normal, Cause::Exponential, Cause::Drift, Cause::Spikes] {
             let slower: usize =
-                (0..races).map(|_| Race::of(cause, trials, rounds, &mut noise).slower_than_first()).sum();
+                (0..races).map(|_| Race::draw(cause, trials, rounds, &mut noise).slower_than_first()).sum();
             // Comparisons of one race resemble each other: chance makes 8 of 100 from 5.
             let share = slower as f64 / (races * (trials - 1)) as f64;
             assert!(share <= 0.08, "{cause:?}, {trials} trials, {rounds} rounds: {share}");

@@ -155,7 +155,7 @@ impl Figure {
                 Located { value: *value, ci95, n, sd: spread.sd, statistic: Some(*statistic) }
             }
             (Figure::Samples(observations), Center::Median) => {
-                let logs = LogMedian::of(observations);
+                let logs = LogMedian::from_observations(observations);
                 let ci95 = logs.and_then(|logs| logs.ci95).map(|ends| ends.map(f64::exp));
                 Located { value: self.value(), ci95, n: Some(observations.len()), sd: None, statistic: None }
             }

@@ -37,7 +37,7 @@ pub struct Unpaired {
 }
 
 impl<'a> Matching<'a> {
-    pub(super) fn of(sides: &'a [Side], force: bool) -> Matching<'a> {
+    pub(super) fn pair(sides: &'a [Side], force: bool) -> Matching<'a> {
         let Some((first, others)) = sides.split_first() else {
             return Matching {
                 rows: Vec::new(),
@@ -64,7 +64,7 @@ impl<'a> Matching<'a> {
                 let left =
                     side.cases.iter().zip(&taken).position(|(other, taken)| !taken && same_name(case, other));
                 let Some(at) = left else {
-                    unpaired.extend(Unpaired::of(number, case));
+                    unpaired.extend(Unpaired::find(number, case));
                     continue;
                 };
                 let why = differences(&case.key, &side.cases[at].key).join(", ");
@@ -78,7 +78,7 @@ impl<'a> Matching<'a> {
                 }
             }
             let left = || side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case);
-            unpaired.extend(left().filter_map(|case| Unpaired::of(0, case)));
+            unpaired.extend(left().filter_map(|case| Unpaired::find(0, case)));
             let left: Vec<String> = left().map(called).collect();
             alone.extend(only(&side.name, &left));
         }
@@ -96,7 +96,7 @@ impl<'a> Matching<'a> {
 
 impl Unpaired {
     /// A case that this side does not have; `None` if it has no numbers anyway.
-    fn of(side: usize, case: &Case) -> Option<Unpaired> {
+    fn find(side: usize, case: &Case) -> Option<Unpaired> {
         (!case.figures.is_empty()).then(|| Unpaired { side, name: called(case) })
     }
 }

@@ -94,7 +94,7 @@ impl Measure {
     /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing
     /// or runs of their own count it.
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-    pub(super) fn of(self, sample: &Sample, bytes: u64) -> Option<f64> {
+    pub(super) fn value_in(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = sample.wall_ns.max(1) as f64;
         match self {
             Measure::Wall => Some(wall),

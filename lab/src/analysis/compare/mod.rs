@@ -142,13 +142,13 @@ pub enum CompareError {
 
 impl Comparison {
     /// Lays the sides beside each other; one side alone is a table without ratios.
-    pub fn of(
+    pub fn new(
         sides: Vec<Side>,
         measures: &[Measure],
         center: Center,
         force: bool,
     ) -> Result<Comparison, CompareError> {
-        let matching = Matching::of(&sides, force);
+        let matching = Matching::pair(&sides, force);
         let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());
         // A side that has nothing in common with the first was named by mistake.
         if (1..sides.len()).any(|side| !met(side)) {

@@ -118,7 +118,7 @@ fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
         return Some(Figure::of_value(value as f64, Statistic::Count));
     }
     let observed = it.samples.iter().filter_map(|sample| {
-        let value = measure.of(&sample, bytes)?;
+        let value = measure.value_in(&sample, bytes)?;
         Some(Observation { value, fill: sample.fill, round: sample.round })
     });
     let observed: Vec<Observation> = observed.collect();

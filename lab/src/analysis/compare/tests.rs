@@ -32,7 +32,7 @@ fn side(name: &str, cases: Vec<Case>) -> Side {
 
 fn two(slower: f64) -> Comparison {
     let of = |name, level| side(name, vec![case("read", "d", CacheState::Warm, level)]);
-    Comparison::of(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], Center::Median, false)
+    Comparison::new(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], Center::Median, false)
         .unwrap()
 }
 
@@ -63,7 +63,7 @@ fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
         case.figures.insert(Measure::Wall, Figure::of_value(value, Statistic::Mean));
         side(name, vec![case])
     };
-    let comparison = Comparison::of(
+    let comparison = Comparison::new(
         vec![published("a", 1.0), published("b", 9.0)],
         &[Measure::Wall],
         Center::Median,
@@ -72,7 +72,7 @@ fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
     .unwrap();
     assert!(comparison.lacks_intervals());
     assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
-    let alone = Comparison::of(vec![published("a", 1.0)], &[Measure::Wall], Center::Median, false).unwrap();
+    let alone = Comparison::new(vec![published("a", 1.0)], &[Measure::Wall], Center::Median, false).unwrap();
     assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
 }
 
@@ -84,9 +84,9 @@ fn unlike_things_are_refused_by_name_unless_forced() {
             side("b", vec![case("read", "e", CacheState::Warm, 1e6)]),
         ]
     };
-    let error = Comparison::of(sides(), &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    let error = Comparison::new(sides(), &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
     assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
-    let forced = Comparison::of(sides(), &[Measure::Wall], Center::Median, true).unwrap();
+    let forced = Comparison::new(sides(), &[Measure::Wall], Center::Median, true).unwrap();
     assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
 }
 
@@ -94,7 +94,7 @@ fn unlike_things_are_refused_by_name_unless_forced() {
 fn a_state_that_one_side_lacks_is_only_in_the_other() {
     let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
     let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
-    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
     assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
     assert_eq!(
@@ -111,7 +111,7 @@ fn cold_above_a_cache_is_not_compared_with_cold() {
         side(name, vec![case])
     };
     let of = |one, other| {
-        Comparison::of(vec![with("a", one), with("b", other)], &[Measure::Wall], Center::Median, false)
+        Comparison::new(vec![with("a", one), with("b", other)], &[Measure::Wall], Center::Median, false)
     };
     let error = of(Some(true), Some(false)).unwrap_err().to_string();
     assert!(error.contains("cold above a cache and of the device"), "{error}");
@@ -124,7 +124,7 @@ fn nothing_in_common_says_what_each_has() {
         side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
         side("b", vec![case("mmap", "d", CacheState::Warm, 1e6)]),
     ];
-    let error = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    let error = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
     assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
 }
 
@@ -133,7 +133,7 @@ fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
     let mut sides: Vec<Side> = two(1.0).sides;
     sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
     sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
-    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
     let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
@@ -216,7 +216,7 @@ fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() 
         .map(|nth| Observation { value: if nth == 9 { 2e6 } else { 1e6 }, fill: nth, round: nth })
         .collect();
     let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", Figure::Samples(uneven))];
-    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
     let here = comparison.tables[0].rows[0].cells[1].unwrap();
     assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
     assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
@@ -228,11 +228,11 @@ fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() 
 fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
     let median = Figure::of_value(1e6, Statistic::Median);
     let sides = vec![published("a", mean_of_ten(1e6, 1e4)), published("b", median)];
-    let comparison = Comparison::of(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
     assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
     assert!(comparison.has_unlike_statistics() && !two(1.0).has_unlike_statistics());
     let of = |name| side(name, vec![case("read", "d", CacheState::Warm, 1e6)]);
-    let means = Comparison::of(vec![of("a"), of("b")], &[Measure::Wall], Center::Mean, false).unwrap();
+    let means = Comparison::new(vec![of("a"), of("b")], &[Measure::Wall], Center::Mean, false).unwrap();
     let cell = means.tables[0].rows[0].cells[0].unwrap();
     assert_eq!((cell.statistic, cell.n), (Some(Statistic::Mean), Some(20)));
     assert!(cell.percentiles.unwrap()[0] <= cell.value && cell.value <= cell.percentiles.unwrap()[6]);

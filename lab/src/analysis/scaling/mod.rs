@@ -102,10 +102,12 @@ impl Scaling {
             cells.entry((it.trial.state, place)).or_default().push(it);
         }
         let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
-        several.map(|((state, place), cells)| Scaling::of(record, ids[place].clone(), state, cells)).collect()
+        several
+            .map(|((state, place), cells)| Scaling::from_cells(record, ids[place].clone(), state, cells))
+            .collect()
     }
 
-    fn of(record: &Record, id: TrialId, state: CacheState, mut cells: Vec<&TrialRecord>) -> Scaling {
+    fn from_cells(record: &Record, id: TrialId, state: CacheState, mut cells: Vec<&TrialRecord>) -> Scaling {
         let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
         cells.sort_by_key(|it| count(it));
         let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
@@ -124,7 +126,7 @@ impl Scaling {
             state,
             unit: if record.fleet.is_some() { Unit::Rank } else { Unit::Reader },
             points,
-            law: FittedLaw::of(&counts, &rounds, record.header.seed),
+            law: FittedLaw::fit(&counts, &rounds, record.header.seed),
             limited,
             saturated_at: saturated_at(&by_round).map(|at| count(cells[at])),
         }

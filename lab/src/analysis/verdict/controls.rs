@@ -18,7 +18,7 @@ pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let control =
         record.trials.iter().filter(same_target).filter(|other| other.trial.limit() == Some(LimitKind::Copy));
     let alone = control.min_by_key(|control| control.trial.threads())?;
-    let copy_ns = CpuTime::of(alone).ok()?.total_ns();
+    let copy_ns = CpuTime::from_trial(alone).ok()?.total_ns();
     // Of many files, the control opens each, too.
     Some((copy_ns - opens_cpu_ns(record, it).unwrap_or_default()).max(0.0))
 }
@@ -31,7 +31,7 @@ pub(super) fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     };
     let controls = || record.trials.iter().filter(of_target);
     let same_state = controls().find(|control| control.trial.state == it.trial.state);
-    Some(CpuTime::of(same_state.or_else(|| controls().next())?).ok()?.total_ns())
+    Some(CpuTime::from_trial(same_state.or_else(|| controls().next())?).ok()?.total_ns())
 }
 
 /// The share of time for which a thread that never waits got a processor, by the controls of the
@@ -42,10 +42,8 @@ pub(super) fn available(record: &Record, it: &TrialRecord) -> f64 {
             && matches!(other.trial.limit(), Some(LimitKind::Memory | LimitKind::Copy))
             && other.trial.threads() == 1
     };
-    let busy = record
-        .trials
-        .iter()
-        .filter(works)
-        .filter_map(|control| Some(CpuTime::of(control).ok()?.total_ns() / wall_ns(control)?.max(1.0)));
+    let busy = record.trials.iter().filter(works).filter_map(|control| {
+        Some(CpuTime::from_trial(control).ok()?.total_ns() / wall_ns(control)?.max(1.0))
+    });
     busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
 }

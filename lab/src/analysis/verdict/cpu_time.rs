@@ -55,7 +55,7 @@ impl fmt::Display for NoCpuTime {
 
 impl CpuTime {
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    pub(super) fn of(it: &TrialRecord) -> Result<CpuTime, NoCpuTime> {
+    pub(super) fn from_trial(it: &TrialRecord) -> Result<CpuTime, NoCpuTime> {
         let both: Vec<(u64, u64, u64)> = it.samples.iter().filter_map(metered).collect();
         resolved(&both)?;
         let total = |(_, user_ns, system_ns): &(u64, u64, u64)| user_ns.saturating_add(*system_ns) as f64;
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_reading_of_one_tick_has_the_division_of_all_readings() {
         let readings = [[90, 10, 0], [90, 0, 11], [90, 0, 10], [90, 0, 10], [90, 0, 12]];
-        let found = CpuTime::of(&record("rust/read", &readings).trials[0]).unwrap();
+        let found = CpuTime::from_trial(&record("rust/read", &readings).trials[0]).unwrap();
         assert!((found.total_ns() - 10.0).abs() < 1e-9, "the median");
         assert!((found.user_ns - 10.0 * 10.0 / 53.0).abs() < 1e-9, "{found:?}");
     }
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(busy("rust/read", &[[2_900, 1_000, 3_000], [3_100, 4_000, 0]]), below(3_000));
         assert_eq!(busy("rust/read", &[[5_000, 0, 0]]), below(5_000));
         assert_eq!(busy("rust/read", &[[40_001, 30_000, 10_000]]), Ok(40_000.0 / 40_001.0));
-        let told = CpuTime::of(&record("rust/read", &[[3_000, 1_000, 3_000]]).trials[0]).unwrap_err();
+        let told = CpuTime::from_trial(&record("rust/read", &[[3_000, 1_000, 3_000]]).trials[0]).unwrap_err();
         let words = "its clock counts CPU time in steps of 1.00 µs, and a window of 3.00 µs has fewer than 40 of them";
         assert_eq!(told.to_string(), words);
         // By nanoseconds.

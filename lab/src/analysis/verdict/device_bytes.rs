@@ -54,7 +54,7 @@ fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
         let mut bytes: Vec<u64> =
-            it.samples.iter().filter_map(|sample| Metric::DeviceReadBytes.of(&sample)).collect();
+            it.samples.iter().filter_map(|sample| Metric::DeviceReadBytes.value_in(&sample)).collect();
         bytes.sort_unstable();
         bytes.get(bytes.len() / 2).copied().filter(|bytes| *bytes > 0)
     });

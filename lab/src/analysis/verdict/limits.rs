@@ -52,7 +52,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     for it in readings {
-        let Some(facts) = TrialFacts::of(record, limits, it) else { continue };
+        let Some(facts) = TrialFacts::from_record(record, limits, it) else { continue };
         for (near, ends) in facts.beaten() {
             let beaten = near.limit;
             let value = whole(near.rate);
@@ -184,7 +184,7 @@ fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) ->
         // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
         // may compress.
         LimitKind::Device => rate(sample.device_read_bytes?),
-        LimitKind::Faults => each(Metric::MinorFaults.of(sample)?),
+        LimitKind::Faults => each(Metric::MinorFaults.value_in(sample)?),
         LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => each(counted?),
     }
 }

@@ -32,7 +32,7 @@ pub use server::ServerWait;
 use crate::analysis::stats::{self, Significance};
 use crate::record::{Limit, LimitKind, Record, TrialRecord};
 use crate::target::IoQuota;
-use parts::{Near, TrialFacts};
+use parts::{LimitShare, TrialFacts};
 use serde::Serialize;
 
 /// At this share of a limit a reading stops at it.
@@ -203,11 +203,11 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<D
     if trial.trial.is_control() || !trial.is_measured() {
         return None;
     }
-    let facts = TrialFacts::of(record, limits, trial)?;
+    let facts = TrialFacts::from_record(record, limits, trial)?;
     let verdict = decide(record, trial, &facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
-        sentence: sentence::of(&verdict, &facts),
+        sentence: sentence::write(&verdict, &facts),
         limit: nearest.map(|near| near.limit.clone()),
         share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
         parts: facts.parts,
@@ -280,7 +280,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 
 /// The verdict on a reading that is near a limit that nothing else can explain.
 fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
-    let stops = |near: Near| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
+    let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
         let saturated =

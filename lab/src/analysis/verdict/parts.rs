@@ -68,7 +68,7 @@ pub struct Parts {
     pub queued: f64,
 }
 
-/// Whether a part is none of the time, as for what a target does not have.
+/// True if the target cannot cause this share of the time.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_none(share: &f64) -> bool {
     *share <= 0.0
@@ -137,13 +137,13 @@ pub(super) struct TrialFacts<'a> {
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
     /// The limits that this trial cannot do without.
-    near: Vec<Near<'a>>,
+    near: Vec<LimitShare<'a>>,
     it: &'a TrialRecord,
 }
 
 /// A limit and how near a trial comes to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Near<'a> {
+pub(super) struct LimitShare<'a> {
     pub(super) limit: &'a Limit,
     /// The trial's rate.
     pub(super) rate: f64,
@@ -154,10 +154,14 @@ pub(super) struct Near<'a> {
 impl<'a> TrialFacts<'a> {
     /// Collects them; `None` where the trial has no sample or its target is lost.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    pub(super) fn of(record: &Record, limits: &'a [Limit], it: &'a TrialRecord) -> Option<TrialFacts<'a>> {
+    pub(super) fn from_record(
+        record: &Record,
+        limits: &'a [Limit],
+        it: &'a TrialRecord,
+    ) -> Option<TrialFacts<'a>> {
         let target = record.targets.get(it.trial.target)?;
         let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
-        let metered = CpuTime::of(it);
+        let metered = CpuTime::from_trial(it);
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
         let busy = cpu.map(|cpu| of_threads(cpu.total_ns() / wall_ns, it));
@@ -190,7 +194,7 @@ impl<'a> TrialFacts<'a> {
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
-        let near = rates.into_iter().filter_map(|(kind, rate)| Some(Near::of(limit(kind)?, rate?)));
+        let near = rates.into_iter().filter_map(|(kind, rate)| Some(LimitShare::new(limit(kind)?, rate?)));
         // What fewer threads showed is no limit for those who are faster by having more.
         let near = near.filter(|near| {
             let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
@@ -224,28 +228,28 @@ impl<'a> TrialFacts<'a> {
     }
 
     /// The limit that the trial comes nearest to.
-    pub(super) fn nearest(&self) -> Option<Near<'a>> {
+    pub(super) fn nearest(&self) -> Option<LimitShare<'a>> {
         self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
     /// The limit of one kind, with the trial's share of it.
-    pub(super) fn limit(&self, kind: LimitKind) -> Option<Near<'a>> {
+    pub(super) fn limit(&self, kind: LimitKind) -> Option<LimitShare<'a>> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
-    /// The limit that the trial is beyond, so that it is none here: the one that it is the furthest
-    /// beyond.
-    pub(super) fn beyond(&self) -> Option<Near<'a>> {
+    /// The limit that this trial exceeds most; a limit that is exceeded limits nothing.
+    pub(super) fn beyond(&self) -> Option<LimitShare<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The limits that the trial is beyond by its interval and theirs, each with the better figure
-    /// and its interval.
-    pub(super) fn beaten(&self) -> Vec<(Near<'a>, Interval)> {
+    /// The limits that the trial exceeds although both intervals are considered, each with the
+    /// higher figure and its interval.
+    pub(super) fn beaten(&self) -> Vec<(LimitShare<'a>, Interval)> {
         let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         // Larger pieces than the control's say nothing of its own.
-        let comparable = |near: &Near| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
+        let comparable =
+            |near: &LimitShare| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
         let above = above.filter(comparable);
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
         let with_ends = clear.filter_map(|near| {
@@ -258,7 +262,7 @@ impl<'a> TrialFacts<'a> {
     /// Whether the interval of the trial overlaps that of a limit, so that they are not clearly
     /// different. The interval is computed only on demand: for most trials the share alone decides.
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    pub(super) fn overlaps(&self, near: Near) -> bool {
+    pub(super) fn overlaps(&self, near: LimitShare) -> bool {
         let ends = near.limit.ci95.zip(self.spread());
         ends.is_some_and(|([low, high], (shortest, longest))| {
             near.rate / shortest >= low as f64 && near.rate / longest <= high as f64
@@ -314,10 +318,10 @@ fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
     record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index).collect()
 }
 
-impl<'a> Near<'a> {
+impl<'a> LimitShare<'a> {
     #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
-    fn of(limit: &'a Limit, rate: f64) -> Near<'a> {
-        Near { limit, rate, share: rate / limit.value.max(1) as f64 }
+    fn new(limit: &'a Limit, rate: f64) -> LimitShare<'a> {
+        LimitShare { limit, rate, share: rate / limit.value.max(1) as f64 }
     }
 }
 
@@ -382,7 +386,7 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 /// The median of a meter over the samples that hold it.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 pub(super) fn median(it: &TrialRecord, metric: Metric) -> Option<f64> {
-    stats::median(it.samples.iter().filter_map(|sample| Some(metric.of(&sample)? as f64)))
+    stats::median(it.samples.iter().filter_map(|sample| Some(metric.value_in(&sample)? as f64)))
 }
 
 fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {

@@ -1,6 +1,6 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
-use super::parts::{Near, Part, TrialFacts};
+use super::parts::{LimitShare, Part, TrialFacts};
 use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, ServerWait, Verdict};
 use crate::record::LimitKind;
 use crate::target::IoQuota;
@@ -10,7 +10,7 @@ use crate::units::{Bytes, Throughput};
 const SHARE_MIN: f64 = 0.05;
 
 /// The verdict in one sentence.
-pub(super) fn of(verdict: &Verdict, facts: &TrialFacts) -> String {
+pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
     let text = alone(verdict, facts);
     match &facts.cold_above {
         Some(cache) => format!("{text}; it is held against no device, for cold is cold above {cache}"),
@@ -158,7 +158,7 @@ fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
 fn beyond(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
-        |Near { limit, rate, .. }| {
+        |LimitShare { limit, rate, .. }| {
             let (rate, shown) = (Throughput(rate), Throughput(limit.value as f64));
             format!("{rate} is more than the {shown} that {name} showed")
         },
@@ -228,13 +228,13 @@ fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
     let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     let is_around = kind == LimitKind::Device && facts.fetched_times.is_some();
     match (facts.limit(kind), rate) {
-        (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT && is_around => format!(
+        (Some(LimitShare { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT && is_around => format!(
             "{} is more than the {} that {} showed in smaller pieces",
             Throughput(rate),
             Throughput(limit.value as f64),
             limit.name
         ),
-        (Some(Near { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
+        (Some(LimitShare { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
             "{} cannot be told from the {} that {} showed",
             Throughput(rate),
             Throughput(limit.value as f64),
@@ -242,7 +242,7 @@ fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
         ),
         // A trial that decodes copies other bytes than it delivers: the share shows which rate is
         // meant.
-        (Some(Near { limit, share, .. }), Some(_)) => format!(
+        (Some(LimitShare { limit, share, .. }), Some(_)) => format!(
             "{} is {} of the {} that {} showed",
             Throughput(share * limit.value as f64),
             percent(share),
@@ -268,7 +268,7 @@ fn times(facts: &TrialFacts) -> String {
 fn distance(facts: &TrialFacts) -> String {
     facts.nearest().filter(|near| near.share <= ABOVE_LIMIT).map_or_else(
         String::new,
-        |Near { limit, share, .. }| {
+        |LimitShare { limit, share, .. }| {
             format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
         },
     )

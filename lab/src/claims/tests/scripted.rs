@@ -1,7 +1,7 @@
 //! Records of suites made for a claim: the numbers of its trials are computed from its expression
 //! and its bounds.
 
-use super::super::figures::{Figures, THE_DRIVE, rate_of};
+use super::super::figures::{Dataset, THE_DRIVE, rate_of};
 use super::super::machines;
 use super::super::*;
 use crate::analysis::compare::Measure;
@@ -81,7 +81,7 @@ pub(super) fn target(bounds: &Bounds, script: Script) -> f64 {
 fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
     let mut numbers = Numbers::default();
     let value = target(&claim.bounds, script);
-    let published = || Figures::published(file.published.as_deref().unwrap());
+    let published = || Dataset::published(file.published.as_deref().unwrap());
     match &claim.expression {
         Expression::Ratio { pairs, .. } => {
             pairs.iter().for_each(|pair| numbers.relate(pair, |to| to * value, |of| of / value));

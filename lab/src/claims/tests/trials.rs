@@ -1,7 +1,7 @@
 //! The trials that claims name: each is a published case, a trial of the suite that answers the
 //! claim, or a series of a sweep. A misspelled one would make its claim silent for ever.
 
-use super::super::figures::{Figures, Lack, THE_DRIVE};
+use super::super::figures::{Dataset, MissingFigure, THE_DRIVE};
 use super::*;
 use crate::suite::Suite;
 
@@ -26,11 +26,11 @@ fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
 #[test]
 fn every_published_case_is_in_some_claim() {
     for file in files() {
-        let machines = Figures::published(file.published.as_deref().unwrap());
+        let machines = Dataset::published(file.published.as_deref().unwrap());
         assert!(!machines.is_empty(), "{}", file.name);
         let quantities: Vec<&Quantity> =
             file.claims.iter().flat_map(|claim| claim.expression.quantities()).collect();
-        for case in machines.iter().flat_map(Figures::cases) {
+        for case in machines.iter().flat_map(Dataset::cases) {
             let is_named = |it: &&Quantity| case.names.contains(&it.trial);
             assert!(quantities.iter().any(is_named), "{}: no claim is about {}", file.name, case.name);
         }
@@ -40,7 +40,7 @@ fn every_published_case_is_in_some_claim() {
 #[test]
 fn machines_that_claims_name_are_published() {
     for file in files() {
-        let machines = Figures::published(file.published.as_deref().unwrap());
+        let machines = Dataset::published(file.published.as_deref().unwrap());
         for claim in &file.claims {
             if let Expression::Machines { of, to, .. } = &claim.expression {
                 for name in [of, to] {
@@ -56,6 +56,6 @@ fn machines_that_claims_name_are_published() {
         state: None,
         sizes: None,
     };
-    let machine = &Figures::published("newlines")[0];
-    assert_eq!(machine.operand(&nothing), Err(Lack::NotPublished("no such".into())));
+    let machine = &Dataset::published("newlines")[0];
+    assert_eq!(machine.operand(&nothing), Err(MissingFigure::NotPublished("no such".into())));
 }

@@ -3,7 +3,7 @@
 pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
-use crate::contender::build::Workplace;
+use crate::contender::build::BuildDir;
 use crate::contender::roster::{Roster, RosterEntry};
 use crate::contender::session::SessionError;
 use crate::fleet::program;
@@ -75,7 +75,7 @@ fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
 /// Whether this host can be one of a fleet.
 fn part_in_a_fleet() -> Finding {
     let entry = program::entry();
-    let place = Workplace::of(&entry).ok().flatten();
+    let place = BuildDir::for_entry(&entry).ok().flatten();
     let missing = place.as_ref().and_then(|place| entry.missing(place));
     let is_built = place.is_some_and(|place| place.is_built(&entry));
     match missing {

@@ -124,7 +124,7 @@ impl Body {
 }
 
 impl<'a> Sender<'a> {
-    pub(super) fn of(stream: &'a TcpStream) -> Sender<'a> {
+    pub(super) fn new(stream: &'a TcpStream) -> Sender<'a> {
         Sender { stream, piece: Vec::new() }
     }
 
@@ -184,7 +184,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, _) = listener.accept().unwrap();
-        let thread = std::thread::spawn(move || Sender::of(&server).send(answer, how).is_ok());
+        let thread = std::thread::spawn(move || Sender::new(&server).send(answer, how).is_ok());
         let mut got = Vec::new();
         client.read_to_end(&mut got).unwrap();
         (String::from_utf8(got).unwrap(), thread.join().unwrap())

@@ -55,7 +55,7 @@ enum ConnectionState {
 
 /// Why a connection gets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoClaim {
+pub(super) enum Rejected {
     /// It was ended for another one.
     Ended,
     /// All others read the file.
@@ -145,13 +145,13 @@ impl Connections {
 
 impl Connection {
     /// Records that it requested the file: from now on it is not ended for others.
-    pub(super) fn claim(&self) -> Result<(), NoClaim> {
+    pub(super) fn claim(&self) -> Result<(), Rejected> {
         loop {
             let mut open = self.connections.lock();
             let readers = open.readers();
-            let entry = open.all.get_mut(&self.number).ok_or(NoClaim::Ended)?;
+            let entry = open.all.get_mut(&self.number).ok_or(Rejected::Ended)?;
             match entry.state {
-                ConnectionState::Leaving => return Err(NoClaim::Ended),
+                ConnectionState::Leaving => return Err(Rejected::Ended),
                 ConnectionState::Stranger if readers >= CONNECTIONS_MAX => {}
                 _ => {
                     entry.state = ConnectionState::Reader;
@@ -160,7 +160,7 @@ impl Connection {
             }
             drop(open);
             if !self.connections.end_idle() {
-                return Err(NoClaim::Full);
+                return Err(Rejected::Full);
             }
         }
     }
@@ -245,7 +245,7 @@ mod tests {
         }
         let (_client, server) = port.connection();
         let another = connections.admit(server).unwrap();
-        assert_eq!(another.claim(), Err(NoClaim::Full));
+        assert_eq!(another.claim(), Err(Rejected::Full));
         readers.pop();
         assert_eq!(another.claim(), Ok(()), "there is room again");
     }
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(reader.claim(), Ok(()));
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
         let (_client, server) = port.connection();
-        assert_eq!(connections.admit(server).unwrap().claim(), Err(NoClaim::Full), "no other is idle");
+        assert_eq!(connections.admit(server).unwrap().claim(), Err(Rejected::Full), "no other is idle");
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
-        assert_eq!(connection.claim(), Err(NoClaim::Ended));
+        assert_eq!(connection.claim(), Err(Rejected::Ended));
         connection.rest();
         assert_eq!(connections.lock().all[&number].state, ConnectionState::Leaving);
     }

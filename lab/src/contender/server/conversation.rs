@@ -2,8 +2,8 @@
 //! one side ends it.
 
 use super::answer::{Delivery, Sender};
-use super::connections::{Connection, NoClaim};
-use super::request::{Patience, Request, Requests};
+use super::connections::{Connection, Rejected};
+use super::request::{IdleTimeout, Request, Requests};
 use super::service::{Decision, Problem, Service, file_answer};
 use crate::linux::{descriptor, tcp, user};
 use jiff::Timestamp;
@@ -40,8 +40,8 @@ pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result
     }
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(HEAD_TIMEOUT))?;
-    let (mut requests, mut sender) = (Requests::of(stream), Sender::of(stream));
-    let mut patience = Patience::Stranger;
+    let (mut requests, mut sender) = (Requests::new(stream), Sender::new(stream));
+    let mut patience = IdleTimeout::Stranger;
     while let Some(request) = requests.next(HEAD_TIMEOUT, patience)? {
         let is_last = match service.decide(&request, Timestamp::now()) {
             Decision::Refused(answer) => {
@@ -50,7 +50,7 @@ pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result
                 true
             }
             allowed => {
-                patience = Patience::Reader;
+                patience = IdleTimeout::Reader;
                 answer_reader(connection, service, &request, &mut sender, allowed)?
             }
         };
@@ -70,7 +70,7 @@ fn answer_reader(
     allowed: Decision,
 ) -> io::Result<bool> {
     let claim = connection.claim();
-    if claim == Err(NoClaim::Ended) {
+    if claim == Err(Rejected::Ended) {
         return Ok(true);
     }
     // Where the request after a body begins is not known.
@@ -97,10 +97,10 @@ fn answer_reader(
 pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
     // The request is read first; otherwise the connection would be reset before the client has read
     // the answer. Each step may fail.
-    let _ = Requests::of(stream).next(AWAY_TIMEOUT, Patience::Stranger);
+    let _ = Requests::new(stream).next(AWAY_TIMEOUT, IdleTimeout::Stranger);
     let _ = stream.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| {
         let how = Delivery { is_head: true, is_last: true };
-        Sender::of(stream).send(service.problem(Problem::Busy), how)
+        Sender::new(stream).send(service.problem(Problem::Busy), how)
     });
     let _ = stream.shutdown(Shutdown::Write);
 }

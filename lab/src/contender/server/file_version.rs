@@ -34,7 +34,7 @@ pub(crate) enum Asked {
 }
 
 impl FileVersion {
-    pub(super) fn of(metadata: &Metadata) -> FileVersion {
+    pub(super) fn from_metadata(metadata: &Metadata) -> FileVersion {
         let numbers = [metadata.dev(), metadata.ino(), metadata.len()];
         let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
         let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
@@ -179,7 +179,7 @@ mod tests {
     fn a_write_makes_another_version_and_a_read_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        let version = || FileVersion::of(&std::fs::metadata(&path).unwrap());
+        let version = || FileVersion::from_metadata(&std::fs::metadata(&path).unwrap());
         std::fs::write(&path, "one").unwrap();
         let before = version();
         std::fs::read(&path).unwrap();

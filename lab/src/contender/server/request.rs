@@ -36,7 +36,7 @@ pub(super) struct Requests<'a> {
 
 /// How long the first byte of a request may be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum IdleTimeout {
     /// As long as its head.
     Stranger,
     /// For ever: the client has shown that it may read the file.
@@ -82,14 +82,14 @@ impl Request {
 }
 
 impl<'a> Requests<'a> {
-    pub(super) fn of(stream: &'a TcpStream) -> Requests<'a> {
+    pub(super) fn new(stream: &'a TcpStream) -> Requests<'a> {
         Requests { stream, unread: Vec::new() }
     }
 
     /// The next request; `None` at the end of the connection. The whole head must arrive within
     /// `timeout`.
-    pub(super) fn next(&mut self, timeout: Duration, patience: Patience) -> io::Result<Option<Request>> {
-        if self.unread.is_empty() && patience == Patience::Reader {
+    pub(super) fn next(&mut self, timeout: Duration, patience: IdleTimeout) -> io::Result<Option<Request>> {
+        if self.unread.is_empty() && patience == IdleTimeout::Reader {
             self.stream.set_read_timeout(None)?;
             if !self.read_more()? {
                 return Ok(None);
@@ -181,25 +181,25 @@ mod tests {
             .write_all(b"GET /a?b=c HTTP/1.1\r\nHost:  x \r\nRANGE: r\r\n\r\nHEAD /d HTTP/1.1\r\n\r\nGET")
             .unwrap();
         client.shutdown(Shutdown::Write).unwrap();
-        let mut requests = Requests::of(&server);
-        let first = requests.next(TIMEOUT, Patience::Stranger).unwrap().unwrap();
+        let mut requests = Requests::new(&server);
+        let first = requests.next(TIMEOUT, IdleTimeout::Stranger).unwrap().unwrap();
         assert_eq!((first.verb.as_str(), first.path.as_str(), first.query.as_str()), ("GET", "/a", "b=c"));
         assert_eq!(
             (first.field("host"), first.field("range"), first.field("x")),
             (Some("x"), Some("r"), None)
         );
-        let second = requests.next(TIMEOUT, Patience::Reader).unwrap().unwrap();
+        let second = requests.next(TIMEOUT, IdleTimeout::Reader).unwrap().unwrap();
         assert!(second.is_head() && second.query.is_empty());
-        let rest = requests.next(TIMEOUT, Patience::Reader).unwrap_err();
+        let rest = requests.next(TIMEOUT, IdleTimeout::Reader).unwrap_err();
         assert_eq!(rest.kind(), ErrorKind::UnexpectedEof);
     }
 
     #[test]
     fn a_connection_may_end_between_requests() {
-        for patience in [Patience::Stranger, Patience::Reader] {
+        for patience in [IdleTimeout::Stranger, IdleTimeout::Reader] {
             let (client, server) = connection();
             drop(client);
-            assert_eq!(Requests::of(&server).next(TIMEOUT, patience).unwrap(), None);
+            assert_eq!(Requests::new(&server).next(TIMEOUT, patience).unwrap(), None);
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
         for text in [long.as_str(), &many, "GET\r\n\r\n", "\0\0\0\0", "GET / HTTP/2.0\r\n\r\n"] {
             let (mut client, server) = connection();
             client.write_all(text.as_bytes()).unwrap();
-            assert!(Requests::of(&server).next(TIMEOUT, Patience::Stranger).is_err(), "{text}");
+            assert!(Requests::new(&server).next(TIMEOUT, IdleTimeout::Stranger).is_err(), "{text}");
         }
     }
 
@@ -223,7 +223,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        assert!(Requests::of(&server).next(Duration::from_millis(100), Patience::Reader).is_err());
+        assert!(Requests::new(&server).next(Duration::from_millis(100), IdleTimeout::Reader).is_err());
     }
 
     #[test]

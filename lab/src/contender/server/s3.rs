@@ -120,7 +120,8 @@ impl S3 {
         } else if query.iter().any(|(name, _)| name == "location") {
             documents::location(REGION)
         } else if query.iter().all(is_known) {
-            let version = std::fs::metadata(&self.file).ok().map(|metadata| FileVersion::of(&metadata));
+            let version =
+                std::fs::metadata(&self.file).ok().map(|metadata| FileVersion::from_metadata(&metadata));
             documents::list(BUCKET, &self.key, version.as_ref(), &query)
         } else {
             return refused(NOT_IMPLEMENTED);

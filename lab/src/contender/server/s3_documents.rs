@@ -85,7 +85,7 @@ mod tests {
 
     fn listed(query: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let version = FileVersion::of(&std::fs::metadata(folder.path()).unwrap());
+        let version = FileVersion::from_metadata(&std::fs::metadata(folder.path()).unwrap());
         list("bucket", "file.txt", Some(&version), &parameters(query))
     }
 

@@ -65,7 +65,7 @@ impl Problem {
 
 /// The answer with what a request asks for of a file, as far as it could be opened.
 pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Result<File>) -> Answer {
-    let opened = file.and_then(|file| Ok((FileVersion::of(&file.metadata()?), file)));
+    let opened = file.and_then(|file| Ok((FileVersion::from_metadata(&file.metadata()?), file)));
     let Ok((version, file)) = opened else { return service.problem(Problem::NoFile) };
     let size_bytes = version.size_bytes;
     let answer = match version.asked(request) {

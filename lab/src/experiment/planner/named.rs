@@ -32,7 +32,7 @@ fn is_named(id: &TrialId, name: &Requested) -> bool {
         Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => is_it(name),
         Requested::Contender(name) => id.method.contender == *name,
         Requested::Language(name) => {
-            Languages::of_roster(&Roster::built_in()).of(&id.method.contender) == name
+            Languages::of_roster(&Roster::built_in()).language_of(&id.method.contender) == name
         }
     }
 }

@@ -42,7 +42,7 @@ impl Planner<'_> {
         let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
             return Err(self.no_reference(reference));
         };
-        let spec = TrialSpec::of(reference.clone(), form);
+        let spec = TrialSpec::new(reference.clone(), form);
         let work = self.selection.work(form);
         match self.resolve(&spec, work, self.selection.readable.get(&form)) {
             Err(
@@ -67,7 +67,7 @@ impl Planner<'_> {
         let read = planned.chain(offered).filter(|id| !self.contenders.is_control(id));
         let named =
             |id: MethodId| MethodId { scan: id.scan.filter(|_| reference.method.scan.is_some()), ..id };
-        let nearest = NearestNames::of(&reference.method.to_string(), read.map(|id| named(id).to_string()));
+        let nearest = NearestNames::find(&reference.method.to_string(), read.map(|id| named(id).to_string()));
         PlanError::NoReference { name: reference.to_string(), nearest }
     }
 }

@@ -106,7 +106,7 @@ pub(super) struct TrialSpec {
 
 impl TrialSpec {
     /// A trial of which nothing but its name is said.
-    pub(super) fn of(id: TrialId, form: TargetForm) -> TrialSpec {
+    pub(super) fn new(id: TrialId, form: TargetForm) -> TrialSpec {
         TrialSpec {
             label: None,
             id,
@@ -228,6 +228,6 @@ impl Selection {
         };
         let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
         let id = TrialId::new(method, &params);
-        TrialSpec { work, ..TrialSpec::of(id, form) }
+        TrialSpec { work, ..TrialSpec::new(id, form) }
     }
 }

@@ -342,7 +342,7 @@ fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan>
 /// Where the run is resumed.
 fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
     let reopen = round::reopen(record);
-    let next = ResumeState::of(record).next(plan, &reopen);
+    let next = ResumeState::from_record(record).next(plan, &reopen);
     let (state, round) = next.context("its plan has no state: begin anew")?;
     let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
     Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })

@@ -3,7 +3,7 @@
 //! The order of the readings is in [`crate::measure::sequence`].
 
 use super::config::{Order, SweepConfig};
-use super::unread::{Room, Unread};
+use super::unread::{CacheProbeFile, SpaceBudget};
 use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Roster;
@@ -64,7 +64,7 @@ pub struct PreparedSweep {
 impl PreparedSweep {
     /// Finds the contenders, plans what reads each file, and opens or makes the folder. Whatever
     /// the user may have got wrong is found here. `None` if the user wants to stop.
-    pub fn of(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
+    pub fn prepare(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
         let names = config.trials();
         let contenders = Contenders::discover(&Roster::built_in(), |name| {
             names.iter().any(|trial| participants::is_of(trial, name))
@@ -120,7 +120,7 @@ impl Sweep {
         recorder: &mut Recorder,
     ) -> anyhow::Result<EndReason> {
         let Sweep { config, folder, beside, .. } = self;
-        let unread = Unread::write(beside, folder.path(), room(config));
+        let unread = CacheProbeFile::write(beside, folder.path(), room(config));
         if !config.read_only && !write_all(config, folder, recorder)? {
             return Ok(EndReason::Interrupted);
         }
@@ -200,13 +200,13 @@ fn write_all(
 }
 
 /// How much the sweep writes, and may write.
-fn room(config: &SweepConfig) -> Room {
+fn room(config: &SweepConfig) -> SpaceBudget {
     let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
-    Room { sweep_bytes, allowed_bytes: config.max_bytes }
+    SpaceBudget { sweep_bytes, allowed_bytes: config.max_bytes }
 }
 
 /// Whether a cache lies below: found with a file that was written before those of the sweep.
-fn hidden_cache(unread: Result<Unread, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
+fn hidden_cache(unread: Result<CacheProbeFile, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
     match unread {
         Ok(unread) => {
             recorder.note("reading parts of a file of readlab's own twice, about 1 s, for a cache below");

@@ -19,24 +19,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that nobody has read, in a folder that goes away with it.
-pub(super) struct Unread {
+pub(super) struct CacheProbeFile {
     folder: SweepFolder,
     path: PathBuf,
 }
 
 /// The bytes that a sweep may and will write.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct SpaceBudget {
     /// What the files of the sweep need.
     pub(super) sweep_bytes: u64,
     /// What the user allows in all.
     pub(super) allowed_bytes: Option<u64>,
 }
 
-impl Unread {
+impl CacheProbeFile {
     /// In a new folder below `parent`, if that lies where `beside` does and there is room for both;
     /// or why it is not there.
-    pub(super) fn write(parent: &Path, beside: &Path, room: Room) -> Result<Unread, NotProbed> {
+    pub(super) fn write(
+        parent: &Path,
+        beside: &Path,
+        room: SpaceBudget,
+    ) -> Result<CacheProbeFile, NotProbed> {
         let needed_bytes = room.sweep_bytes.saturating_add(FILE_BYTES_MIN);
         if room.allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
             return Err(NotProbed::NoOwnFile { cause: "--max-bytes leaves no room for it".to_owned() });
@@ -56,7 +60,7 @@ impl Unread {
         let page = written("page", 4096).map_err(no_own_file)?;
         may_be_cold(&Target::examine(&page).map_err(no_own_file)?)?;
         let path = written("unread", FILE_BYTES_MIN).map_err(no_own_file)?;
-        Ok(Unread { folder, path })
+        Ok(CacheProbeFile { folder, path })
     }
 
     /// Reads parts of it twice.
@@ -69,7 +73,7 @@ impl Unread {
             Ok(target) => target,
             Err(cause) => return why(no_own_file(cause)),
         };
-        match CacheControl::of(&target, Eviction::OfFile) {
+        match CacheControl::open(&target, Eviction::OfFile) {
             Ok(CacheControl::File { cache, .. }) => probe(&target, &cache, seed),
             Ok(CacheControl::Web | CacheControl::Tree { .. }) => why(NotProbed::NotPlain),
             Err(cause) => why(no_own_file(cause)),
@@ -90,7 +94,7 @@ fn may_be_cold(target: &Target) -> Result<(), NotProbed> {
     if target.facts.cold_above().is_some() {
         return Err(NotProbed::KnownCache);
     }
-    let Ok(CacheControl::File { cache, .. }) = CacheControl::of(target, Eviction::OfFile) else {
+    let Ok(CacheControl::File { cache, .. }) = CacheControl::open(target, Eviction::OfFile) else {
         return Ok(());
     };
     match cache.evict() {
@@ -115,16 +119,16 @@ mod tests {
         tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
     }
 
-    const SMALL: Room = Room { sweep_bytes: 10_000, allowed_bytes: None };
+    const SMALL: SpaceBudget = SpaceBudget { sweep_bytes: 10_000, allowed_bytes: None };
 
-    fn why_not(parent: &Path, beside: &Path, room: Room) -> String {
-        Unread::write(parent, beside, room).map(drop).unwrap_err().to_string()
+    fn why_not(parent: &Path, beside: &Path, room: SpaceBudget) -> String {
+        CacheProbeFile::write(parent, beside, room).map(drop).unwrap_err().to_string()
     }
 
     #[test]
     fn it_is_large_enough_and_goes_away_with_its_folder() {
         let parent = place();
-        let it = match Unread::write(parent.path(), parent.path(), SMALL) {
+        let it = match CacheProbeFile::write(parent.path(), parent.path(), SMALL) {
             Ok(it) => it,
             Err(why) => return eprintln!("SKIPPED: {why}"),
         };
@@ -138,10 +142,10 @@ mod tests {
     #[test]
     fn where_there_is_no_room_for_it_the_reason_is_said_and_nothing_is_written() {
         let parent = place();
-        let allowed = |bytes| Room { allowed_bytes: Some(bytes), ..SMALL };
+        let allowed = |bytes| SpaceBudget { allowed_bytes: Some(bytes), ..SMALL };
         let why = why_not(parent.path(), parent.path(), allowed(FILE_BYTES_MIN + 9_999));
         assert!(why.ends_with("--max-bytes leaves no room for it"), "{why}");
-        let full = Room { sweep_bytes: 1 << 60, ..SMALL };
+        let full = SpaceBudget { sweep_bytes: 1 << 60, ..SMALL };
         let why = why_not(parent.path(), parent.path(), full);
         assert!(why.contains(" are needed, with a margin, and "), "{why}");
         let elsewhere = why_not(parent.path(), Path::new("/dev"), SMALL);
@@ -154,7 +158,7 @@ mod tests {
         let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
             return eprintln!("SKIPPED: no folder /dev/shm to write to");
         };
-        let found = Unread::write(memory.path(), memory.path(), SMALL).map(drop);
+        let found = CacheProbeFile::write(memory.path(), memory.path(), SMALL).map(drop);
         assert_eq!(found, Err(NotProbed::NotPlain));
     }
 }

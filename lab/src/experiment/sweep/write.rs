@@ -59,7 +59,7 @@ pub fn write(
     let file = calls.time(|| create(&path, way)).map_err(at(&path))?;
     let mut pieces = recipe.pieces();
     let mut piece = Vec::new();
-    let mut buffer = AlignedBuffer::of(at_once_bytes(recipe.size_bytes, &Memory::read()));
+    let mut buffer = AlignedBuffer::with_room(at_once_bytes(recipe.size_bytes, &Memory::read()));
     while pieces.next_into(&mut piece) {
         if interrupt::requested() {
             return Err(SweepError::Interrupted);
@@ -106,7 +106,7 @@ fn at_once_bytes(size_bytes: u64, memory: &Memory) -> usize {
 }
 
 impl AlignedBuffer {
-    fn of(room: usize) -> AlignedBuffer {
+    fn with_room(room: usize) -> AlignedBuffer {
         let mut bytes = vec![0; room + ALIGNMENT_BYTES];
         let offset = bytes.as_ptr().align_offset(ALIGNMENT_BYTES);
         bytes.truncate(offset + room);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn pieces_larger_than_the_room_are_taken_in_parts() {
-        let mut buffer = AlignedBuffer::of(5);
+        let mut buffer = AlignedBuffer::with_room(5);
         assert_eq!(buffer.take(b"abc"), b"");
         assert_eq!(buffer.take(b"defg"), b"fg");
         assert!(buffer.is_full() && buffer.filled() == b"abcde");

@@ -61,7 +61,7 @@ pub struct FamilyCounts {
 impl Family {
     /// The family of a program; with the number of its supervisor, where it has one, also what its
     /// processes leave to that.
-    pub fn of(program: u32, supervisor: Option<u32>) -> Family {
+    pub fn of_program(program: u32, supervisor: Option<u32>) -> Family {
         let mut family =
             Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
         family.look();
@@ -163,7 +163,7 @@ fn list(
 }
 
 fn add_below(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, order: &mut Vec<u32>) {
-    for child in children.of(parent) {
+    for child in children.children_of(parent) {
         if seen.insert(child) {
             add_below(child, children, seen, order);
             order.push(child);
@@ -189,7 +189,7 @@ fn children() -> Result<Children, String> {
 }
 
 impl Children {
-    fn of(&self, parent: u32) -> Vec<u32> {
+    fn children_of(&self, parent: u32) -> Vec<u32> {
         match self {
             Children::Lists => {
                 let of_thread = |thread: u32| {
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn children_of_every_generation_belong_to_it_each_before_its_parent() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
-        let mut family = Family::of(process.pid(), None);
+        let mut family = Family::of_program(process.pid(), None);
         assert_eq!(family.counts().processes, 1);
         process.does(Deed::Fork);
         process.does(Deed::Fork);
@@ -222,14 +222,14 @@ mod tests {
         assert_eq!(family.counts().processes, 3);
         assert_eq!(family.order.last(), Some(&process.pid()));
         let table = Children::Table(table::all());
-        let by_lists: BTreeSet<u32> = Children::Lists.of(process.pid()).into_iter().collect();
-        assert_eq!(by_lists, table.of(process.pid()).into_iter().collect());
+        let by_lists: BTreeSet<u32> = Children::Lists.children_of(process.pid()).into_iter().collect();
+        assert_eq!(by_lists, table.children_of(process.pid()).into_iter().collect());
     }
 
     #[test]
     fn a_member_that_cannot_be_seen_is_a_reason_and_no_zero() {
         let process = ForkedProcess::start(Path::new("/dev/null"));
-        let mut family = Family::of(process.pid(), None);
+        let mut family = Family::of_program(process.pid(), None);
         family.listed = Err("hidden".to_owned());
         let hidden = FamilyError::NotListed("hidden".to_owned());
         let counts = family.counts();

@@ -22,7 +22,7 @@ pub struct UsedFile {
 
 impl FileId {
     /// The file that has this path now; `None` if it is no regular file.
-    pub fn of(path: &Path) -> Option<FileId> {
+    pub fn at(path: &Path) -> Option<FileId> {
         Some(FileId::of_metadata(&fs::metadata(path).ok().filter(fs::Metadata::is_file)?))
     }
 
@@ -72,7 +72,7 @@ pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
     };
     let used = |path: &MMapPath| match path {
         MMapPath::Path(path) => {
-            FileId::of(&path_in_root_of(pid, path)).map(|id| UsedFile { path: path.clone(), id })
+            FileId::at(&path_in_root_of(pid, path)).map(|id| UsedFile { path: path.clone(), id })
         }
         _ => None,
     };
@@ -82,6 +82,6 @@ pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
 /// The regular files that the descriptors of a process are.
 pub fn open_files(pid: u32) -> Vec<UsedFile> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::of(&link)? });
+    let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::at(&link)? });
     descriptors.filter_map(|descriptor| used(descriptor.path())).collect()
 }

@@ -12,7 +12,7 @@ pub struct ProcessHandle(OwnedFd);
 impl ProcessHandle {
     /// Of the process that an entry was read of; `None` if it has ended since, or the kernel is
     /// older than such descriptors.
-    pub fn of(entry: &ProcessEntry) -> Option<ProcessHandle> {
+    pub fn open(entry: &ProcessEntry) -> Option<ProcessHandle> {
         let pid = Pid::from_raw(entry.pid.cast_signed())?;
         let handle = ProcessHandle(pidfd_open(pid, PidfdFlags::empty()).ok()?);
         // The number may have come to mean another process before it was opened.
@@ -37,12 +37,12 @@ mod tests {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
         let seen = table::process(process.pid()).unwrap();
         let earlier = ProcessEntry { started_ticks: seen.started_ticks.wrapping_sub(1), ..seen.clone() };
-        assert!(ProcessHandle::of(&earlier).is_none(), "another process had this number");
+        assert!(ProcessHandle::open(&earlier).is_none(), "another process had this number");
         process.does(Deed::Touch64MiB);
-        let handle = ProcessHandle::of(&seen).unwrap();
+        let handle = ProcessHandle::open(&seen).unwrap();
         process.dies();
         process.reap();
         handle.kill();
-        assert!(ProcessHandle::of(&seen).is_none());
+        assert!(ProcessHandle::open(&seen).is_none());
     }
 }

@@ -4,7 +4,7 @@
 mod drawing;
 
 use super::plain;
-use super::render::{Look, lines};
+use super::render::{TerminalStyle, lines};
 use super::view::View;
 use crate::linux::terminal::Size;
 use crate::measure::interface::{Progress, Step};
@@ -69,8 +69,8 @@ fn race() -> View {
     view
 }
 
-fn look(columns: u16, rows: u16) -> Look {
-    Look { size: Size { columns, rows }, has_styles: false, has_keys: true }
+fn look(columns: u16, rows: u16) -> TerminalStyle {
+    TerminalStyle { size: Size { columns, rows }, has_styles: false, has_keys: true }
 }
 
 fn shown(view: &View, columns: u16, rows: u16) -> String {
@@ -121,7 +121,7 @@ fn where_there_are_few_lines_the_state_that_is_measured_comes_first() {
 #[test]
 fn styles_change_no_text() {
     let plain = lines(&race(), look(80, 24));
-    let styled = lines(&race(), Look { has_styles: true, ..look(80, 24) });
+    let styled = lines(&race(), TerminalStyle { has_styles: true, ..look(80, 24) });
     let stripped: Vec<String> =
         styled.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     assert_eq!(stripped, plain);

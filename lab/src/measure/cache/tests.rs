@@ -19,7 +19,7 @@ fn disk_file() -> Option<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = folder.path().join("file");
     fs::write(&path, vec![b'x'; SIZE]).unwrap();
-    let filesystem = Filesystem::of(&File::open(&path).unwrap()).unwrap();
+    let filesystem = Filesystem::read(&File::open(&path).unwrap()).unwrap();
     if matches!(filesystem.backing, Backing::Memory | Backing::OwnCache) {
         eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
         return None;
@@ -86,7 +86,7 @@ fn a_file_in_memory_cannot_be_cold_but_is_warm() {
         eprintln!("SKIPPED: no folder {} to write to", shm.display());
         return;
     };
-    if Filesystem::of(file.as_file()).unwrap().backing != Backing::Memory {
+    if Filesystem::read(file.as_file()).unwrap().backing != Backing::Memory {
         eprintln!("SKIPPED: {} is not in memory", shm.display());
         return;
     }

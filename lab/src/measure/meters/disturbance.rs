@@ -32,7 +32,7 @@ pub struct Disturbance {
 
 impl Disturbance {
     /// Between the two ends of a turn.
-    pub(super) fn of(turn: BothEnds<'_>) -> Disturbance {
+    pub(super) fn measured(turn: BothEnds<'_>) -> Disturbance {
         let BothEnds { before, after } = turn;
         let waits = |count: fn(&ThreadWaits, &ThreadWaits) -> Result<u64, Unavailable>| -> MeterReading {
             let [before, after] = [before, after].map(|end| end.counts.waits.clone());

@@ -137,9 +137,9 @@ impl Meters {
     /// number of its supervisor, those that it leaves to that. What cannot be opened becomes the
     /// reason of every reading that needs it.
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
-        let family = Family::of(pid, supervisor);
+        let family = Family::of_program(pid, supervisor);
         let lab_delay = DelayCounter::open(std::process::id());
-        let throttled = ThrottledTime::of(pid);
+        let throttled = ThrottledTime::of_process(pid);
         let before = Snapshot::after_reset(&family, &lab_delay, &throttled);
         Meters { family, lab_delay, throttled, before }
     }
@@ -173,8 +173,8 @@ impl Meters {
             major_faults,
             device_read_bytes: turn.io_bytes(|io| io.from_devices),
             cpu_total_ns,
-            whole: Whole::of(turn),
-            disturbance: Disturbance::of(turn),
+            whole: Whole::measured(turn),
+            disturbance: Disturbance::measured(turn),
         }
     }
 

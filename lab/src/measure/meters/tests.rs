@@ -18,7 +18,7 @@ fn cold_file() -> Option<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
     let path = folder.path().join("cold");
     std::fs::write(&path, vec![0x41; 8 << 20]).unwrap();
-    if Filesystem::of(&File::open(&path).unwrap()).unwrap().backing == Backing::Memory {
+    if Filesystem::read(&File::open(&path).unwrap()).unwrap().backing == Backing::Memory {
         eprintln!("SKIPPED: the build folder is on tmpfs, which has no device");
         return None;
     }
@@ -203,7 +203,7 @@ fn a_process_that_ends_leaves_reasons_and_no_zeros() {
 
 #[test]
 fn the_split_needs_ticks_and_never_overflows() {
-    let idle = process::Family::of(std::process::id(), None).counts().activity.unwrap();
+    let idle = process::Family::of_program(std::process::id(), None).counts().activity.unwrap();
     let ticks = |user_ticks, system_ticks| Activity { user_ticks, system_ticks, ..idle };
     assert_eq!(split(90, &ticks(4, 5)), Err(Missing::TooFewTicks { ticks: 9 }));
     assert_eq!(split(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));

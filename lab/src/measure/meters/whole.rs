@@ -25,7 +25,7 @@ pub struct Whole {
 
 impl Whole {
     /// Between the two ends of a turn.
-    pub(super) fn of(turn: BothEnds<'_>) -> Whole {
+    pub(super) fn measured(turn: BothEnds<'_>) -> Whole {
         // A child that was reaped has made faults; without any, nothing here is in ticks.
         let ran_others = turn.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
         Whole {

@@ -158,13 +158,13 @@ impl fmt::Display for ResidencyProof {
 impl Residency {
     /// Opens the file read-only and chooses the means: the first that reports the truth here.
     pub fn open(path: &Path) -> Result<Residency, ResidencyError> {
-        Residency::of(path, opened(path)?)
+        Residency::from_file(path, opened(path)?)
     }
 
     /// The same of a file that is open.
-    fn of(path: &Path, file: File) -> Result<Residency, ResidencyError> {
+    fn from_file(path: &Path, file: File) -> Result<Residency, ResidencyError> {
         let io = |call, cause| ResidencyError::Io { path: path.to_owned(), call, cause };
-        let filesystem = Filesystem::of(&file).map_err(|cause| io("fstatfs", cause))?;
+        let filesystem = Filesystem::read(&file).map_err(|cause| io("fstatfs", cause))?;
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file, filesystem);
         }
@@ -187,13 +187,13 @@ impl Residency {
     pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
         let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
         let file = opened(path)?;
-        let status = FileStatus::of(&file).map_err(|cause| ResidencyError::Io {
+        let status = FileStatus::read(&file).map_err(|cause| ResidencyError::Io {
             path: path.to_owned(),
             call: "fstat",
             cause,
         })?;
         if status.device != device || status.kind != FileKind::Regular {
-            return Residency::of(path, file);
+            return Residency::from_file(path, file);
         }
         let of_device = Residency::with(path, file, filesystem, Means::Cachestat)?;
         Ok(Residency { opened: Some(status), ..of_device })
@@ -208,7 +208,7 @@ impl Residency {
 
     /// Its status: that at opening, of one that is looked at once.
     pub fn status(&self) -> io::Result<FileStatus> {
-        self.opened.map_or_else(|| FileStatus::of(&self.file), Ok)
+        self.opened.map_or_else(|| FileStatus::read(&self.file), Ok)
     }
 
     /// The right to write does not count here: mincore(2) asks about the file underneath.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 fn cold_file(pages: usize) -> Option<tempfile::NamedTempFile> {
     let program = std::env::current_exe().unwrap();
     let file = tempfile::NamedTempFile::new_in(program.parent().unwrap()).unwrap();
-    let backing = Filesystem::of(file.as_file()).unwrap().backing;
+    let backing = Filesystem::read(file.as_file()).unwrap().backing;
     if backing != Backing::Device {
         eprintln!("SKIPPED: the build folder is on a file system without a device of its own ({backing:?})");
         return None;
@@ -20,7 +20,7 @@ fn cold_file(pages: usize) -> Option<tempfile::NamedTempFile> {
 
 fn opened(means: Means, path: &Path) -> Residency {
     let file = File::open(path).unwrap();
-    let filesystem = Filesystem::of(&file).unwrap();
+    let filesystem = Filesystem::read(&file).unwrap();
     Residency::with(path, file, filesystem, means).unwrap()
 }
 

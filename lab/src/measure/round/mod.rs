@@ -76,7 +76,7 @@ pub fn resume(
     sampler: &mut dyn Sampler,
     sink: &mut dyn Sink,
 ) -> Result<EndReason, RecordError> {
-    Run::new(plan, ResumeState::of(record), sampler, sink).execute(Run::measure_state)
+    Run::new(plan, ResumeState::from_record(record), sampler, sink).execute(Run::measure_state)
 }
 
 pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason, RecordError> {
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
             sampler,
             sink,
             plausibility: Plausibility::default(),
-            display: ProgressDisplay::of(plan.states.len()),
+            display: ProgressDisplay::new(plan.states.len()),
             resumed,
             measured: resumed.not_inspected(plan),
         }

@@ -5,7 +5,7 @@
 
 use super::ceiling::Ceiling;
 use super::trial_progress::{TrialProgress, TurnCpu};
-use super::unaccounted::{Answering, Collects, NULL_TURNS_MIN, is_null};
+use super::unaccounted::{Collects, NULL_TURNS_MIN, ReplyOverhead, is_null};
 use crate::measure::plan::Plan;
 use crate::record::{Sample, Trial, VisitCost};
 use crate::trial::{COMMAND, CacheState};
@@ -17,7 +17,7 @@ const UNTOUCHED_MIN: usize = 2;
 #[derive(Default)]
 pub(super) struct Plausibility {
     ceiling: Ceiling,
-    answering: Answering,
+    answering: ReplyOverhead,
     visit: VisitCost,
 }
 

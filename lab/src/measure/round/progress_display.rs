@@ -18,7 +18,7 @@ pub(in crate::measure) struct ProgressDisplay {
 
 impl ProgressDisplay {
     /// Of a run of so many states.
-    pub(super) fn of(states: usize) -> ProgressDisplay {
+    pub(super) fn new(states: usize) -> ProgressDisplay {
         ProgressDisplay { states, states_done: 0, share_shown: 0.0 }
     }
 
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     #[expect(clippy::float_cmp, reason = "halves and quarters are exact")]
     fn each_state_has_an_equal_share_and_it_never_decreases() {
-        let mut display = ProgressDisplay::of(2);
+        let mut display = ProgressDisplay::new(2);
         assert_eq!(display.progress(0.5, 7), Progress { share: 0.25, elapsed_ns: 7 });
         assert_eq!(display.progress(f64::NAN, 8).share, 0.25);
         assert_eq!(display.progress(0.1, 9).share, 0.25);

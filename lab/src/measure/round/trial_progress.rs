@@ -1,7 +1,7 @@
 //! The progress of one trial in a run: what it has shown so far, and how much of what it needs that
 //! is.
 
-use super::unaccounted::LeftOut;
+use super::unaccounted::UnaccountedTime;
 use crate::analysis::stats::{self, Observation};
 use crate::analysis::verdict::whole_processors;
 use crate::measure::plan::Rules;
@@ -40,7 +40,7 @@ pub(in crate::measure) struct TrialProgress {
     precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
     /// What the lab saw of its turns.
-    pub(super) turns: Vec<LeftOut>,
+    pub(super) turns: Vec<UnaccountedTime>,
     /// The CPU time of those turns in which no meter showed that the bytes arrived.
     pub(super) undelivered: Vec<TurnCpu>,
     /// Meters that are recorded as missing.
@@ -88,7 +88,7 @@ impl TrialProgress {
 
     /// Adds what the lab saw of a turn, whether its readings are recorded or not.
     pub(super) fn observe_turn(&mut self, turn: &[Sample]) {
-        self.turns.extend(LeftOut::of(turn));
+        self.turns.extend(UnaccountedTime::measured(turn));
         let undelivered = turn.first().filter(|first| first.turn.delivered.is_none());
         self.undelivered.extend(undelivered.and_then(|first| {
             let cpu_most_ns = first.turn.cpu_ns?.saturating_add(first.turn.cpu_error_ns.unwrap_or(0));

@@ -51,13 +51,13 @@ pub(super) const NULL_TURNS_MIN: usize = 3;
 
 /// The times that the turns of the control that reads nothing have left out.
 #[derive(Debug, Clone, Default)]
-pub(in crate::measure) struct Answering {
+pub(in crate::measure) struct ReplyOverhead {
     left_out_ns: Vec<u64>,
 }
 
 /// What the lab saw of one turn of a trial, and what its windows say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::measure) struct LeftOut {
+pub(in crate::measure) struct UnaccountedTime {
     seen_ns: u64,
     /// Windows, and the time that the untimed readings may take.
     readings_ns: u64,
@@ -76,14 +76,14 @@ impl Collects {
     }
 }
 
-impl LeftOut {
+impl UnaccountedTime {
     /// Of one turn; `None` if the lab's own clock is not known, as in old records.
-    pub(super) fn of(turn: &[Sample]) -> Option<LeftOut> {
+    pub(super) fn measured(turn: &[Sample]) -> Option<UnaccountedTime> {
         let first = turn.first()?;
         let windows_ns = turn.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         let longest_ns = turn.iter().map(|sample| sample.wall_ns).max()?;
         let untimed = u64::from(first.turn_readings).saturating_sub(turn.len() as u64);
-        Some(LeftOut {
+        Some(UnaccountedTime {
             seen_ns: first.turn.wall_ns?,
             readings_ns: windows_ns
                 .saturating_add(longest_ns.saturating_mul(untimed).saturating_mul(UNTIMED_FACTOR)),
@@ -120,11 +120,12 @@ impl LeftOut {
     }
 }
 
-impl Answering {
+impl ReplyOverhead {
     /// Learns from a turn, if it is that of the control that reads nothing.
     pub(super) fn learn(&mut self, trial: &Trial, turn: &[Sample]) {
         if is_null(trial) {
-            self.left_out_ns.extend(LeftOut::of(turn).map(|turn| turn.beyond_ns(Collects(false))));
+            self.left_out_ns
+                .extend(UnaccountedTime::measured(turn).map(|turn| turn.beyond_ns(Collects(false))));
         }
     }
 
@@ -133,10 +134,10 @@ impl Answering {
     }
 
     /// Why these turns cannot be true; `None` if they can, or if there are none.
-    pub(super) fn refutes(&self, turns: &[LeftOut], collects: Collects) -> Option<String> {
-        let mut sorted: Vec<&LeftOut> = turns.iter().collect();
+    pub(super) fn refutes(&self, turns: &[UnaccountedTime], collects: Collects) -> Option<String> {
+        let mut sorted: Vec<&UnaccountedTime> = turns.iter().collect();
         sorted.sort_unstable_by_key(|turn| turn.beyond_ns(collects));
-        let why = |turn: &LeftOut, which: &str, allowed_ns: u64| {
+        let why = |turn: &UnaccountedTime, which: &str, allowed_ns: u64| {
             let explained_ns = (turn.whole_ns() - turn.beyond_ns(collects)).saturating_add(allowed_ns);
             format!(
                 "its windows leave out {} ns of a turn that took {} ns, {which} of {} turns; answering and waiting explain {explained_ns} ns",
@@ -184,15 +185,18 @@ pub fn share_of_bound(
     samples: impl Iterator<Item = Sample>,
     collects: bool,
 ) -> Option<f64> {
-    let mut answering = Answering::default();
+    let mut answering = ReplyOverhead::default();
     let null = turns(null);
     answering.left_out_ns = null
         .iter()
-        .filter_map(|turn| LeftOut::of(turn))
+        .filter_map(|turn| UnaccountedTime::measured(turn))
         .map(|turn| turn.beyond_ns(Collects(false)))
         .collect();
     let turns = turns(samples);
-    let beyond = turns.iter().filter_map(|turn| LeftOut::of(turn)).map(|it| it.beyond_ns(Collects(collects)));
+    let beyond = turns
+        .iter()
+        .filter_map(|turn| UnaccountedTime::measured(turn))
+        .map(|it| it.beyond_ns(Collects(collects)));
     Some(beyond.min()? as f64 / answering.bound_ns(Collects(collects)) as f64)
 }
 
@@ -221,7 +225,13 @@ mod tests {
     const MS: u64 = 1_000_000;
     const NO: Collects = Collects(false);
 
-    fn turn(seen_ns: u64, windows: &[u64], readings: u32, delayed_ns: u64, lab_delayed_ns: u64) -> LeftOut {
+    fn turn(
+        seen_ns: u64,
+        windows: &[u64],
+        readings: u32,
+        delayed_ns: u64,
+        lab_delayed_ns: u64,
+    ) -> UnaccountedTime {
         let turn = TurnSeen {
             wall_ns: Some(seen_ns),
             delayed_ns: Some(delayed_ns),
@@ -229,7 +239,7 @@ mod tests {
             ..TurnSeen::default()
         };
         let sample = |&wall_ns| Sample { wall_ns, turn_readings: readings, turn, ..Sample::default() };
-        LeftOut::of(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
+        UnaccountedTime::measured(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -263,7 +273,7 @@ mod tests {
 
     #[test]
     fn without_turns_no_trial_is_judged() {
-        assert_eq!(Answering::default().refutes(&[], NO), None);
-        assert_eq!(LeftOut::of(&[Sample::default()]), None, "an old record");
+        assert_eq!(ReplyOverhead::default().refutes(&[], NO), None);
+        assert_eq!(UnaccountedTime::measured(&[Sample::default()]), None, "an old record");
     }
 }

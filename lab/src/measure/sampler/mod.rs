@@ -49,7 +49,7 @@ use session_pool::SessionPool;
 use single_reads::SingleReads;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use together::Around;
+use together::CacheBeforeAfter;
 use trials::Trials;
 use warm_up::{Next, UntilSteady};
 
@@ -104,7 +104,7 @@ impl<'a> ProcessSampler<'a> {
         files: &'a [SweepTarget],
         warm_up_file: Option<&'a WarmUpFile>,
     ) -> ProcessSampler<'a> {
-        let single_reads = Some(SingleReads::of(files, warm_up_file));
+        let single_reads = Some(SingleReads::new(files, warm_up_file));
         ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
     }
 
@@ -156,7 +156,7 @@ impl<'a> ProcessSampler<'a> {
         let after = self.look_after(trial, turns.is_ok())?;
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
-        self.proven_samples(trial, slot, turns, Around { before, after, below, device_busy })
+        self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
     }
 
     /// Brings the cache into the state that a turn of the trial starts from; what is resident then.

@@ -48,13 +48,13 @@ pub(super) struct ObservedTurn<'t> {
     /// The page cache after the turn.
     pub(super) after: Option<ResidencyProof>,
     /// What the layer below the file system counted during the turn, where there is one.
-    pub(super) below: Option<Below>,
+    pub(super) below: Option<LowerLayerBytes>,
     /// How long the device had work during the turn; `None` where none is known.
     pub(super) device_busy: Option<Result<u64, String>>,
 }
 
 /// What a layer below a file system counted during a turn.
-pub(super) struct Below {
+pub(super) struct LowerLayerBytes {
     pub(super) layer: NextLayer,
     pub(super) bytes: LayerBytes,
 }
@@ -206,8 +206,8 @@ mod tests {
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
-    fn below() -> Below {
-        Below { layer: NextLayer::Lustre, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
+    fn below() -> LowerLayerBytes {
+        LowerLayerBytes { layer: NextLayer::Lustre, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
     }
 
     fn turn(readings: u32) -> MeteredTurn {

@@ -31,7 +31,7 @@ pub(super) struct SingleReads<'a> {
 impl<'a> SingleReads<'a> {
     /// These files, by the numbers of their targets. Without a file of readlab's own, contenders
     /// start cold.
-    pub(super) fn of(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
+    pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
         SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
     }
 

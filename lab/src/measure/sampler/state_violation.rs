@@ -145,7 +145,7 @@ fn of_turn(of_sample: Option<u64>, metered: &Result<u64, Missing>) -> Option<u64
 
 #[cfg(test)]
 mod tests {
-    use super::super::observed_turn::{Below, MeteredTurn};
+    use super::super::observed_turn::{LowerLayerBytes, MeteredTurn};
     use super::super::testing::{Fixture, metered};
     use super::*;
     use crate::contender::session::Turn;
@@ -206,7 +206,7 @@ mod tests {
         sample: &Sample,
     ) -> Option<String> {
         let Meters { metered, device, arrived } = meters;
-        let below = arrived.map(|bytes| Below {
+        let below = arrived.map(|bytes| LowerLayerBytes {
             layer: NextLayer::Nfs { source: "nas:/x".to_owned() },
             bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
         });
@@ -223,7 +223,7 @@ mod tests {
         trial: &'t Trial,
         facts: &'t TargetFacts,
         pages: [u64; 2],
-        below: Option<Below>,
+        below: Option<LowerLayerBytes>,
     ) -> ObservedTurn<'t> {
         let answer = Turn { samples: Vec::new(), counts: Vec::new(), latencies: None, seen_ns: 1 };
         ObservedTurn {

@@ -87,7 +87,7 @@ impl Fixture {
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
         let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
         let cache_control = match &self.folder {
-            Some(_) => CacheControl::of(&self.target, Eviction::OfFile).unwrap(),
+            Some(_) => CacheControl::open(&self.target, Eviction::OfFile).unwrap(),
             None => CacheControl::Web,
         };
         let target = MeasuredTarget {

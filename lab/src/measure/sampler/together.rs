@@ -5,7 +5,7 @@
 //! reader that waits for a processor begins its own window late, so that windows alone would hide
 //! the wait. A trial of one reader is measured so as well where others have several.
 
-use super::observed_turn::{Below, MeteredTurn, ObservedTurn};
+use super::observed_turn::{LowerLayerBytes, MeteredTurn, ObservedTurn};
 use super::{ProcessSampler, claims, conduct, latencies};
 use crate::measure::interface::{SampleError, Slot};
 use crate::measure::residency::ResidencyProof;
@@ -13,10 +13,10 @@ use crate::record::{Line, ReaderTiming, ReadersTurn, Sample, Trial, joint_sample
 use readlab_protocol::TurnRequest;
 
 /// The page cache and the layer below around a turn.
-pub(super) struct Around {
+pub(super) struct CacheBeforeAfter {
     pub(super) before: Option<ResidencyProof>,
     pub(super) after: Option<ResidencyProof>,
-    pub(super) below: Option<Below>,
+    pub(super) below: Option<LowerLayerBytes>,
     pub(super) device_busy: Option<Result<u64, String>>,
 }
 
@@ -59,11 +59,11 @@ impl ProcessSampler<'_> {
         trial: &Trial,
         slot: &Slot,
         turns: Vec<MeteredTurn>,
-        around: Around,
+        around: CacheBeforeAfter,
     ) -> Result<Vec<Sample>, SampleError> {
         let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
         let latencies = latencies::lines(trial, slot, &turns);
-        let Around { before, after, below, device_busy } = around;
+        let CacheBeforeAfter { before, after, below, device_busy } = around;
         let facts = self.trials.facts(trial.index);
         let observe = |turn: MeteredTurn| {
             let device_busy = device_busy.clone();

@@ -3,7 +3,7 @@
 //!
 //! A target must not change after its answer was found, which is checked here too.
 
-use super::observed_turn::Below;
+use super::observed_turn::LowerLayerBytes;
 use crate::contender::discovery::Contenders;
 use crate::contender::roster::Warmup;
 use crate::contender::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
@@ -45,7 +45,7 @@ const LEAD_NS: u64 = 200_000;
 pub(super) const COUNT_MAX: u64 = 10;
 
 /// Most untimed readings in one turn.
-const LEAD_MAX: u64 = 64;
+const UNTIMED_MAX: u64 = 64;
 
 /// The fixed part of the assumed time of a short reading; the rest is a rate of 4 GB/s.
 const SHORT_READING_FIXED_NS: u64 = 2_000;
@@ -199,9 +199,13 @@ impl<'a> Trials<'a> {
     }
 
     /// What the layer below has counted since then.
-    pub(super) fn below_since(&self, trial: TrialIndex, before: Option<LayerBytes>) -> Option<Below> {
+    pub(super) fn below_since(
+        &self,
+        trial: TrialIndex,
+        before: Option<LayerBytes>,
+    ) -> Option<LowerLayerBytes> {
         let layer = self.target_of(trial).next_layer()?;
-        Some(Below { bytes: before?.until(layer.count()), layer: layer.clone() })
+        Some(LowerLayerBytes { bytes: before?.until(layer.count()), layer: layer.clone() })
     }
 
     /// How long the device below has had work so far; `None` where none is known.
@@ -239,7 +243,7 @@ impl<'a> Trials<'a> {
             u32::try_from((span_ns / reading_ns).clamp(1, most)).expect("at most sixty-four")
         };
         let count = self.plan.rules.readings_per_turn(readings_in(SHORT_READING_NS, COUNT_MAX));
-        TurnRequest { lead: readings_in(LEAD_NS, LEAD_MAX), count }
+        TurnRequest { lead: readings_in(LEAD_NS, UNTIMED_MAX), count }
     }
 
     /// How long a turn of so many readings may take.

@@ -56,7 +56,7 @@ pub fn run(
 impl Tuning {
     /// A search among the candidates of a plan, with a reference that is measured in any case.
     /// Settings past the page cache are searched in the cold state only.
-    pub fn of(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
+    pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
         plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
         let trials = || plan.trials.iter().map(|planned| &planned.trial);

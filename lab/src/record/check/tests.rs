@@ -223,7 +223,7 @@ fn limits_graphs_and_traces_hold_numbers_that_can_be() {
         let trace = Trace { latency_ns, ..Trace::default() };
         Line::Trace { trial: TrialIndex::new(0), trace: Box::new(trace) }
     };
-    assert_eq!(Growing::new().add(traced(Spread::of(vec![0, 1, u64::MAX]))), Ok(()));
+    assert_eq!(Growing::new().add(traced(Spread::from_numbers(vec![0, 1, u64::MAX]))), Ok(()));
     let buckets = vec![[0, u64::MAX], [1, u64::MAX]];
     let sums = refused(traced(Spread { n: 7, buckets, ..Spread::default() }));
     assert_eq!(sums, "a spread of 7 whose parts do not add up to it");

@@ -136,7 +136,7 @@ fn trace() -> Line {
         trial: TrialIndex::new(0),
         trace: Box::new(Trace {
             calls: BTreeMap::from([("read".to_owned(), 3)]),
-            latency_ns: Spread::of(vec![1, 2, u64::MAX]),
+            latency_ns: Spread::from_numbers(vec![1, 2, u64::MAX]),
             major_faults: Some(0),
             ..Trace::default()
         }),

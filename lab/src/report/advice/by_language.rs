@@ -30,7 +30,7 @@ pub struct AdvisedTrial {
 }
 
 impl AdvisedTrial {
-    fn of(measured: &MeasuredTrial) -> AdvisedTrial {
+    fn from_measured(measured: &MeasuredTrial) -> AdvisedTrial {
         AdvisedTrial { index: measured.row.index, name: measured.row.name.clone() }
     }
 }
@@ -47,14 +47,18 @@ impl LanguageAdvice {
             let rows: Vec<_> = candidates.rows.iter().filter(|it| it.is_of_language_of(fastest)).collect();
             let is_baseline = candidates.baseline().is_some_and(|base| base.is(fastest));
             if rows.len() > 1 || !is_baseline {
-                all.push(LanguageAdvice::of(candidates, fastest, &rows));
+                all.push(LanguageAdvice::decide(candidates, fastest, &rows));
             }
         }
         all
     }
 
     /// From the trials of one language, fastest first.
-    fn of(candidates: &AdviceCandidates, fastest: &MeasuredTrial, rows: &[&MeasuredTrial]) -> LanguageAdvice {
+    fn decide(
+        candidates: &AdviceCandidates,
+        fastest: &MeasuredTrial,
+        rows: &[&MeasuredTrial],
+    ) -> LanguageAdvice {
         let is_tied = |it: &&&MeasuredTrial| match candidates.significance(fastest, it) {
             Some(Significance::Tie | Significance::Faster) => true,
             Some(Significance::Slower) | None => it.is(fastest),
@@ -68,8 +72,8 @@ impl LanguageAdvice {
         let best = simplest.unwrap_or(fastest);
         LanguageAdvice {
             language: best.row.language.clone(),
-            usual: usual.map(|it| AdvisedTrial::of(it)),
-            best: AdvisedTrial::of(best),
+            usual: usual.map(|it| AdvisedTrial::from_measured(it)),
+            best: AdvisedTrial::from_measured(best),
             ratio: usual.and_then(|usual| candidates.ratio(usual, best)),
             needs: best.needs().unwrap_or_default().into_iter().collect(),
             code: snippet::code(&best.row.method, &best.row.params),

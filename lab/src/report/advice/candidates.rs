@@ -70,7 +70,7 @@ pub(super) struct AdviceCandidates<'a> {
 }
 
 impl<'a> AdviceCandidates<'a> {
-    pub(super) fn of(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
+    pub(super) fn from_ranking(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
         let trial = |row: &RankingRow| record.trial(row.index);
         let measured = |row: &'a RankingRow| Some(MeasuredTrial { row, trial: trial(row)? });
         let ranked = ranking.rows.iter().filter(|row| row.rank.is_some());

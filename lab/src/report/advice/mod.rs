@@ -117,7 +117,7 @@ impl<'c, 'a> Decision<'c, 'a> {
     /// The simplest trial in the language of the fastest that ties with it, if it is clearly faster
     /// than the baseline; else the baseline, if no other trial is clearly faster than that. A trial
     /// that is clearly slower than another is never kept.
-    fn of(candidates: &'c AdviceCandidates<'a>, fastest: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
+    fn make(candidates: &'c AdviceCandidates<'a>, fastest: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
         let in_language = || candidates.rows.iter().filter(|it| it.is_of_language_of(fastest));
         let first = in_language().filter(|it| it.row.is_first()).collect();
         let used = candidates.simplest(first).unwrap_or(fastest);
@@ -157,13 +157,13 @@ impl Advice {
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<Advice> {
         let mut all = Vec::new();
         for (index, ranking) in rankings.iter().enumerate() {
-            all.extend(Advice::of(&AdviceCandidates::of(record, ranking), index));
+            all.extend(Advice::decide(&AdviceCandidates::from_ranking(record, ranking), index));
         }
         all
     }
 
     /// `None` where fewer than two trials were measured.
-    fn of(candidates: &AdviceCandidates, ranking: usize) -> Option<Advice> {
+    fn decide(candidates: &AdviceCandidates, ranking: usize) -> Option<Advice> {
         if candidates.ranking.rows.len() < 2 {
             return None;
         }
@@ -172,14 +172,14 @@ impl Advice {
         let Some(fastest) = candidates.rows.first().filter(|_| open.is_empty()) else {
             return Some(Advice::none(ranking, condition, &open));
         };
-        let Decision { used, why } = Decision::of(candidates, fastest);
+        let Decision { used, why } = Decision::make(candidates, fastest);
         let (mut against, mut step) = (None, None);
         if let Why::Faster { base, ratio } = &why {
             against = Some(Against { name: base.row.name.clone(), ratio: *ratio });
             step = candidates.cheaper(used, base);
         }
         let tied = candidates.ties(used);
-        let sentence = sentence::of(used, &why, fastest, tied.len(), step.as_ref());
+        let sentence = sentence::write(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
             ranking,
             deed: why.deed(),

@@ -7,7 +7,7 @@ use crate::trial::{COMMAND, Params};
 
 /// What follows the deed: with which trial, and why; if the fastest by its median is another trial,
 /// why that is not advised; and the cheaper trial.
-pub(super) fn of(
+pub(super) fn write(
     used: &MeasuredTrial,
     why: &Why,
     fastest: &MeasuredTrial,

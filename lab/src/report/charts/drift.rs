@@ -28,7 +28,7 @@ struct Track<'a> {
 
 /// The chart; `None` when no trial was read in two rounds.
 pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
-    let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::of).collect();
+    let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
     let mut shares: Vec<f64> =
         tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
@@ -62,7 +62,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
 
 impl Track<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-    fn of(row: &RankingRow) -> Option<Track<'_>> {
+    fn from_row(row: &RankingRow) -> Option<Track<'_>> {
         let median = row.wall.median.max(1) as f64;
         let rounds = chart_reading::rounds(&row.readings)
             .into_iter()
@@ -103,6 +103,6 @@ impl Track<'_> {
             .collect();
         marks.extend(svg::polyline("track", &points));
         marks.push(svg::dots("track-dots", points));
-        ChartRow { marks, ..ChartRow::of(self.row, self.value()) }
+        ChartRow { marks, ..ChartRow::new(self.row, self.value()) }
     }
 }

@@ -20,7 +20,7 @@ pub(in super::super) struct Dumbbells<'a> {
 
 impl<'a> Dumbbells<'a> {
     /// The plot; `None` where nothing can be drawn.
-    pub(in super::super) fn of(pairs: &'a StatePairs<'a>) -> Option<Dumbbells<'a>> {
+    pub(in super::super) fn from_pairs(pairs: &'a StatePairs<'a>) -> Option<Dumbbells<'a>> {
         let values =
             || pairs.pairs.iter().flat_map(|pair| pair.values).filter(|it| it.is_finite() && *it > 0.0);
         let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
@@ -33,7 +33,7 @@ impl<'a> Dumbbells<'a> {
         let pairs = &self.pairs.pairs;
         let drawn = pairs.iter().map(|pair| ChartRow {
             marks: marks(pair, &scale, STRIP + THICK / 2.0),
-            ..ChartRow::of(pair.warm, pair.words())
+            ..ChartRow::new(pair.warm, pair.words())
         });
         let mut all = rows::axis(&scale, self.quantity());
         all.extend(rows::layout(drawn.collect(), &rows::lines(&scale)));

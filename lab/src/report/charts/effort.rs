@@ -59,5 +59,5 @@ fn drawn<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
         svg::bar("system", [user, STRIP], [system, THICK]),
         svg::line("wall", [end, STRIP - 2.0], [end, STRIP + THICK + 2.0]),
     ];
-    ChartRow { marks, ..ChartRow::of(row, value(row)) }
+    ChartRow { marks, ..ChartRow::new(row, value(row)) }
 }

@@ -63,7 +63,7 @@ pub(in super::super) struct Forest<'a> {
 }
 
 impl Significant {
-    pub(in super::super) fn of(ci95: Option<Interval>) -> Significant {
+    pub(in super::super) fn from_interval(ci95: Option<Interval>) -> Significant {
         match ci95 {
             Some(Interval { low, high }) if low > 1.0 || high < 1.0 => Significant::Yes,
             _ => Significant::No,
@@ -73,7 +73,7 @@ impl Significant {
 
 impl<'a> Forest<'a> {
     /// The plot; `None` where no row has a ratio.
-    pub(in super::super) fn of(rows: Vec<ForestRow<'a>>) -> Option<Forest<'a>> {
+    pub(in super::super) fn from_rows(rows: Vec<ForestRow<'a>>) -> Option<Forest<'a>> {
         let domain = domain(&rows)?;
         Some(Forest { rows, domain })
     }
@@ -230,7 +230,7 @@ mod tests {
             short: "x",
             estimate: Some(estimate),
             ci95,
-            significant: Significant::of(ci95),
+            significant: Significant::from_interval(ci95),
             value: String::new(),
         }
     }
@@ -243,7 +243,7 @@ mod tests {
             (vec![row(1.5, [0.9, 80.0]), row(2.0, [1.9, 2.1])], 1),
             (vec![row(1.5, [0.05, 80.0])], 2),
         ] {
-            let forest = Forest::of(rows).unwrap();
+            let forest = Forest::from_rows(rows).unwrap();
             let scale = forest.strip_scale();
             assert!(scale.holds(1.0) && ticks(&scale).contains(&1.0));
             let text: String = forest.strips().into_iter().map(Element::render).collect();
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_tie_is_hollow_and_what_is_clear_is_filled() {
-        let forest = Forest::of(vec![row(1.02, [0.9, 1.1]), row(2.0, [1.9, 2.1])]).unwrap();
+        let forest = Forest::from_rows(vec![row(1.02, [0.9, 1.1]), row(2.0, [1.9, 2.1])]).unwrap();
         let strips: Vec<String> = forest.strips().into_iter().map(Element::render).collect();
         assert!(strips[0].contains("hollow") && !strips[0].contains("\"solid\""), "{}", strips[0]);
         assert!(strips[1].contains("\"solid\"") && !strips[1].contains("hollow"), "{}", strips[1]);

@@ -78,7 +78,7 @@ fn drawn<'a>(histogram: &Histogram<'a>, scale: &Scale) -> ChartRow<'a> {
     }
     let median = scale.at(histogram.spread.p50 as f64);
     marks.push(svg::line("wall", [median, STRIP - 2.0], [median, STRIP + THICK + 2.0]));
-    ChartRow { marks, ..ChartRow::of(histogram.label, histogram.value.clone()) }
+    ChartRow { marks, ..ChartRow::new(histogram.label, histogram.value.clone()) }
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn equal_calls_are_a_narrow_bar_within_the_scale() {
-        let spread = Spread::of(vec![262_144; 100]);
+        let spread = Spread::from_numbers(vec![262_144; 100]);
         let label = MethodLabel { trial: TrialIndex::new(0), short: "read", name: "read", language: "Rust" };
         let row = Histogram { label, value: "100 × 262 kB".to_owned(), spread };
         let chart = histogram(&[row], Quantity::Size, "sizes".to_owned(), "sizes".to_owned()).unwrap();

@@ -39,7 +39,7 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
         return None;
     }
     let chart_rows = drawn.iter().map(|(row, effects)| {
-        let mut chart_row = ChartRow::of(*row, slowest(view, effects));
+        let mut chart_row = ChartRow::new(*row, slowest(view, effects));
         chart_row.marks = cells(effects, &ranks);
         chart_row
     });

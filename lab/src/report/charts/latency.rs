@@ -21,7 +21,7 @@ struct Timed<'a> {
 
 /// The chart; `None` where no single reads were timed.
 pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart> {
-    let timed: Vec<Timed> = ranking.rows.iter().filter_map(Timed::of).collect();
+    let timed: Vec<Timed> = ranking.rows.iter().filter_map(Timed::from_row).collect();
     let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(ns);
     let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
     let scale = Scale::logarithmic([low / 1.2, high * 1.2], [6.0, WIDTH - 6.0]);
@@ -44,7 +44,7 @@ pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart
 }
 
 impl<'a> Timed<'a> {
-    fn of(row: &'a RankingRow) -> Option<Timed<'a>> {
+    fn from_row(row: &'a RankingRow) -> Option<Timed<'a>> {
         let latency: &LatencySummary = row.latency.as_ref()?;
         let (p50, p99) = (latency.quantile("p50")?, latency.quantile("p99")?);
         let highest = latency.quantiles.last().filter(|it| it.name != p99.name);
@@ -62,7 +62,7 @@ impl<'a> Timed<'a> {
         marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
         ChartRow {
             marks,
-            ..ChartRow::of(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)))
+            ..ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)))
         }
     }
 

@@ -138,7 +138,7 @@ fn quantity(ranking: &Ranking) -> Quantity {
 #[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
     match row.bytes.filter(|_| by_rate(ranking)) {
-        Some(size) => Throughput::of(size, Nanos(wall_ns)).0,
+        Some(size) => Throughput::per(size, Nanos(wall_ns)).0,
         None => wall_ns as f64,
     }
 }
@@ -171,7 +171,7 @@ fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f6
     let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
     let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), THICK])];
     let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
-    let dots = Dots::of(lengths, DOTS_MOST);
+    let dots = Dots::from_values(lengths, DOTS_MOST);
     let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
@@ -191,7 +191,7 @@ fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f6
         rank: row.rank.map_or_else(String::new, Rank::word),
         strong: ranking.leads(row),
         marks,
-        ..ChartRow::of(row, value(row))
+        ..ChartRow::new(row, value(row))
     }
 }
 

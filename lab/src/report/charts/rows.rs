@@ -45,7 +45,7 @@ pub(super) struct ChartRow<'a> {
 
 impl<'a> ChartRow<'a> {
     /// The row of a method, with nothing drawn yet.
-    pub(super) fn of(label: impl Into<MethodLabel<'a>>, value: String) -> ChartRow<'a> {
+    pub(super) fn new(label: impl Into<MethodLabel<'a>>, value: String) -> ChartRow<'a> {
         let label = label.into();
         let (rank, marks) = (String::new(), Vec::new());
         ChartRow { rank, short: label.short, label: Some(label), value, strong: false, marks }

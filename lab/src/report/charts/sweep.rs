@@ -138,7 +138,7 @@ fn most(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {
 }
 
 fn rate(point: &Point) -> f64 {
-    Throughput::of(Bytes(point.size_bytes), Nanos(point.wall_ns)).0
+    Throughput::per(Bytes(point.size_bytes), Nanos(point.wall_ns)).0
 }
 
 fn size(point: &Point) -> f64 {

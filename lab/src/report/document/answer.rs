@@ -1,7 +1,7 @@
 //! The first screen: the answer in one sentence, and for each ranking what to use, how sure that
 //! is, what stops it, and the best way of each language.
 
-use super::super::claim::{Claim, LanguageBest};
+use super::super::headline::{Headline, LanguageBest};
 use super::super::page::Page;
 use super::super::warning::WarningGroup;
 use super::super::words::{capital, moment, plural, unbroken};
@@ -21,7 +21,7 @@ pub(super) fn answer(page: &Page) -> Element {
             about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
         }
     }
-    let cards = page.claims.iter().map(card);
+    let cards = page.headlines.iter().map(card);
     element("section")
         .set("id", "answer")
         .set("aria-labelledby", "answer-heading")
@@ -52,32 +52,33 @@ fn summed_up(group: &WarningGroup) -> String {
     if text.chars().count() <= LETTERS { text } else { text.chars().take(LETTERS).chain(['…']).collect() }
 }
 
-fn card(claim: &Claim) -> Element {
-    let verb = claim.deed.map(|deed| words("span", &capital(&deed.to_string())).class("verb"));
+fn card(headline: &Headline) -> Element {
+    let verb = headline.deed.map(|deed| words("span", &capital(&deed.to_string())).class("verb"));
     let who = element("p").class("who").all(verb);
-    let who = who.all(claim.language.iter().map(|it| dot(it))).text(&claim.who);
-    let who = who.all(claim.language.iter().map(|it| words("span", it).class("language")));
-    let figure = words("p", &unbroken(&claim.figure)).class("figure");
-    let figure = match &claim.sure {
+    let who = who.all(headline.language.iter().map(|it| dot(it))).text(&headline.who);
+    let who = who.all(headline.language.iter().map(|it| words("span", it).class("language")));
+    let figure = words("p", &unbroken(&headline.figure)).class("figure");
+    let figure = match &headline.sure {
         Some(sure) => figure.text(" ").with(words("small", &unbroken(sure))),
         None => figure,
     };
-    let facts = [("Baseline", &claim.against), ("How sure", &claim.tie), ("Stops at", &claim.stops_at)];
+    let facts =
+        [("Baseline", &headline.against), ("How sure", &headline.tie), ("Stops at", &headline.stops_at)];
     let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     let facts: Vec<Element> = facts
         .flat_map(|(name, text)| [words("dt", name), words("dd", &unbroken(text)).class("against")])
         .collect();
     element("div")
         .class("claim")
-        .with(words("p", &claim.title).class("where"))
+        .with(words("p", &headline.title).class("where"))
         .with(who)
         .with(figure)
         .all((!facts.is_empty()).then(|| element("dl").all(facts)))
-        .all(languages(claim))
+        .all(languages(headline))
 }
 
 /// The best way of each language; nothing where there is one.
-fn languages(claim: &Claim) -> Option<Element> {
+fn languages(headline: &Headline) -> Option<Element> {
     let row = |it: &LanguageBest| {
         element("tr")
             .with(element("th").set("scope", "row").with(dot(&it.language)).text(&it.language))
@@ -85,10 +86,10 @@ fn languages(claim: &Claim) -> Option<Element> {
             .with(words("td", &unbroken(&it.figure)))
             .with(words("td", &unbroken(&it.times)))
     };
-    let caption = words("caption", &format!("The best of each language: {}", claim.title)).class("unseen");
+    let caption = words("caption", &format!("The best of each language: {}", headline.title)).class("unseen");
     let titles = ["language", "method", "at", "× baseline"].map(|it| words("th", it).set("scope", "col"));
     let head = element("thead").class("unseen").with(element("tr").all(titles));
-    let body = element("tbody").all(claim.languages.iter().map(row));
-    (claim.languages.len() > 1)
+    let body = element("tbody").all(headline.languages.iter().map(row));
+    (headline.languages.len() > 1)
         .then(|| element("table").class("languages").with(caption).with(head).with(body))
 }

@@ -29,7 +29,7 @@ fn sentence(comparison: &Comparison) -> String {
     let of = title(table.measure).to_lowercase();
     let parts = (1..comparison.sides.len()).map(|side| {
         let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
-        let clear = || ratios().filter(|it| Significant::of(it.ci95) == Significant::Yes);
+        let clear = || ratios().filter(|it| Significant::from_interval(it.ci95) == Significant::Yes);
         let better = clear().filter(|it| it.estimate > 1.0).count();
         let worse = clear().filter(|it| it.estimate < 1.0).count();
         let all = ratios().count();
@@ -104,7 +104,7 @@ fn numbers(comparison: &Comparison, of: &Table) -> Section {
 fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Option<Chart> {
     let title = format!("How many times as good {} is as {}", letter(side), letter(0));
     let rows: Vec<ForestRow> = rows.iter().filter_map(|row| forest_row(row, side)).collect();
-    Some(Forest::of(rows)?.chart(title, format!("ratio-{}-{n}-{side}", measure.word())))
+    Some(Forest::from_rows(rows)?.chart(title, format!("ratio-{}-{n}-{side}", measure.word())))
 }
 
 fn forest_row(row: &ComparisonRow, side: usize) -> Option<ForestRow<'_>> {
@@ -115,7 +115,7 @@ fn forest_row(row: &ComparisonRow, side: usize) -> Option<ForestRow<'_>> {
         short: &row.name,
         estimate: Some(ratio.estimate),
         ci95: ratio.ci95,
-        significant: Significant::of(ratio.ci95),
+        significant: Significant::from_interval(ratio.ci95),
         value: times(&ratio),
     })
 }

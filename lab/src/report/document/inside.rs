@@ -68,7 +68,7 @@ fn numbers(page: &Page) -> Option<Element> {
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
     columns.extend(titles.map(Column::number));
     let selected = traces(page).filter(|(_, trace)| trace.reason.is_none());
-    let rows: Vec<TableRow> = selected.map(|(it, trace)| TableRow::of(it, "", cells(it, trace))).collect();
+    let rows: Vec<TableRow> = selected.map(|(it, trace)| TableRow::new(it, "", cells(it, trace))).collect();
     let caption = "Read calls of one reading: how many, how many brought nothing, bytes at the median, latencies, the share that goes on where the one before ended, and the share of the reading's time that its threads spent in them";
     (!rows.is_empty())
         .then(|| super::folded("Read calls: the numbers", vec![table(caption, columns, rows)], false))

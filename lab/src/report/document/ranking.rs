@@ -24,11 +24,12 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     let rankings = page.rankings.iter().enumerate();
     let forests = rankings.filter_map(|(n, it)| {
         let title = format!("{}: times as fast as the baseline", it.title());
-        Some(Forest::of(forest_rows(it))?.chart(title, format!("ratio-{n}-{}", it.state)))
+        Some(Forest::from_rows(forest_rows(it))?.chart(title, format!("ratio-{n}-{}", it.state)))
     });
     let pairs = StatePairs::all(&page.rankings);
     let dumbbells = pairs.iter().enumerate();
-    let dumbbells = dumbbells.filter_map(|(n, it)| Some(Dumbbells::of(it)?.chart(format!("states-{n}"))));
+    let dumbbells =
+        dumbbells.filter_map(|(n, it)| Some(Dumbbells::from_pairs(it)?.chart(format!("states-{n}"))));
     forests.chain(dumbbells).chain(rate_charts(page)).collect()
 }
 
@@ -65,7 +66,7 @@ fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
         short: &row.short,
         estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
         ci95,
-        significant: if is_baseline { Significant::Baseline } else { Significant::of(ci95) },
+        significant: if is_baseline { Significant::Baseline } else { Significant::from_interval(ci95) },
         value: if is_baseline {
             "baseline".to_owned()
         } else {
@@ -75,7 +76,7 @@ fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
 }
 
 fn ranking_table(ranking: &Ranking) -> Element {
-    let forest = Forest::of(forest_rows(ranking));
+    let forest = Forest::from_rows(forest_rows(ranking));
     let mut columns: Vec<Column> = vec![Column::text("method"), Column::number("rank")];
     columns.extend(forest.iter().map(|it| Column::plot("times as fast as the baseline", it.axis())));
     columns.push(Column::number("× baseline"));
@@ -92,7 +93,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
         let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
-        TableRow::of(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)
+        TableRow::new(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)
     });
     table(caption(ranking), columns, rows)
 }
@@ -153,7 +154,7 @@ fn states(page: &Page) -> Option<Section> {
     let groups = StatePairs::all(&page.rankings);
     let mut content = Vec::new();
     for pairs in &groups {
-        let Some(dumbbells) = Dumbbells::of(pairs) else { continue };
+        let Some(dumbbells) = Dumbbells::from_pairs(pairs) else { continue };
         if groups.len() > 1 {
             content.push(words("h3", &pairs.title));
         }
@@ -178,7 +179,7 @@ fn states_table(pairs: &StatePairs, dumbbells: &Dumbbells) -> Element {
     };
     let row = |(pair, strip): (&StatePair, Element)| {
         let gain = TableCell::number(Some(Number::new(wording::factor(pair.gain()), pair.gain())));
-        TableRow::of(pair.warm, "", vec![TableCell::plot(strip), value(pair.cold), value(pair.warm), gain])
+        TableRow::new(pair.warm, "", vec![TableCell::plot(strip), value(pair.cold), value(pair.warm), gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }

@@ -178,7 +178,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         cells.extend(metrics.iter().map(|&metric| TableCell::number(median(metric))));
         cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
         cells.extend(kinds.iter().map(count));
-        TableRow::of(row, "", cells)
+        TableRow::new(row, "", cells)
     };
     let caption = format!("{}. Medians; counts are those of one reading.", ranking.title());
     let body = table(&caption, columns, ranking.rows.iter().map(row));
@@ -253,7 +253,7 @@ impl PercentileColumns<'_> {
                 wording::grouped(it.n as u64),
                 float(it.n as u64),
             ))));
-            Some(TableRow::of(row, "", cells))
+            Some(TableRow::new(row, "", cells))
         };
         let rows: Vec<TableRow> = ranking.rows.iter().filter_map(row).collect();
         let caption = format!("{}: {}", ranking.title(), self.name);

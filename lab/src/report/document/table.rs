@@ -64,7 +64,7 @@ pub(in crate::report) struct TableRow {
 
 impl TableRow {
     /// The row of a method: its name, with a dot in the colour of its language, and these cells.
-    pub(super) fn of<'a>(label: impl Into<MethodLabel<'a>>, mark: &str, cells: Vec<TableCell>) -> TableRow {
+    pub(super) fn new<'a>(label: impl Into<MethodLabel<'a>>, mark: &str, cells: Vec<TableCell>) -> TableRow {
         let label = label.into();
         let name = TableCell::name(&format!("{}{mark}", label.short), label.name);
         TableRow {

@@ -49,7 +49,7 @@ pub(super) struct DistinguishedBy {
 
 impl DistinguishedBy {
     /// Looks at all trials but the controls, which are not ranked.
-    pub(super) fn of(record: &Record) -> DistinguishedBy {
+    pub(super) fn for_record(record: &Record) -> DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
         let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
         let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);

@@ -135,8 +135,8 @@ impl Ranking {
             groups.entry(key).or_default().push(it);
         }
         groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
-        let (names, languages) = (ShortNames::of(record), Languages::of_record(record));
-        let distinguished_by = DistinguishedBy::of(record);
+        let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
+        let distinguished_by = DistinguishedBy::for_record(record);
         let shared = Shared { record, limits, names, languages, distinguished_by };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
@@ -152,12 +152,12 @@ impl Shared<'_> {
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
             facts,
-            pieces: facts.and_then(Pieces::of),
+            pieces: facts.and_then(Pieces::from_facts),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
         let mut measured: Vec<MeasuredRow> =
-            measured.into_iter().filter_map(|trial| MeasuredRow::of(trial, &context)).collect();
+            measured.into_iter().filter_map(|trial| MeasuredRow::from_trial(trial, &context)).collect();
         measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
         let (controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
@@ -185,12 +185,12 @@ impl Shared<'_> {
             cold_above,
             over: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
-            proof: StateProof::of(ranked_trials().map(|trial| (trial, context.size))),
+            proof: StateProof::from_trials(ranked_trials().map(|trial| (trial, context.size))),
             explanations: self.explanations(key, &ranked),
-            touched: Touched::of(trials, ranked_trials()),
+            touched: Touched::count(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
             unmeasured: Unmeasured::all(&unmeasured, &self.names),
-            search: SearchView::of(trials),
+            search: SearchView::from_trials(trials),
             searched: searched_rows(trials, &context),
             bounds: Bound::all(self.limits, target, state, decodes),
             rows: ranked.into_iter().map(|it| it.row).collect(),
@@ -230,7 +230,7 @@ fn searched_rows(trials: &[&TrialRecord], context: &RowContext) -> Vec<RankingRo
     let mut rows = Vec::new();
     for trial in trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control()) {
         let samples = trial.searched.clone();
-        rows.extend(RankingRow::of(&TrialRecord { samples, ..(*trial).clone() }, context));
+        rows.extend(RankingRow::from_trial(&TrialRecord { samples, ..(*trial).clone() }, context));
     }
     rows
 }

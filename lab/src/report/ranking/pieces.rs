@@ -21,7 +21,7 @@ pub enum Pieces {
 
 impl Pieces {
     /// Those of a target; `None` for one that is read whole.
-    pub(super) fn of(facts: &TargetFacts) -> Option<Pieces> {
+    pub(super) fn from_facts(facts: &TargetFacts) -> Option<Pieces> {
         let files = facts.tree.as_ref().map(|tree| Pieces::Files(tree.files));
         let blocks = |it: &PlacesFacts| {
             let &PlacesFacts { reads, block_bytes, pattern, .. } = it;

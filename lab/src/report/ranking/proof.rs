@@ -131,7 +131,7 @@ impl StateProof {
     }
 
     /// Of trials, each with the size of what it reads.
-    pub(in crate::report) fn of<'a>(
+    pub(in crate::report) fn from_trials<'a>(
         trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)> + Clone,
     ) -> StateProof {
         let all = || trials.clone().map(|(trial, _)| trial);

@@ -109,8 +109,8 @@ pub(super) struct MeasuredRow<'a> {
 
 impl<'a> MeasuredRow<'a> {
     /// Summarises a trial; `None` without samples.
-    pub(super) fn of(trial: &'a TrialRecord, context: &RowContext) -> Option<MeasuredRow<'a>> {
-        Some(MeasuredRow { row: RankingRow::of(trial, context)?, trial })
+    pub(super) fn from_trial(trial: &'a TrialRecord, context: &RowContext) -> Option<MeasuredRow<'a>> {
+        Some(MeasuredRow { row: RankingRow::from_trial(trial, context)?, trial })
     }
 }
 
@@ -126,7 +126,7 @@ impl RankingRow {
     }
 
     /// Summarises a trial; `None` without samples.
-    pub(super) fn of(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
+    pub(super) fn from_trial(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
         let &RowContext { names, languages, size, bytes_out, facts, pieces } = context;
         let busy = verdict::processors_busy(trial);
         let (summaries, missing) = summarised(trial, busy.as_ref().err());
@@ -141,24 +141,24 @@ impl RankingRow {
             short: names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
-            language: languages.of(trial.trial.contender()).to_owned(),
+            language: languages.language_of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
             missing_rounds: 0,
             bytes,
-            throughput: read.map(|size| Throughput::of(size, Nanos(wall.median))),
+            throughput: read.map(|size| Throughput::per(size, Nanos(wall.median))),
             rate_in: size
                 .filter(|_| read.is_some() && trial.trial.decodes.is_some())
-                .map(|size| Throughput::of(by_all(size), Nanos(wall.median))),
+                .map(|size| Throughput::per(by_all(size), Nanos(wall.median))),
             pieces,
             pieces_per_s: pieces.filter(|_| is_whole && wall.median > 0).map(|pieces| {
                 let count = pieces.count().saturating_mul(trial.trial.readers());
-                Throughput::of(Bytes(count), Nanos(wall.median)).0
+                Throughput::per(Bytes(count), Nanos(wall.median)).0
             }),
-            latency: LatencySummary::of(&trial.latencies),
+            latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,
-            readings: trial.samples.iter().map(ChartReading::of).collect(),
+            readings: trial.samples.iter().map(ChartReading::from_sample).collect(),
             cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
                 .filter(|_| busy.is_ok()),
             cores: busy.ok(),

@@ -11,7 +11,7 @@ pub struct Touched(BTreeMap<Touch, usize>);
 impl Touched {
     /// Counts the accepted readings, with the controls among all trials as the measure; `None`
     /// where turns were not metered, as in old records.
-    pub(super) fn of<'a>(
+    pub(super) fn count<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,
     ) -> Option<Touched> {

@@ -32,7 +32,7 @@ impl Unmeasured {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
         let listed = others.iter().filter(|trial| !left_a_search(trial));
         let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
-        for it in listed.map(|trial| Unmeasured::of(trial, names)) {
+        for it in listed.map(|trial| Unmeasured::from_trial(trial, names)) {
             let is_same = |group: &&mut Vec<Unmeasured>| {
                 (group[0].outcome, &group[0].reason) == (it.outcome, &it.reason)
             };
@@ -59,7 +59,7 @@ impl Unmeasured {
         vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
     }
 
-    fn of(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
+    fn from_trial(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),
             Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),

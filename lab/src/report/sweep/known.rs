@@ -3,7 +3,7 @@
 //! facts.
 
 use crate::contender::language::Languages;
-use crate::record::{Conduct, Record, TrialRecord};
+use crate::record::{Record, SideEffects, TrialRecord};
 use crate::report::ranking::StateProof;
 use crate::report::words;
 use crate::target::TargetFacts;
@@ -26,8 +26,8 @@ pub struct Known {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<StateProof>,
     /// What its contender did beside reading.
-    #[serde(skip_serializing_if = "Conduct::is_plain")]
-    pub conduct: Conduct,
+    #[serde(skip_serializing_if = "SideEffects::is_plain")]
+    pub conduct: SideEffects,
 }
 
 impl Known {
@@ -38,22 +38,25 @@ impl Known {
         for it in record.trials.iter() {
             named.entry(it.trial.id.to_string()).or_default().push(it);
         }
-        named.into_iter().map(|(name, trials)| (name, Known::of(record, &trials, &languages))).collect()
+        named
+            .into_iter()
+            .map(|(name, trials)| (name, Known::from_trials(record, &trials, &languages)))
+            .collect()
     }
 
-    fn of(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> Known {
+    fn from_trials(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> Known {
         let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
         let measured = || trials.iter().copied().filter(|it| it.is_measured());
         let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
         let sized: Vec<(&TrialRecord, Option<Bytes>)> =
             measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes)))).collect();
-        let mut conduct = Conduct::default();
+        let mut conduct = SideEffects::default();
         trials.iter().for_each(|it| conduct.add(&it.conduct));
-        let language = trials.first().map_or("", |it| languages.of(it.trial.contender())).to_owned();
+        let language = trials.first().map_or("", |it| languages.language_of(it.trial.contender())).to_owned();
         Known {
             language,
             cold_above: one_of(cold.filter_map(|it| facts(it)?.cold_above())),
-            proof: Some(StateProof::of(sized.into_iter())),
+            proof: Some(StateProof::from_trials(sized.into_iter())),
             conduct,
         }
     }

@@ -41,10 +41,10 @@ impl MixedSize {
         for point in first.into_values() {
             by_size.entry(point.size_bytes).or_default().push(point);
         }
-        by_size.into_values().filter_map(|points| MixedSize::of(&points, &name)).collect()
+        by_size.into_values().filter_map(|points| MixedSize::find(&points, &name)).collect()
     }
 
-    fn of(points: &[&Point], name: &impl Fn(usize) -> String) -> Option<MixedSize> {
+    fn find(points: &[&Point], name: &impl Fn(usize) -> String) -> Option<MixedSize> {
         let log = |point: &Point| float(point.wall_ns.max(1)).ln();
         let groups = stats::two_groups(points.iter().map(|point| log(point)))?;
         if groups.gap < LEAVES_SHARE.ln_1p() {

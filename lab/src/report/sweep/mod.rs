@@ -75,14 +75,14 @@ const HOST_CACHE_RATIO: f64 = 1.2;
 
 impl SweepView {
     /// What the record says, if it is one of a sweep.
-    pub fn of(record: &Record) -> Option<SweepView> {
+    pub fn from_record(record: &Record) -> Option<SweepView> {
         if record.header.kind != RunKind::Sweep {
             return None;
         }
         let known = Known::all(record);
         let series = |it: SweepSeries| {
             let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
-            Series::of(it, known).with_mixed_sizes(|file| file_name(record, file))
+            Series::new(it, known).with_mixed_sizes(|file| file_name(record, file))
         };
         Some(SweepView {
             series: record.swept().into_iter().map(series).collect(),
@@ -124,7 +124,7 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn of(swept: SweepSeries, known: Known) -> Series {
+    fn new(swept: SweepSeries, known: Known) -> Series {
         let seconds = swept.times();
         let SweepSeries { name, is_write, points } = swept;
         let fit = stats::least_squares(&seconds);
@@ -134,7 +134,7 @@ impl Series {
         }
         let robust = stats::theil_sen(&seconds);
         let sizes: Vec<SizeRow> =
-            by_size.values().map(|points| SizeRow::of(points, robust.as_ref())).collect();
+            by_size.values().map(|points| SizeRow::from_points(points, robust.as_ref())).collect();
         let mut series =
             Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), mixed: Vec::new(), known };
         series.band = series.explain();

@@ -30,7 +30,7 @@ pub struct SizeRow {
 }
 
 impl SizeRow {
-    pub(super) fn of(points: &[Point], line: Option<&FittedLine>) -> SizeRow {
+    pub(super) fn from_points(points: &[Point], line: Option<&FittedLine>) -> SizeRow {
         let size_bytes = points.first().map_or(0, |point| point.size_bytes);
         let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
         walls.sort_unstable_by(f64::total_cmp);
@@ -45,7 +45,7 @@ impl SizeRow {
             least_ns: nanos(0.0),
             median_ns: nanos(0.5),
             most_ns: nanos(1.0),
-            rate: Throughput::of(Bytes(size_bytes), Nanos(nanos(0.5))),
+            rate: Throughput::per(Bytes(size_bytes), Nanos(nanos(0.5))),
             predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
             device_share: stats::median(shares),
         }

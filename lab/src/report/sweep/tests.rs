@@ -20,7 +20,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
             points.push(Point { file: 0, size_bytes, wall_ns, device_read_bytes, pass });
         }
     }
-    Series::of(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default())
+    Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default())
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 fn one_size_alone_makes_no_line() {
     let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
     let series =
-        Series::of(SweepSeries { name: "write plain".to_owned(), is_write: true, points }, Known::default());
+        Series::new(SweepSeries { name: "write plain".to_owned(), is_write: true, points }, Known::default());
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }
@@ -65,7 +65,7 @@ fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
         |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
     let points = points.map(point).to_vec();
     let series =
-        Series::of(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default());
+        Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default());
     let words = series.line_words().unwrap();
     assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
 }

@@ -37,7 +37,7 @@ fn references(record: &Record) -> Vec<ReferenceCandidate> {
 }
 
 fn advice(record: &Record) -> Option<Advice> {
-    Page::of(record).advice.pop()
+    Page::from_record(record).advice.pop()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
 #[test]
 fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
     let touch = ("rust/mmap/touch", 5, STEADY);
-    let of = |trials: &[_]| Page::of(&raced(trials)).rankings[0].explanations.concat();
+    let of = |trials: &[_]| Page::from_record(&raced(trials)).rankings[0].explanations.concat();
     let said = of(&[touch, ("rust/read/count", 50, STEADY)]);
     assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
     assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY)]), "", "they do the same");
@@ -170,7 +170,8 @@ fn advice_says_so_if_the_rounds_do_not_decide() {
 #[test]
 fn the_answer_separates_faster_slower_tied_and_unknown() {
     use crate::analysis::stats::{Interval, Ratio};
-    let mut page = Page::of(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
+    let mut page =
+        Page::from_record(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
     let mut result = |estimate, ends: Option<(f64, f64)>| {
         let ci95 = ends.map(|(low, high)| Interval { low, high });
         page.rankings[0].rows[0].ratio = Some(Ratio { estimate, ci95, pairs: 10 });
@@ -197,10 +198,10 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
 
 #[test]
 fn a_reference_that_is_the_fastest_is_named_so_everywhere() {
-    let page = Page::of(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
+    let page = Page::from_record(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
     assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
     assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
-    assert_eq!(page.claims[0].against, "the reference itself");
+    assert_eq!(page.headlines[0].against, "the reference itself");
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
         it.trial.work = if it.trial.index < TrialIndex::new(3) { Work::Newlines } else { Work::Lines };
         it.trial.cache = if it.trial.method() == "null" { Cache::None } else { Cache::Through };
     }
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     assert_eq!(
         page.answer,
         "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s, 2.00 [2.00, 2.00] times as fast as lines; warm (lines), \
@@ -308,7 +309,7 @@ fn tuned() -> Record {
 
 #[test]
 fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
-    let page = Page::of(&tuned());
+    let page = Page::from_record(&tuned());
     let ranking = &page.rankings[0];
     let names: Vec<&str> = ranking.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);

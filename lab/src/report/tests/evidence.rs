@@ -23,7 +23,7 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
         })));
     }
     outcome(&mut record, 0, Outcome::Measured);
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let line = page.rankings[0].proof_line();
     assert!(
         line.starts_with(
@@ -69,7 +69,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         }
         outcome(&mut record, index, Outcome::Measured);
     }
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let rates: Vec<_> = page.rankings[0].rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
     assert_eq!(rates, [None, Some(5e11)]);
     assert_eq!(wide(&record).matches("500 GB/s").count(), 1, "{}", wide(&record));
@@ -102,7 +102,7 @@ fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
         record.add(Line::Sample(Box::new(sample)));
     }
     outcome(&mut record, 0, Outcome::Measured);
-    let row = &Page::of(&record).rankings[0].rows[0];
+    let row = &Page::from_record(&record).rankings[0].rows[0];
     let diagnosis = row.diagnosis.as_ref().unwrap();
     assert!(!row.summaries.contains_key(&Metric::CpuSystemNs) && row.cpu.is_none());
     assert!(row.missing["cpu_user_ns"].contains("fewer than 40 of them"), "{:?}", row.missing);

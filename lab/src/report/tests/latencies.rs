@@ -10,7 +10,7 @@ use crate::report::{self, charts};
 fn what_single_reads_took_has_a_place_for_each_quantile_that_they_show() {
     let mut record = counted();
     let is_of_reads = |(slug, _): &(String, String)| slug.starts_with("latency");
-    assert!(!charts(&Page::of(&record)).iter().any(is_of_reads));
+    assert!(!charts(&Page::from_record(&record)).iter().any(is_of_reads));
     let warm = |it: &&mut TrialRecord| it.trial.state == CacheState::Warm && !it.trial.is_control();
     for (times, trial) in (1..).zip(record.trials.iter_mut().filter(warm)) {
         // 1000 reads show p99, and 100,000 show p99.99.
@@ -18,7 +18,7 @@ fn what_single_reads_took_has_a_place_for_each_quantile_that_they_show() {
         let latencies = latencies((1..=reads).map(|read| times * (10_000 + read)));
         trial.latencies = vec![TurnLatencies { fill: 0, round: 0, latencies }];
     }
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let (slug, text) = charts(&page).into_iter().find(is_of_reads).unwrap();
     let (_, described) = text.split_once("<desc").unwrap();
     let methods: Vec<&str> = described.split("</desc>").next().unwrap().split("; ").collect();

@@ -107,7 +107,7 @@ fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<(
 }
 
 fn wide(record: &Record) -> String {
-    terminal(&Page::of(record), Style { width: 160, color: false }, Some("/tmp/run/record.jsonl"))
+    terminal(&Page::from_record(record), Style { width: 160, color: false }, Some("/tmp/run/record.jsonl"))
 }
 
 #[test]
@@ -117,20 +117,20 @@ fn a_race_in_the_terminal() {
 
 #[test]
 fn a_race_in_markdown() {
-    insta::assert_snapshot!(markdown(&Page::of(&race())));
+    insta::assert_snapshot!(markdown(&Page::from_record(&race())));
 }
 
 #[test]
 fn failures_in_the_terminal_and_in_markdown() {
     insta::assert_snapshot!(wide(&failures()));
-    insta::assert_snapshot!(markdown(&Page::of(&failures())));
+    insta::assert_snapshot!(markdown(&Page::from_record(&failures())));
 }
 
 #[test]
 fn an_empty_record_says_so() {
     let empty = Record::new(header());
     insta::assert_snapshot!(wide(&empty));
-    insta::assert_snapshot!(markdown(&Page::of(&empty)));
+    insta::assert_snapshot!(markdown(&Page::from_record(&empty)));
     assert_eq!(csv(&empty).lines().count(), 1);
     let document: serde_json::Value = serde_json::from_str(&json(&empty)).unwrap();
     assert_eq!(document["trials"], serde_json::json!([]));
@@ -144,7 +144,7 @@ fn a_failed_trial_in_json() {
 
 #[test]
 fn ratios_and_rates_are_right_to_the_digit() {
-    let page = Page::of(&race());
+    let page = Page::from_record(&race());
     let [cold, warm] = &page.rankings[..] else { panic!("two states") };
     assert_eq!(warm.reference.as_ref().unwrap().name, "command/wc -l");
     let mmap = &warm.rows[0];
@@ -192,7 +192,7 @@ fn what_the_device_does_not_prove_is_counted_apart() {
         }
         outcome(&mut record, index, Outcome::Measured);
     }
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let line = "from the device 100 % of the size (device bytes known for 12 of 18); 6 left less than the file in the cache: \
                 device bytes alone prove them";
     assert!(page.rankings[0].proof_line().ends_with(line), "{}", page.rankings[0].proof_line());
@@ -221,14 +221,14 @@ fn decoded() -> Record {
 #[test]
 fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     let record = decoded();
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let [plain, gzip] = &page.rankings[..] else { panic!("two rankings") };
     assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
     assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
     assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
     let mut grown = record.clone();
     grown.targets[0].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
-    assert_eq!(Page::of(&grown).rankings[0].size_words(), "1.00 GB");
+    assert_eq!(Page::from_record(&grown).rankings[0].size_words(), "1.00 GB");
     let row = &gzip.rows[0];
     assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
     let text = wide(&record);
@@ -246,7 +246,7 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
 #[test]
 fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
     let mut record = race();
-    let shown = |record: &Record| (Page::of(record).machine, markdown(&Page::of(record)));
+    let shown = |record: &Record| (Page::from_record(record).machine, markdown(&Page::from_record(record)));
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     for silent in [None, Some(HiddenCache::NoneSeen(times))] {
         record.targets[0].hidden_cache = silent;
@@ -278,7 +278,7 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
         samples(&mut record, index, 1000 - 100 * index as u64, [0; 5]);
         outcome(&mut record, index, Outcome::Measured);
     }
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let rows = &page.rankings[0].rows;
     // The order is that of times, whatever the rates.
     assert_eq!(
@@ -305,7 +305,7 @@ fn a_record_from_before_archives_were_distinguished_keeps_its_rates() {
     record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
     record.trials = record.trials.into_iter().skip(1).collect();
     record.trials[1].trial.decodes = None;
-    let ranking = &Page::of(&record).rankings[0];
+    let ranking = &Page::from_record(&record).rankings[0];
     assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
 }
 
@@ -314,7 +314,7 @@ fn the_named_reference_wins_and_a_missing_one_is_replaced() {
     let named = |name: &str| {
         let mut record = race();
         record.header.reference = Some(name.parse().unwrap());
-        let page = Page::of(&record);
+        let page = Page::from_record(&record);
         page.rankings[1].reference_line().unwrap()
     };
     assert_eq!(
@@ -359,7 +359,7 @@ fn csv_quotes_what_needs_it_and_has_a_row_a_sample() {
 #[test]
 fn no_format_lets_a_control_character_or_markup_through() {
     let record = failures();
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     for text in [wide(&record), markdown(&page), csv(&record), json(&record)] {
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
     }
@@ -368,7 +368,7 @@ fn no_format_lets_a_control_character_or_markup_through() {
 
 #[test]
 fn colour_changes_nothing_but_colour() {
-    let page = Page::of(&race());
+    let page = Page::from_record(&race());
     let colored = terminal(&page, Style { width: 160, color: true }, Some("/tmp/run/record.jsonl"));
     assert!(colored.contains("\u{1b}["));
     let plain: Vec<String> =

@@ -61,7 +61,7 @@ pub(super) fn large() -> Record {
 /// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a
 /// millisecond a file.
 pub(super) fn sweep() -> Page {
-    Page::of(&swept())
+    Page::from_record(&swept())
 }
 
 pub(super) fn swept() -> Record {
@@ -107,7 +107,7 @@ pub(super) fn swept_above_a_cache() -> Record {
 }
 
 pub(super) fn bounded() -> Page {
-    let mut page = Page::of(&race());
+    let mut page = Page::from_record(&race());
     page.rankings[1].bounds = vec![Bound { name: "memory".into(), rate: Throughput(30e9) }];
     page
 }
@@ -117,12 +117,12 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
     cut_short.end = None;
     cut_short.trials[5].outcome = None;
     vec![
-        ("race", Page::of(&counted())),
-        ("cut short", Page::of(&cut_short)),
-        ("failures", Page::of(&failures())),
-        ("empty", Page::of(&Record::new(header()))),
-        ("few rounds", Page::of(&buffers(3))),
-        ("settings", Page::of(&buffers(10))),
+        ("race", Page::from_record(&counted())),
+        ("cut short", Page::from_record(&cut_short)),
+        ("failures", Page::from_record(&failures())),
+        ("empty", Page::from_record(&Record::new(header()))),
+        ("few rounds", Page::from_record(&buffers(3))),
+        ("settings", Page::from_record(&buffers(10))),
         ("sweep", sweep()),
         ("bounded", bounded()),
     ]

@@ -29,7 +29,7 @@ fn chart(page: &Page, name: &str) -> String {
 
 #[test]
 fn the_charts_of_a_race() {
-    let page = Page::of(&counted());
+    let page = Page::from_record(&counted());
     insta::assert_snapshot!("chart_ranking", chart(&page, "ranking-1-warm"));
     insta::assert_snapshot!("chart_effort", chart(&page, "effort-0-cold"));
     insta::assert_snapshot!("chart_rounds", chart(&page, "rounds-1-warm"));
@@ -40,13 +40,13 @@ fn the_charts_of_a_race() {
 fn the_charts_of_a_sweep_and_of_settings() {
     insta::assert_snapshot!("chart_sweep_rate", chart(&sweep(), "sweep-0-rate"));
     insta::assert_snapshot!("chart_sweep_time", chart(&sweep(), "sweep-1-time"));
-    insta::assert_snapshot!("chart_settings", chart(&Page::of(&buffers(10)), "parameter-0-warm"));
+    insta::assert_snapshot!("chart_settings", chart(&Page::from_record(&buffers(10)), "parameter-0-warm"));
 }
 
 #[test]
 fn the_body_of_a_page() {
     for (name, record) in [("page_race", counted()), ("page_failures", failures())] {
-        let text = report::html(&Page::of(&record));
+        let text = report::html(&Page::from_record(&record));
         let (_, main) = text.split_once("<main>").unwrap();
         let (main, _) = main.split_once("<script>").unwrap();
         let mut outside = String::new();
@@ -109,7 +109,7 @@ fn every_coordinate_is_a_number_inside_its_chart() {
 
 #[test]
 fn names_of_files_and_commands_stay_text() {
-    let page = Page::of(&failures());
+    let page = Page::from_record(&failures());
     let text = report::html(&page);
     let document = parsed(&text);
     assert_eq!(named(&document, "script").count(), 3, "the theme, the sorting and the filter");
@@ -135,9 +135,9 @@ fn only_what_its_interval_sets_apart_is_bold() {
         let rates = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
         rates.map(|(_, text)| text.matches("class=\"name start strong\"").count()).collect::<Vec<_>>()
     };
-    assert_eq!(leads(&Page::of(&buffers(3))), [0], "three rounds show no difference");
-    assert_eq!(leads(&Page::of(&buffers(10))), [2], "two buffers tie, two are slower");
-    let warm = leads(&Page::of(&race()))[1];
+    assert_eq!(leads(&Page::from_record(&buffers(3))), [0], "three rounds show no difference");
+    assert_eq!(leads(&Page::from_record(&buffers(10))), [2], "two buffers tie, two are slower");
+    let warm = leads(&Page::from_record(&race()))[1];
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
 }
 
@@ -165,7 +165,7 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
         whole.descendants().filter(is_name).map(text).collect::<Vec<String>>()
     };
     for (path, record) in golden {
-        let page = Page::of(&record);
+        let page = Page::from_record(&record);
         let (html, charts) = (report::html(&page), charts(&page));
         let document = parsed(&html);
         let tables = named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
@@ -181,7 +181,7 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
 #[test]
 fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
     for (path, record) in golden() {
-        let page = Page::of(&record);
+        let page = Page::from_record(&record);
         let languages: BTreeMap<String, &str> = page
             .rankings
             .iter()
@@ -206,7 +206,7 @@ fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
 
 #[test]
 fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
-    let text = report::html(&Page::of(&race()));
+    let text = report::html(&Page::from_record(&race()));
     let document = parsed(&text);
     let hidden: Vec<&str> = document
         .descendants()
@@ -223,7 +223,7 @@ fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
 #[test]
 fn the_limit_of_a_method_is_in_the_open() {
     let record = golden().into_iter().find(|(path, _)| path.ends_with("made/race.jsonl")).unwrap().1;
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let text = report::html(&page);
     let document = parsed(&text);
     let table = named(&document, "table").find(|it| it.attribute("class") == Some("sortable plots")).unwrap();
@@ -237,12 +237,12 @@ fn the_limit_of_a_method_is_in_the_open() {
         .map(|it| it.diagnosis.as_ref().unwrap().stops_at().replace(" %", "\u{a0}%"))
         .collect();
     assert_eq!(shown, judged);
-    assert!(page.claims.iter().all(|claim| !claim.stops_at.is_empty()), "{:?}", page.claims);
+    assert!(page.headlines.iter().all(|it| !it.stops_at.is_empty()), "{:?}", page.headlines);
 }
 
 #[test]
 fn the_answer_says_who_how_fast_and_how_sure() {
-    let answer = |record: &Record| Page::of(record).answer;
+    let answer = |record: &Record| Page::from_record(record).answer;
     assert_eq!(
         answer(&race()),
         "Cold, direct · buffer=1MiB is the fastest at 2.50 GB/s, 2.00 [2.00, 2.00] times as fast as wc -l; \
@@ -255,14 +255,14 @@ fn the_answer_says_who_how_fast_and_how_sure() {
 
 #[test]
 fn settings_make_a_curve_from_three_on() {
-    let page = Page::of(&buffers(10));
+    let page = Page::from_record(&buffers(10));
     let [curve] = &page.curves[..] else { panic!("one parameter: {:?}", page.curves) };
     assert_eq!((curve.method.as_str(), curve.parameter.as_str()), ("read avx2", "buffer"));
     let spelled: Vec<&str> = curve.points.iter().map(|point| point.spelled.as_str()).collect();
     assert_eq!(spelled, ["4KiB", "16KiB", "64KiB", "256KiB"]);
     let mut two = buffers(10);
     two.trials = two.trials.into_iter().take(2).collect();
-    assert!(Page::of(&two).curves.is_empty());
+    assert!(Page::from_record(&two).curves.is_empty());
 }
 
 #[test]
@@ -277,28 +277,28 @@ fn a_sweep_is_answered_by_its_slopes_and_named_by_folder() {
 
 #[test]
 fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
-    let text = report::html(&Page::of(&large()));
+    let text = report::html(&Page::from_record(&large()));
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
     assert!(text.contains("one dot shows those that are side by side"));
     let document = parsed(&text);
     let strips = named(&document, "path").filter(|it| it.attribute("class") == Some("dots"));
     let dots: Vec<usize> = strips.map(|it| it.attribute("d").unwrap().matches('M').count()).collect();
     assert!(dots.len() == 20 && dots.iter().all(|&dots| dots > 50 && dots <= 201), "{dots:?}");
-    assert!(!report::html(&Page::of(&race())).contains("one dot shows"));
+    assert!(!report::html(&Page::from_record(&race())).contains("one dot shows"));
 }
 
 #[test]
 fn short_names_are_unique() {
     let mut record = race();
     record.trials[1].trial.label = Some("mmap avx2 · threads=2".into());
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     let names: BTreeMap<&str, TrialIndex> =
         page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
     let mut several = race();
     several.trials[1].trial.id = "java/pread".parse().unwrap();
-    let page = Page::of(&several);
+    let page = Page::from_record(&several);
     assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
 }
 
@@ -313,10 +313,10 @@ fn a_sweep_in_markdown_has_a_table_for_each_way_and_says_what_the_line_says() {
 #[test]
 fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     let record = swept_above_a_cache();
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     assert!(page.answer.contains("rust/direct@buffer=1MiB (cold above a cache) "), "{}", page.answer);
     assert!(page.answer.contains("write plain 2.00 GB/s"), "{}", page.answer);
-    let titles: Vec<&str> = page.claims.iter().map(|claim| claim.title.as_str()).collect();
+    let titles: Vec<&str> = page.headlines.iter().map(|it| it.title.as_str()).collect();
     assert_eq!(titles, ["Writes", "Reads · cold above a cache"]);
     let [write, read] = &page.sweep.as_ref().unwrap().series[..] else { panic!("two series") };
     assert_eq!((write.title().as_str(), &write.known.proof), ("write plain", &None));
@@ -366,7 +366,7 @@ fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
     record.trials[3].samples.push(&sample);
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
     let style = report::Style { width: 120, color: false };
     let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];

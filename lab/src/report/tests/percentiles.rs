@@ -34,7 +34,7 @@ fn row(text: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples() {
-    let page = Page::of(&counted_again());
+    let page = Page::from_record(&counted_again());
     let text = percentiles(&page);
     let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
     assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
@@ -54,7 +54,7 @@ fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples()
 #[test]
 fn counts_of_several_runs_are_on_the_page_and_in_json() {
     let (once, again) = (counted(), counted_again());
-    let shows_runs = |record: &Record| html(&Page::of(record)).contains(">runs</");
+    let shows_runs = |record: &Record| html(&Page::from_record(record)).contains(">runs</");
     assert!(shows_runs(&again) && !shows_runs(&once));
     let json = |record: &Record| -> serde_json::Value { serde_json::from_str(&super::json(record)).unwrap() };
     let trial = &json(&again)["trials"][0];

@@ -156,9 +156,9 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn check_claim(&self) {
-        let Some(claim) = self.ranking.claim(None) else { return };
-        for best in &claim.languages {
+    fn check_headline(&self) {
+        let Some(headline) = self.ranking.advised_headline(None) else { return };
+        for best in &headline.languages {
             let row = self.ranking.rows.iter().find(|row| row.name == best.name).unwrap();
             let of_language = self.ranking.rows.iter().filter(|it| it.language == best.language);
             let fastest = of_language.map(|it| self.median_ns(&it.name)).fold(f64::INFINITY, f64::min);
@@ -171,8 +171,8 @@ impl<'r> Reader<'r> {
         if advice.uses.is_some() {
             let said = format!("{}: {} ", advice.condition, advice.deed);
             assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
-            let claim = self.ranking.claim(Some(advice)).unwrap();
-            assert_eq!(claim.deed, Some(advice.deed), "the card says what the sentence says");
+            let headline = self.ranking.advised_headline(Some(advice)).unwrap();
+            assert_eq!(headline.deed, Some(advice.deed), "the card says what the sentence says");
         }
         if let Some(against) = &advice.against {
             assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
@@ -219,7 +219,7 @@ fn check_archives(record: &Record, page: &Page) {
         let anew = stats::ratio(&plain.samples, &packed.samples).unwrap();
         assert_eq!((said.estimate, said.ci95), (anew.estimate, anew.ci95), "{}", said.sentence());
         let by_medians = median_ns(plain) / median_ns(packed);
-        match said.ci95.map(Significance::of) {
+        match said.ci95.map(Significance::from_interval) {
             Some(Significance::Faster) => assert!(by_medians > 0.9, "{}: {by_medians}", said.sentence()),
             Some(Significance::Slower) => assert!(by_medians < 1.1, "{}: {by_medians}", said.sentence()),
             _ => {}
@@ -301,12 +301,12 @@ fn check_claims(record: &Record) {
 fn every_number_of_two_trials_is_that_of_the_two_that_its_words_name() {
     let mut checked = BTreeSet::new();
     for (name, record) in records() {
-        let page = Page::of(&record);
+        let page = Page::from_record(&record);
         for ranking in &page.rankings {
             let reader = Reader { record: &record, ranking };
             reader.check_rows();
             reader.check_limits();
-            reader.check_claim();
+            reader.check_headline();
         }
         for advice in &page.advice {
             Reader { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
@@ -326,7 +326,7 @@ fn every_number_of_two_trials_is_that_of_the_two_that_its_words_name() {
 /// All that is said of a record, line by line, whatever the order of the lines; the dots of a sweep
 /// are drawn in the order of its files.
 fn said(record: &Record) -> Vec<String> {
-    let page = Page::of(record);
+    let page = Page::from_record(record);
     let style = Style { width: 160, color: false };
     let terminal = terminal(&page, style, None);
     let mut text = vec![terminal, markdown(&page), exported(record, csv)];
@@ -383,7 +383,7 @@ fn a_trial_is_found_by_its_number_and_not_by_its_position() {
     let names: Vec<String> = record.trials.iter().take(3).map(|it| it.trial.id.to_string()).collect();
     assert_eq!(names, ["java/MemorySegment", "java/mapped", "java/Files.lines"]);
     assert_eq!(record.trial(TrialIndex::new(0)).unwrap().trial.id.to_string(), "java/Files.lines");
-    let archives = Page::of(&record).archives;
+    let archives = Page::from_record(&record).archives;
     let sentences: Vec<String> = archives.iter().map(ArchiveRatio::sentence).collect();
     let [first, ..] = &sentences[..] else { panic!("{sentences:?}") };
     assert!(first.contains("java/zip out of the zip is 0.35"), "{first}");

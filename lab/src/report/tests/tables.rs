@@ -50,7 +50,7 @@ fn table(page: &Page, width: u16) -> Vec<String> {
 
 #[test]
 fn the_trials_of_a_rank_are_a_group_and_one_with_too_few_rounds_is_in_none() {
-    let page = Page::of(&race());
+    let page = Page::from_record(&race());
     let ranking = &page.rankings[0];
     let groups: Vec<(usize, usize)> =
         ranking.groups().iter().map(|RankGroup { place, others, .. }| (*place, others.len())).collect();
@@ -63,7 +63,7 @@ fn the_trials_of_a_rank_are_a_group_and_one_with_too_few_rounds_is_in_none() {
 
 #[test]
 fn those_that_tie_are_folded_behind_a_count_but_not_the_advised() {
-    let mut page = Page::of(&race());
+    let mut page = Page::from_record(&race());
     let folded = table(&page, 200);
     assert_eq!(folded.len(), 8, "{folded:#?}");
     assert!(folded[0].contains("1 ") && folded[0].contains("rust/"), "{folded:#?}");
@@ -76,12 +76,12 @@ fn those_that_tie_are_folded_behind_a_count_but_not_the_advised() {
     assert!(!markdown(&page).contains("tied:"), "exports hold every row");
     let mut suite = race();
     suite.header.kind = RunKind::Suite;
-    assert_eq!(table(&Page::of(&suite), 200).len(), 9, "a suite lists what it names");
+    assert_eq!(table(&Page::from_record(&suite), 200).len(), 9, "a suite lists what it names");
 }
 
 #[test]
 fn a_row_is_one_line_within_any_width() {
-    let mut page = Page::of(&race());
+    let mut page = Page::from_record(&race());
     for lists_all in [false, true] {
         page.lists_all = lists_all;
         let rows = table(&page, 200).len();
@@ -98,7 +98,7 @@ fn a_row_is_one_line_within_any_width() {
 
 #[test]
 fn the_baseline_is_named_once_at_the_top() {
-    let page = Page::of(&race());
+    let page = Page::from_record(&race());
     let text = lines(&page, 200);
     assert_eq!(text[1], "ratios are to wc -l (code that others wrote)");
     assert!(!text.iter().any(|line| line.starts_with("reference:")), "{text:#?}");
@@ -106,15 +106,15 @@ fn the_baseline_is_named_once_at_the_top() {
     let candidate =
         |name: &str| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
     own.header.references = vec![candidate("command/not measured"), candidate("python/lines")];
-    let page = Page::of(&own);
+    let page = Page::from_record(&own);
     assert_eq!(page.baseline.as_deref(), Some("ratios are to python/lines (the user's own program)"));
     assert_eq!(page.advice[0].against.as_ref().unwrap().name, "python/lines");
-    assert_eq!(Page::of(&Record::new(header())).baseline, None);
+    assert_eq!(Page::from_record(&Record::new(header())).baseline, None);
 }
 
 #[test]
 fn each_language_has_its_usual_and_its_best_way() {
-    let page = Page::of(&race());
+    let page = Page::from_record(&race());
     let advice = &page.advice[0].by_language;
     let shown: Vec<(&str, Option<&str>, &str)> = advice
         .iter()
@@ -148,7 +148,7 @@ fn another_language_never_counts_as_asking_for_less() {
         record.trials[index].samples = std::iter::empty().collect();
         samples(&mut record, index, wall_ms, STEADY);
     }
-    let advice = Page::of(&record).advice.remove(0);
+    let advice = Page::from_record(&record).advice.remove(0);
     assert!(advice.name.starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
 }
 
@@ -156,7 +156,7 @@ fn another_language_never_counts_as_asking_for_less() {
 fn where_none_has_enough_rounds_nothing_is_ranked_and_the_missing_rounds_are_said() {
     let mut record = race();
     record.trials.iter_mut().for_each(|it| it.samples = it.samples.iter().take(4).collect());
-    let page = Page::of(&record);
+    let page = Page::from_record(&record);
     assert!(page.rankings[0].groups().is_empty());
     assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.missing_rounds > 0));
     let headline = page.rankings[0].headline();

@@ -81,7 +81,7 @@ impl<'a> Connection<'a> {
             Connection::Plain(wire) => wire,
             Connection::Encrypted(stream) => stream,
         };
-        stream.write_all(request).and_then(|()| stream.flush()).map_err(HttpError::of)
+        stream.write_all(request).and_then(|()| stream.flush()).map_err(HttpError::from_io)
     }
 }
 
@@ -89,7 +89,7 @@ fn handshake_error(error: io::Error) -> HttpError {
     if error.kind() == ErrorKind::UnexpectedEof {
         return HttpError::Handshake("the server closes the connection".to_owned());
     }
-    HttpError::of(error)
+    HttpError::from_io(error)
 }
 
 impl<'a> Wire<'a> {

@@ -191,7 +191,7 @@ impl From<rustls::Error> for HttpError {
 impl HttpError {
     /// The error of a failed read or write: the one that this client or TLS put into it, or the
     /// system's.
-    pub(super) fn of(error: io::Error) -> HttpError {
+    pub(super) fn from_io(error: io::Error) -> HttpError {
         let error = match error.downcast::<HttpError>() {
             Ok(error) => return error,
             Err(error) => error,

@@ -191,7 +191,7 @@ fn line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     match wire.read_until(b'\n', &mut line) {
         // The end of an encrypted connection without notice: the line has no end either.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => 0,
-        read => read.map_err(HttpError::of)?,
+        read => read.map_err(HttpError::from_io)?,
     };
     let line = line.strip_suffix(b"\n").ok_or(HttpError::Garbled("its head has no end"))?;
     Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())

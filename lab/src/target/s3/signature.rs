@@ -81,7 +81,7 @@ pub(super) fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 impl Moment {
-    pub fn of(time: Timestamp) -> Moment {
+    pub fn from_time(time: Timestamp) -> Moment {
         Moment(time.strftime("%Y%m%dT%H%M%SZ").to_string())
     }
 
@@ -89,7 +89,7 @@ impl Moment {
     pub fn read(text: &str) -> Option<(Moment, Timestamp)> {
         let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
         let time = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        let moment = Moment::of(time);
+        let moment = Moment::from_time(time);
         (moment.0 == text).then_some((moment, time))
     }
 

@@ -113,7 +113,7 @@ impl Store {
         }
         let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
         let wanted = Presigned { verb, host: &host, path: &path, valid };
-        let query = wanted.query(credentials, &self.region, Moment::of(now));
+        let query = wanted.query(credentials, &self.region, Moment::from_time(now));
         Ok(format!("{plain}?{query}"))
     }
 

@@ -13,7 +13,7 @@ pub(super) struct FirstFile {
 }
 
 impl FirstFile {
-    pub(super) fn of(path: &Path, file: &File, status: &FileStatus) -> FirstFile {
+    pub(super) fn new(path: &Path, file: &File, status: &FileStatus) -> FirstFile {
         FirstFile { path: path.to_owned(), device: status.device, mount: file_status::mount(file) }
     }
 

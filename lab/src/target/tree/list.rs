@@ -144,7 +144,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    pub(super) fn of(list: &Path) -> Result<Paths, TargetError> {
+    pub(super) fn parse(list: &Path) -> Result<Paths, TargetError> {
         let reader = BufReader::new(File::open(list).map_err(own(list))?);
         Ok(Paths { list: list.to_owned(), reader })
     }

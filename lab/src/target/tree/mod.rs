@@ -117,10 +117,10 @@ impl Target {
         let place = tree.folder.as_deref().unwrap_or(first.parent().unwrap_or(&first)).to_owned();
         let io = |cause| TargetError::Io { path: place.clone(), cause };
         let file = File::open(&place).map_err(io)?;
-        let status = FileStatus::of(&file).map_err(io)?;
-        let filesystem = Filesystem::of(&file).map_err(io)?;
+        let status = FileStatus::read(&file).map_err(io)?;
+        let filesystem = Filesystem::read(&file).map_err(io)?;
         let real = fs::canonicalize(&place).map_err(io)?;
-        let Chain { layers, evictable } = Chain::of(&SystemRoot::default(), &real, &file);
+        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
         let (mount, device) = mount_and_device(&real, &status);
         let cautions = found.cautions(filesystem, request).into_iter().chain(layers::cautions(&layers));
         let facts = TargetFacts {
@@ -194,9 +194,9 @@ impl Tree {
             let path = path?;
             let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
             let io = |cause| TargetError::Io { path: path.clone(), cause };
-            let status = FileStatus::of(&file).map_err(io)?;
+            let status = FileStatus::read(&file).map_err(io)?;
             super::check_kind(&path, status.kind, super::Accept::Files)?;
-            let first = first.get_or_insert_with(|| FirstFile::of(&path, &file, &status));
+            let first = first.get_or_insert_with(|| FirstFile::new(&path, &file, &status));
             if !first.shares_filesystem(&file, &status) {
                 return Err(TargetError::OtherFilesystem { path, first: first.path.clone() });
             }
@@ -253,14 +253,14 @@ impl Tree {
 
     /// The paths of all files, in their order.
     pub fn paths(&self) -> Result<Paths, TargetError> {
-        Paths::of(&self.list())
+        Paths::parse(&self.list())
     }
 
     pub fn named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
         let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
         let mut found = BTreeSet::new();
         for path in self.paths()? {
-            found.extend(Some(path?).filter(is_named).and_then(|path| FileId::of(&path)));
+            found.extend(Some(path?).filter(is_named).and_then(|path| FileId::at(&path)));
         }
         Ok(found)
     }
@@ -272,7 +272,7 @@ impl Tree {
     }
 
     fn folder_paths(&self) -> Result<Paths, TargetError> {
-        Paths::of(&list::folders_in(self.scratch.path()))
+        Paths::parse(&list::folders_in(self.scratch.path()))
     }
 
     /// How a file or a folder changed since the tree was examined: the first that did, by name.
@@ -332,7 +332,7 @@ impl Found {
         self.files += 1;
         self.bytes += size_bytes;
         self.largest_bytes = self.largest_bytes.max(size_bytes);
-        self.extents = self.extents.take().zip(Extents::of(file).ok()).map(|(all, one)| all.and(&one));
+        self.extents = self.extents.take().zip(Extents::read(file).ok()).map(|(all, one)| all.and(&one));
     }
 }
 

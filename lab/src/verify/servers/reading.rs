@@ -106,7 +106,7 @@ impl<'s> Reading<'s> {
         reading.set("http", 1)
     }
 
-    pub(super) fn of(self, visit: Visit) -> Reading<'s> {
+    pub(super) fn for_visit(self, visit: Visit) -> Reading<'s> {
         Reading { visit, ..self }
     }
 
@@ -180,7 +180,7 @@ impl<'s> Reading<'s> {
             env,
             env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED).map(OsString::from).collect(),
             again: Some(stage.again(&self.method.method)),
-            ..ReadWords::of(&self.method, &self.visit).on(request.word).with(settings)
+            ..ReadWords::new(&self.method, &self.visit).on(request.word).with(settings)
         };
         Ok(Prepared { reading: self, page, words, shown })
     }

@@ -92,7 +92,7 @@ impl BlocksAnswer {
         let mut consumer = Consumer::new(visit);
         consumer.feed(block);
         let answer = consumer.finish();
-        let proof = BlockProof::of(number, answer.value());
+        let proof = BlockProof::from_block(number, answer.value());
         let answer = Answer { blocks: Some(proof), ..answer };
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }

@@ -47,7 +47,7 @@ fn a_trial_is_never_its_own_limit() {
         "{}",
         judged.sentence
     );
-    // And who was there first is held against the better figure.
+    // Earlier trials are compared with the better limit.
     assert_eq!(verdict_on(&alone, direct_alone).stops_at(), "too little in flight");
 }
 

@@ -25,7 +25,7 @@ struct Client {
 }
 
 impl Client {
-    fn of(service: impl Service) -> Client {
+    fn connect(service: impl Service) -> Client {
         Client::of_connection(service, |_| {})
     }
 
@@ -79,7 +79,7 @@ fn file() -> tempfile::NamedTempFile {
 #[test]
 fn one_connection_has_many_requests_and_a_head_keeps_it() {
     let file = file();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let whole = client.ask("GET /secret", "");
     assert!(whole.head.starts_with("HTTP/1.1 200 OK\r\n") && whole.body == "0123456789", "{whole:?}");
     assert!(!whole.head.contains("Connection"), "{whole:?}");
@@ -98,7 +98,7 @@ fn one_connection_has_many_requests_and_a_head_keeps_it() {
 #[test]
 fn requests_that_come_together_are_answered_in_their_order() {
     let file = file();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let ask = |range: &str| format!("GET /secret HTTP/1.1\r\nRange: bytes={range}\r\n\r\n");
     client.send(&(ask("0-0") + &ask("5-6") + "HEAD /secret HTTP/1.1\r\n\r\n" + &ask("-1")));
     assert_eq!(client.answer(false).body, "0");
@@ -110,7 +110,7 @@ fn requests_that_come_together_are_answered_in_their_order() {
 #[test]
 fn a_file_that_changed_is_another_version() {
     let mut file = file();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let first = client.ask("HEAD /secret", "");
     let tag = first.head.lines().find_map(|line| line.strip_prefix("ETag: ")).unwrap().to_owned();
     let fields = format!("If-Match: {tag}\r\nRange: bytes=0-1\r\n");
@@ -130,7 +130,7 @@ fn a_file_that_changed_is_another_version() {
 fn who_does_not_know_the_path_gets_one_answer_and_no_more() {
     let file = file();
     for line in ["GET /", "POST /secret", "HEAD /secret2"] {
-        let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
         client.send(&format!("{line} HTTP/1.1\r\n\r\nGET /secret HTTP/1.1\r\n\r\n"));
         let rest = client.rest();
         assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
@@ -140,7 +140,7 @@ fn who_does_not_know_the_path_gets_one_answer_and_no_more() {
 #[test]
 fn a_client_that_still_sends_gets_its_refusal_and_no_reset() {
     let file = file();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let body = "x".repeat(40 << 10);
     client.send(&format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
     let rest = client.rest();
@@ -150,7 +150,7 @@ fn a_client_that_still_sends_gets_its_refusal_and_no_reset() {
 #[test]
 fn a_body_ends_the_connection() {
     let file = file();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     client.send("GET /secret HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /secret HTTP/1.1\r\n\r\n");
     let rest = client.rest();
     assert!(rest.starts_with("HTTP/1.1 400 ") && !rest.contains("200 OK"), "{rest}");
@@ -160,7 +160,7 @@ fn a_body_ends_the_connection() {
 fn what_is_no_request_gets_no_answer() {
     let file = file();
     let client = |text: &str| {
-        let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
         client.send(text);
         client.stream.get_ref().shutdown(Shutdown::Write).unwrap();
         assert!(client.server.join().unwrap().is_err(), "{text}");
@@ -174,7 +174,7 @@ fn a_client_that_reads_slowly_gets_everything() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let content: String = (0..1 << 20).map(|at| char::from(b'a' + (at % 25) as u8)).collect();
     file.write_all(content.as_bytes()).unwrap();
-    let mut client = Client::of(SecretPath::new(file.path(), "secret"));
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     client.send("GET /secret HTTP/1.1\r\nConnection: close\r\n\r\n");
     let mut got = Vec::new();
     let mut piece = vec![0; 64 << 10];
@@ -212,7 +212,7 @@ fn a_signed_url_reads_an_object_again_and_again() {
     let key = service.line("").split(' ').nth(3).unwrap().to_owned();
     let object = ObjectName::new("readlab", &key).unwrap();
     let store = store(credentials);
-    let mut client = Client::of(service);
+    let mut client = Client::connect(service);
     let path = signed(&store, RequestVerb::Get, &object);
     for range in ["0-3", "4-9", "0-3"] {
         let got = client.ask(&format!("GET {path}"), &format!("Range: bytes={range}\r\n"));
@@ -237,7 +237,7 @@ fn a_signed_url_reads_an_object_again_and_again() {
 fn a_write_is_refused_for_itself_and_its_body_ends_the_connection() {
     let file = file();
     let credentials = Credentials::new("key", "secret");
-    let mut client = Client::of(S3::new(file.path(), credentials.clone()));
+    let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let (moment, _) = Moment::read(&time).unwrap();
     let parts = SignedParts {
@@ -275,7 +275,7 @@ fn who_does_not_sign_gets_an_error_and_no_more() {
         ("GET /".to_owned(), "AccessDenied"),
         (format!("GET {}", signed(&other, RequestVerb::Get, &object)), "SignatureDoesNotMatch"),
     ] {
-        let mut client = Client::of(S3::new(file.path(), credentials.clone()));
+        let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
         client.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
         let rest = client.rest();
         assert!(

@@ -31,14 +31,14 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 }
 
 /// A function of the C library behind the one of the same name here.
-pub(crate) struct Real {
+pub(crate) struct OriginalFn {
     name: &'static CStr,
     address: AtomicUsize,
 }
 
-impl Real {
-    pub(crate) const fn new(name: &'static CStr) -> Real {
-        Real { name, address: AtomicUsize::new(0) }
+impl OriginalFn {
+    pub(crate) const fn new(name: &'static CStr) -> OriginalFn {
+        OriginalFn { name, address: AtomicUsize::new(0) }
     }
 
     /// Its address as it was set; 0 before.

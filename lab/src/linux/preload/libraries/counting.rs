@@ -16,7 +16,7 @@
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use common::{Real, dlsym, map_shared, with_shared_file};
+use common::{OriginalFn, dlsym, map_shared, with_shared_file};
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
@@ -73,7 +73,7 @@ fn count(slot: usize) {
 
 /// The address of a function of the C library, or 0 when it does not exist or the search for all of
 /// them has called back into this library.
-fn address(real: &Real) -> usize {
+fn address(real: &OriginalFn) -> usize {
     if STATE.load(Ordering::Acquire) != FOUND {
         find_all();
     }
@@ -93,20 +93,20 @@ fn find_all() {
         return;
     }
     let all = [&MALLOC, &CALLOC, &REALLOC, &FREE, &MEMALIGN, &ALIGNED_ALLOC, &POSIX_MEMALIGN];
-    let found = all.map(Real::find);
+    let found = all.map(OriginalFn::find);
     for (real, address) in all.into_iter().zip(found) {
         real.set(address);
     }
     STATE.store(FOUND, Ordering::Release);
 }
 
-static MALLOC: Real = Real::new(c"malloc");
-static CALLOC: Real = Real::new(c"calloc");
-static REALLOC: Real = Real::new(c"realloc");
-static FREE: Real = Real::new(c"free");
-static MEMALIGN: Real = Real::new(c"memalign");
-static ALIGNED_ALLOC: Real = Real::new(c"aligned_alloc");
-static POSIX_MEMALIGN: Real = Real::new(c"posix_memalign");
+static MALLOC: OriginalFn = OriginalFn::new(c"malloc");
+static CALLOC: OriginalFn = OriginalFn::new(c"calloc");
+static REALLOC: OriginalFn = OriginalFn::new(c"realloc");
+static FREE: OriginalFn = OriginalFn::new(c"free");
+static MEMALIGN: OriginalFn = OriginalFn::new(c"memalign");
+static ALIGNED_ALLOC: OriginalFn = OriginalFn::new(c"aligned_alloc");
+static POSIX_MEMALIGN: OriginalFn = OriginalFn::new(c"posix_memalign");
 
 /// Memory for calls that cannot be passed on yet.
 #[repr(align(4096))]
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void
     aligned(&ALIGNED_ALLOC, align, size)
 }
 
-fn aligned(real: &Real, align: usize, size: usize) -> *mut c_void {
+fn aligned(real: &OriginalFn, align: usize, size: usize) -> *mut c_void {
     match address(real) {
         0 => from_arena(align, size),
         // SAFETY: the address is that of a function of this type.

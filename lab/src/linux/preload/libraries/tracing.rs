@@ -11,7 +11,7 @@
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use common::{Map, Real, abort, map_shared, with_shared_file};
+use common::{Map, OriginalFn, abort, map_shared, with_shared_file};
 use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -87,7 +87,7 @@ unsafe extern "C" {
 static PAGES: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 /// The address of a function of the C library, found at its first call.
-fn address(real: &Real) -> usize {
+fn address(real: &OriginalFn) -> usize {
     let known = real.known();
     if known != 0 {
         return known;
@@ -184,7 +184,7 @@ unsafe fn total(pieces: *const Piece, count: c_int) -> usize {
 /// One function of the C library that reads at the descriptor's own offset.
 macro_rules! reads {
     ($real:ident, $name:ident, $text:literal) => {
-        static $real: Real = Real::new($text);
+        static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
         /// As read(2).
         #[unsafe(no_mangle)]
@@ -203,7 +203,7 @@ macro_rules! reads {
 /// One that reads at an offset that its caller gives.
 macro_rules! preads {
     ($real:ident, $name:ident, $text:literal) => {
-        static $real: Real = Real::new($text);
+        static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
         /// As pread(2).
         #[unsafe(no_mangle)]
@@ -219,7 +219,7 @@ macro_rules! preads {
 /// One that reads into several pieces, at an offset that its caller gives.
 macro_rules! preadvs {
     ($real:ident, $name:ident, $text:literal) => {
-        static $real: Real = Real::new($text);
+        static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
         /// As preadv(2).
         #[unsafe(no_mangle)]
@@ -237,7 +237,7 @@ macro_rules! preadvs {
 /// One that takes flags as well; an offset of -1 is the descriptor's own.
 macro_rules! preadv2s {
     ($real:ident, $name:ident, $text:literal) => {
-        static $real: Real = Real::new($text);
+        static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
         /// As preadv2(2).
         #[unsafe(no_mangle)]
@@ -261,7 +261,7 @@ macro_rules! preadv2s {
 /// One that maps a file.
 macro_rules! mmaps {
     ($real:ident, $name:ident, $text:literal) => {
-        static $real: Real = Real::new($text);
+        static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
         /// As mmap(2).
         #[unsafe(no_mangle)]
@@ -292,7 +292,7 @@ preadv2s!(REAL_PREADV64V2, preadv64v2, c"preadv64v2");
 mmaps!(REAL_MMAP, mmap, c"mmap");
 mmaps!(REAL_MMAP64, mmap64, c"mmap64");
 
-static REAL_READV: Real = Real::new(c"readv");
+static REAL_READV: OriginalFn = OriginalFn::new(c"readv");
 /// # Safety
 /// As readv(2).
 #[unsafe(no_mangle)]

@@ -56,7 +56,7 @@ impl Folded {
     pub fn hottest(&self, most: usize) -> Vec<Hot> {
         let mut by_name = BTreeMap::<&str, u64>::new();
         for (frames, times) in &self.0 {
-            let name = frames.last().map_or("", |last| Origin::of(last).0);
+            let name = frames.last().map_or("", |last| Origin::classify(last).0);
             *by_name.entry(name).or_default() += times;
         }
         let mut hottest: Vec<(&str, u64)> = by_name.into_iter().collect();
@@ -69,7 +69,7 @@ impl Folded {
 
 impl Origin {
     /// The name of a frame without the mark of where its code comes from, and that.
-    pub(super) fn of(frame: &str) -> (&str, Origin) {
+    pub(super) fn classify(frame: &str) -> (&str, Origin) {
         let marks = [(KERNEL, Origin::Kernel), (INLINED, Origin::Inlined), (COMPILED, Origin::Compiled)];
         let marked = marks.iter().find_map(|(mark, origin)| Some((frame.strip_suffix(mark)?, *origin)));
         marked.unwrap_or((frame, Origin::Program))

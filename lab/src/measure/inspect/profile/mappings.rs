@@ -55,7 +55,7 @@ impl Mappings {
     }
 
     /// All mappings of a process.
-    pub(super) fn of(&self, pid: u32) -> &[CodeMapping] {
+    pub(super) fn of_process(&self, pid: u32) -> &[CodeMapping] {
         self.0.get(&pid).map_or(&[], Vec::as_slice)
     }
 }
@@ -75,11 +75,11 @@ mod tests {
         all.map(1, mapping(100, 200, 0, "/a"));
         all.map(1, mapping(140, 160, 7, "/b"));
         assert_eq!(
-            all.of(1),
+            all.of_process(1),
             [mapping(100, 140, 0, "/a"), mapping(140, 160, 7, "/b"), mapping(160, 200, 60, "/a")]
         );
         all.map(1, mapping(90, 170, 0, "/c"));
-        assert_eq!(all.of(1), [mapping(90, 170, 0, "/c"), mapping(170, 200, 70, "/a")]);
+        assert_eq!(all.of_process(1), [mapping(90, 170, 0, "/c"), mapping(170, 200, 70, "/a")]);
         assert_eq!(all.find(1, 169).unwrap().file.as_deref(), Some(Path::new("/c")));
         assert_eq!((all.find(1, 200), all.find(1, 89), all.find(2, 100)), (None, None, None));
     }
@@ -90,9 +90,9 @@ mod tests {
         all.map(1, mapping(100, 200, 0, "/a"));
         all.fork(1, 2);
         all.fork(1, 1);
-        assert_eq!(all.of(2), all.of(1));
+        assert_eq!(all.of_process(2), all.of_process(1));
         all.exec(2);
-        assert_eq!((all.of(2).len(), all.of(1).len()), (0, 1));
+        assert_eq!((all.of_process(2).len(), all.of_process(1).len()), (0, 1));
     }
 
     #[test]

@@ -51,8 +51,8 @@ pub struct RuntimeMap {
 
 impl RuntimeMap {
     /// Of this process.
-    pub fn of(pid: u32) -> RuntimeMap {
-        RuntimeMap { _maps: Maps::of(BTreeSet::from([pid])) }
+    pub fn of_process(pid: u32) -> RuntimeMap {
+        RuntimeMap { _maps: Maps::from_pids(BTreeSet::from([pid])) }
     }
 }
 
@@ -110,7 +110,7 @@ impl Profiling {
         let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
             // It may have written a map already, which this value removes.
-            drop(Maps::of(BTreeSet::from([pid])));
+            drop(Maps::from_pids(BTreeSet::from([pid])));
         }
         begun
     }
@@ -134,7 +134,7 @@ impl Profiling {
         let with = if kernel { "user and kernel mode" } else { "user mode only" };
         let how = format!("{event}, {FREQUENCY} samples a second, {with}");
         let found = self.sampling.stop();
-        let maps = Maps::of(found.pids.clone());
+        let maps = Maps::from_pids(found.pids.clone());
         Sampled { found, maps, how, kernel, _note: self.note }
     }
 }

@@ -50,7 +50,7 @@ impl StackSampling {
         let (event, kernel) = (sampler.event(), sampler.sees_kernel());
         let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
         let stop = Arc::new(AtomicBool::new(false));
-        let collector = Collector::of(pid, Arc::clone(&from_ns), Arc::clone(&taken));
+        let collector = Collector::start(pid, Arc::clone(&from_ns), Arc::clone(&taken));
         let until = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
@@ -82,7 +82,7 @@ impl StackSampling {
 impl Drop for StackSampling {
     fn drop(&mut self) {
         // The maps that runtimes wrote go with what was found.
-        drop(self.join().map(|found| super::symbols::Maps::of(found.pids)));
+        drop(self.join().map(|found| super::symbols::Maps::from_pids(found.pids)));
     }
 }
 
@@ -99,7 +99,7 @@ struct Collector {
 
 impl Collector {
     /// With all that a process has by now.
-    fn of(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
+    fn start(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
         let mut mappings = Mappings::default();
         mappings.read(pid);
         let name = |thread| Some((thread, thread_name(pid, thread)?));
@@ -166,7 +166,7 @@ impl Collector {
     }
 
     fn count(&mut self, pid: u32, tid: u32, sample: &PerfSample) {
-        let (user, whole) = self.walker.walk(pid, self.mappings.of(pid), sample);
+        let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
         self.found.cut += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
             Some(CodeMapping { start, offset, file: Some(file), .. }) => {
@@ -190,7 +190,7 @@ mod tests {
     use crate::linux::perf::Registers;
 
     fn collector() -> Collector {
-        Collector::of(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
+        Collector::start(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
     }
 
     fn record(time_ns: u64, body: PerfEvent) -> PerfRecord {

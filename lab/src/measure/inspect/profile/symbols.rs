@@ -123,7 +123,7 @@ struct MapEntry {
 
 impl Maps {
     /// Of these processes, nothing read yet.
-    pub(super) fn of(pids: BTreeSet<u32>) -> Maps {
+    pub(super) fn from_pids(pids: BTreeSet<u32>) -> Maps {
         Maps { pids, functions: BTreeMap::new() }
     }
 
@@ -210,13 +210,13 @@ mod tests {
         let pid = (1 << 22) + std::process::id();
         let path = map_of(pid);
         std::fs::write(&path, "10 10 f\n").unwrap();
-        let mut maps = Maps::of(BTreeSet::from([pid]));
+        let mut maps = Maps::from_pids(BTreeSet::from([pid]));
         maps.read();
         assert!(maps.any() && maps.name(pid, 0x11, UNNAMED) == "f_[j]");
         drop(maps);
         assert!(!path.exists());
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        let mut maps = Maps::of(BTreeSet::from([pid]));
+        let mut maps = Maps::from_pids(BTreeSet::from([pid]));
         maps.read();
         assert!(!maps.any(), "a link leads anywhere");
         drop(maps);

@@ -82,8 +82,8 @@ fn trace(written: &Written, metered: MeteredReading) -> Trace {
         *calls.entry(call.kind.word().to_owned()).or_default() += 1;
     }
     let reason = if reads.is_empty() { Some(why_no_reads(written, &maps, metered)) } else { None };
-    let spread = |number: fn(&Call) -> u64| Spread::of(reads.iter().map(number).collect());
-    let paths = Paths::of(&reads);
+    let spread = |number: fn(&Call) -> u64| Spread::from_numbers(reads.iter().map(number).collect());
+    let paths = Paths::from_calls(&reads);
     Trace {
         reason,
         calls,
@@ -93,11 +93,13 @@ fn trace(written: &Written, metered: MeteredReading) -> Trace {
         bytes: reads.iter().map(got_bytes).sum(),
         requested_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
-        brought_bytes: Some(Spread::of(reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect())),
+        brought_bytes: Some(Spread::from_numbers(
+            reads.iter().map(got_bytes).filter(|&bytes| bytes > 0).collect(),
+        )),
         latency_ns: spread(|call| call.wall_ns),
         sequential: paths.sequential,
-        ahead_bytes: Spread::of(paths.ahead),
-        back_bytes: Spread::of(paths.back),
+        ahead_bytes: Spread::from_numbers(paths.ahead),
+        back_bytes: Spread::from_numbers(paths.back),
         ..untraced("", metered)
     }
 }
@@ -138,7 +140,7 @@ struct Paths {
 }
 
 impl Paths {
-    fn of(reads: &[Call]) -> Paths {
+    fn from_calls(reads: &[Call]) -> Paths {
         let mut in_order = reads.to_vec();
         in_order.sort_by_key(|call| call.start_ns);
         let mut paths = Paths::default();

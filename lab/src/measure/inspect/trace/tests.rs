@@ -8,7 +8,7 @@ fn read(thread: u64, offset: u64, got: i64) -> Call {
     Call { kind: Kind::Pread, thread, start_ns, wall_ns: 100 + offset, offset, requested_bytes: 8, got }
 }
 
-fn of(calls: &[Call]) -> Written {
+fn written(calls: &[Call]) -> Written {
     Written { processes: 1, made: calls.len() as u64, calls: calls.to_vec() }
 }
 
@@ -21,7 +21,7 @@ fn calls_become_sizes_latencies_and_jumps() {
     // nothing.
     let mut calls = vec![read(1, 0, 8), read(1, 8, 8), read(1, 16, 0), read(2, 100, 8), read(2, 116, 4)];
     calls.push(Call { start_ns: 9999, offset: 100, ..read(2, 120, 8) });
-    let trace = trace(&of(&calls), METERED);
+    let trace = trace(&written(&calls), METERED);
     assert_eq!((trace.reason.as_ref(), trace.reads(), trace.threads, trace.bytes), (None, 6, 2, 36));
     assert_eq!((trace.sequential, &trace.ahead_bytes.buckets), (2, &vec![[8, 1]]));
     assert_eq!((trace.back_bytes.n, trace.back_bytes.most), (1, 20));
@@ -39,7 +39,7 @@ fn calls_become_sizes_latencies_and_jumps() {
 #[test]
 fn a_call_that_failed_brought_nothing_and_moved_nothing() {
     let calls = [read(1, 0, 8), read(1, 8, -1), Call { start_ns: 50, ..read(1, 8, 8) }];
-    let trace = trace(&of(&calls), METERED);
+    let trace = trace(&written(&calls), METERED);
     assert_eq!((trace.bytes, trace.sequential, trace.ahead_bytes.n), (16, 2, 0));
 }
 
@@ -47,19 +47,19 @@ fn a_call_that_failed_brought_nothing_and_moved_nothing() {
 fn a_trace_without_reads_has_a_reason() {
     let map = Call { kind: Kind::Mmap, requested_bytes: 4096, ..read(1, 0, 0x7f00) };
     let reason = |written: &Written, metered| trace(written, metered).reason.unwrap();
-    let mapped = reason(&of(&[map]), METERED);
+    let mapped = reason(&written(&[map]), METERED);
     let reason_of_maps =
         "it makes no read calls: mmap of 4096 bytes; 3 minor and 0 major page faults brought them";
     assert_eq!(mapped, reason_of_maps);
-    assert!(reason(&of(&[map]), MeteredReading::default()).contains("an unknown number of minor"));
-    assert!(reason(&of(&[]), METERED).contains("io_uring"));
+    assert!(reason(&written(&[map]), MeteredReading::default()).contains("an unknown number of minor"));
+    assert!(reason(&written(&[]), METERED).contains("io_uring"));
     assert!(reason(&Written::default(), METERED).contains("linked statically"));
-    assert_eq!(trace(&of(&[map, read(1, 0, 8)]), METERED).reason, None, "it did both");
+    assert_eq!(trace(&written(&[map, read(1, 0, 8)]), METERED).reason, None, "it did both");
 }
 
 #[test]
 fn more_calls_than_there_is_room_for_are_counted() {
-    let written = Written { made: 10, ..of(&[read(1, 0, 8)]) };
+    let written = Written { made: 10, ..written(&[read(1, 0, 8)]) };
     assert_eq!(trace(&written, METERED).unrecorded, 9);
 }
 

@@ -37,7 +37,7 @@ pub fn reopen(record: &Record) -> Vec<TrialIndex> {
 
 impl<'a> ResumeState<'a> {
     /// The part that this record holds.
-    pub fn of(record: &'a Record) -> ResumeState<'a> {
+    pub fn from_record(record: &'a Record) -> ResumeState<'a> {
         ResumeState(Some(record))
     }
 

@@ -67,9 +67,9 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
     };
     let cut = whole.lines.iter().position(|line| is_of(line, 2)).unwrap() + 1;
     let record = record_of(&whole.lines[..cut]);
-    assert_eq!(ResumeState::of(&record).next(&plan, &[]), Some((WARM, 3)));
-    assert_eq!(ResumeState::of(&record).first(WARM), NextRound { round: 3, fill: 2 });
-    assert_eq!(ResumeState::of(&record).first(COLD).round, 6);
+    assert_eq!(ResumeState::from_record(&record).next(&plan, &[]), Some((WARM, 3)));
+    assert_eq!(ResumeState::from_record(&record).first(WARM), NextRound { round: 3, fill: 2 });
+    assert_eq!(ResumeState::from_record(&record).first(COLD).round, 6);
     let after = play_rest(&plan, &record, ScriptedSampler::default());
     assert_eq!(after.only(&["stage"]), ["stage cold 3", "stage warm 3"]);
     assert_eq!(after.only(&["filled"]), ["filled 2", "filled 3"]);
@@ -90,7 +90,7 @@ fn an_interruption_ends_no_trial_for_good() {
     assert_eq!(record.trials[4].outcome, Some(Outcome::Measured));
     let open = reopen(&record);
     assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
-    assert_eq!(ResumeState::of(&record).next(&plan, &open).unwrap().0, WARM);
+    assert_eq!(ResumeState::from_record(&record).next(&plan, &open).unwrap().0, WARM);
     let at = String::new();
     record.add(Line::Resumed(Resumption { at, elapsed_ns: 0, state: WARM, round: 2, reopen: open }));
     assert_eq!((record.end, record.trials[4].outcome.as_ref()), (None, None));

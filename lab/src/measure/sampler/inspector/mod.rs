@@ -190,7 +190,7 @@ impl Inspection<'_, '_> {
     /// Samples readings until there are enough, and draws them.
     fn flame_graph(&mut self, paths: &FlameGraphPaths) -> Result<FlameGraph, InspectError> {
         let launched = self.launch_profiled()?;
-        let _map = RuntimeMap::of(launched.id());
+        let _map = RuntimeMap::of_process(launched.id());
         let mut session = launched.hello()?;
         session.ready()?;
         // From the start on, so that the map of names is known, and removed, of every process that

@@ -14,7 +14,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 fn got(client: &Client, url: &Url) -> Result<String, HttpError> {
     let mut body = String::new();
     let mut response = client.ask(RequestVerb::Get, url, &[], &|| Ok(()))?;
-    response.read_to_string(&mut body).map_err(HttpError::of)?;
+    response.read_to_string(&mut body).map_err(HttpError::from_io)?;
     Ok(body)
 }
 

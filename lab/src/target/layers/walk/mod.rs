@@ -43,7 +43,7 @@ struct Walk<'a> {
 
 impl Chain {
     /// What is below an open file; `path` is absolute and without links.
-    pub fn of(system: &SystemRoot, path: &Path, file: &File) -> Chain {
+    pub fn walk(system: &SystemRoot, path: &Path, file: &File) -> Chain {
         let mut walk = Walk { system, chain: Chain::default(), seen: BTreeSet::new() };
         walk.file(path, file);
         walk.chain
@@ -57,17 +57,17 @@ impl Walk<'_> {
 
     /// A file, with what is below it.
     fn file(&mut self, path: &Path, file: &File) {
-        let (Ok(status), Ok(filesystem)) = (FileStatus::of(file), Filesystem::of(file)) else { return };
+        let (Ok(status), Ok(filesystem)) = (FileStatus::read(file), Filesystem::read(file)) else { return };
         if self.chain.layers.len() >= LAYERS_MAX {
             return;
         }
         if let FileKind::BlockDevice(number) = status.kind {
-            if let Some(device) = BlockDevice::of(self.system, number) {
+            if let Some(device) = BlockDevice::find(self.system, number) {
                 self.device(&device);
             }
             return;
         }
-        let mount = Mount::of(self.system, path, status.device);
+        let mount = Mount::find(self.system, path, status.device);
         let name = filesystem.to_string();
         match filesystem.backing {
             Backing::Device => {
@@ -111,7 +111,7 @@ impl Walk<'_> {
     /// The program behind a FUSE file system, or the file that it passes to the kernel, whose pages
     /// are evicted by way of a mapping.
     fn program(&mut self, file: &File, device: DeviceNumber, mount: Option<&Mount>) {
-        let daemon = FuseDaemon::of(self.system, device);
+        let daemon = FuseDaemon::find(self.system, device);
         let kind = mount.map_or("fuse", |mount| mount.kind.as_str());
         let name = match &daemon {
             Some(FuseDaemon { pid, name }) => format!("{name}, process {pid}"),
@@ -155,8 +155,8 @@ impl Walk<'_> {
 
     /// The devices of a file system.
     fn below_filesystem(&mut self, number: DeviceNumber, mount: Option<&Mount>) {
-        let own = BlockDevice::of(self.system, number);
-        let mounted = || BlockDevice::of(self.system, mount?.source_device()?);
+        let own = BlockDevice::find(self.system, number);
+        let mounted = || BlockDevice::find(self.system, mount?.source_device()?);
         let Some(device) = own.or_else(mounted) else {
             return mount.map_or((), |mount| self.mounted_file(mount));
         };
@@ -230,7 +230,7 @@ impl Walk<'_> {
         let layer = Layer::new(LayerKind::File, shown(path));
         match opened {
             Ok(file) => {
-                let has_pages = Filesystem::of(&file)
+                let has_pages = Filesystem::read(&file)
                     .is_ok_and(|it| !matches!(it.backing, Backing::Memory | Backing::OwnCache));
                 if has_pages && !is_direct_io {
                     self.add(layer.evicted());

@@ -18,7 +18,7 @@ impl ScriptedKernel {
         let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
         let image = folder.path().join("image");
         fs::write(&image, vec![b'x'; usize::try_from(IMAGE_BYTES).unwrap()]).unwrap();
-        if Filesystem::of(&File::open(&image).unwrap()).unwrap().backing != Backing::Device {
+        if Filesystem::read(&File::open(&image).unwrap()).unwrap().backing != Backing::Device {
             eprintln!("SKIPPED: the build folder is on a file system without a device of its own");
             return None;
         }
@@ -58,7 +58,7 @@ impl ScriptedKernel {
     }
 
     fn chain(&self) -> Chain {
-        Chain::of(&SystemRoot::below(self.folder.path()), &self.image, &File::open(&self.image).unwrap())
+        Chain::walk(&SystemRoot::below(self.folder.path()), &self.image, &File::open(&self.image).unwrap())
     }
 
     fn names(&self) -> Vec<String> {

@@ -44,7 +44,7 @@ pub(super) fn frames(folded: &Folded) -> Vec<Frame<'_>> {
 fn close<'a>(open: &mut Vec<Open<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
     while open.len() > kept {
         let Some(Open { function, first }) = open.pop() else { break };
-        let (name, origin) = Origin::of(function);
+        let (name, origin) = Origin::classify(function);
         frames.push(Frame { name, origin, depth: open.len() + 1, first, samples: at - first });
     }
 }

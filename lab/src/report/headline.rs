@@ -9,7 +9,7 @@ use super::words;
 
 /// The answer of one ranking in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct Headline {
     /// The ranking: `Cold · newlines`.
     pub title: String,
     /// What to do with the trial; `None` where nothing is advised.
@@ -48,11 +48,11 @@ pub struct LanguageBest {
 impl Ranking {
     /// The answer in short; `None` when nothing was measured. It is about the trial that is
     /// advised, else about the first.
-    pub fn claim(&self, advice: Option<&Advice>) -> Option<Claim> {
+    pub fn advised_headline(&self, advice: Option<&Advice>) -> Option<Headline> {
         let advised = advice.and_then(|it| it.uses);
         let first = self.rows.first()?;
         let used = self.rows.iter().find(|row| Some(row.index) == advised).unwrap_or(first);
-        Some(Claim {
+        Some(Headline {
             title: format!("{}{}", self.title(), self.distinction),
             deed: advice.filter(|it| it.uses == Some(used.index)).map(|it| it.deed),
             who: used.short.clone(),
@@ -123,10 +123,10 @@ fn stops_at(row: &RankingRow) -> String {
 }
 
 /// What a sweep says of each way of writing and reading.
-pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
-    let claim = |series: &Series| {
+pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
+    let headline = |series: &Series| {
         let (rate, ends) = series.rate()?;
-        Some(Claim {
+        Some(Headline {
             title: match (series.is_write, series.known.cold_above.is_some()) {
                 (true, _) => "Writes",
                 (false, true) => "Reads · cold above a cache",
@@ -144,5 +144,5 @@ pub(super) fn claims_of_sweep(view: &SweepView) -> Vec<Claim> {
             languages: Vec::new(),
         })
     };
-    view.series.iter().filter_map(claim).collect()
+    view.series.iter().filter_map(headline).collect()
 }
