@@ -57,13 +57,14 @@ lints:
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy || echo "SKIPPED: the lints: no clippy" >&2
 	if $(CARGO) clippy --version >/dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- -D warnings; fi
 
+# Output is shown of tests that pass, too: it says what was skipped and why.
 tests:
-	$(CARGO) test --workspace --no-fail-fast -- --skip ring2::
+	$(CARGO) test --workspace --no-fail-fast -- --skip ring2:: --show-output
 
 # The test of names and inodes drops the caches of the machine: it runs beside no other.
 tests-ring2:
-	$(CARGO) test --workspace --tests --no-fail-fast -- ring2::
-	$(CARGO) test --workspace --test metadata
+	$(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output
+	$(CARGO) test --workspace --test metadata -- --show-output
 
 test-times: ## run the first ring by a clock and print what takes longest; ARGS=all runs both rings
 	tests/times.sh $(ARGS)
