@@ -53,25 +53,25 @@ pub fn is_easy(method: &MethodId) -> bool {
 
 /// What a method with its scan needs of a program; `None` without a snippet.
 pub fn needs(method: &MethodId) -> Option<BTreeSet<&'static str>> {
-    let mut needs = head(find(&method.contender, &method.method)?.3).needs;
-    if let Some(scan) = &method.scan {
-        let scan = find(&method.contender, &format!("scan/{scan}"));
-        needs.extend(scan.map(|scan| head(scan.3).needs).unwrap_or_default());
-    }
-    Some(needs)
+    Some(heads(method)?.into_iter().flat_map(|head| head.needs).collect())
 }
 
 /// The extent of the code of a method with its scan; `None` without a snippet.
 pub fn extent(method: &MethodId) -> Option<CodeExtent> {
-    let scan = method.scan.as_ref().and_then(|scan| find(&method.contender, &format!("scan/{scan}")));
-    let parts = [Some(find(&method.contender, &method.method)?), scan].into_iter().flatten();
-    let heads: Vec<SnippetHead> = parts.map(|part| head(part.3)).collect();
+    let heads = heads(method)?;
     let is_code = |line: &str| !line.is_empty() && !COMMENTS.iter().any(|mark| line.starts_with(mark));
     let lines = heads.iter().flat_map(|head| head.code.lines());
     Some(CodeExtent {
         unsafe_parts: heads.iter().filter(|head| head.needs.contains(UNSAFE)).count(),
         lines: lines.filter(|line| is_code(line.trim_start())).count(),
     })
+}
+
+/// The snippet of a method, and that of its scan where there is one; `None` without the first.
+fn heads(method: &MethodId) -> Option<Vec<SnippetHead>> {
+    let scan = method.scan.as_ref().and_then(|scan| find(&method.contender, &format!("scan/{scan}")));
+    let of_method = find(&method.contender, &method.method)?;
+    Some([Some(of_method), scan].into_iter().flatten().map(|found| head(found.3)).collect())
 }
 
 /// Whether it is what programs usually do.

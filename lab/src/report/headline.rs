@@ -54,7 +54,7 @@ impl Ranking {
         let used = self.rows.iter().find(|row| Some(row.index) == advised).unwrap_or(first);
         Some(Headline {
             title: format!("{}{}", self.title(), self.distinction),
-            deed: advice.filter(|it| it.uses == Some(used.index)).map(|it| it.deed),
+            deed: advice.filter(|it| it.uses == Some(used.index)).and_then(|it| it.deed),
             who: used.short.clone(),
             language: Some(used.language.clone()),
             figure: figure(used),

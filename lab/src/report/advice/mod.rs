@@ -30,8 +30,8 @@ pub struct Advice {
     /// The condition for which it holds: `warm`, `cold over http`.
     pub condition: String,
     pub sentence: String,
-    /// What to do with the trial.
-    pub deed: Deed,
+    /// What to do with the trial; `None` where nothing can be advised.
+    pub deed: Option<Deed>,
     /// Number of the trial to use; `None` where nothing can be advised.
     pub uses: Option<TrialIndex>,
     /// Name of the trial to use.
@@ -182,7 +182,7 @@ impl Advice {
         let sentence = sentence::write(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
             ranking,
-            deed: why.deed(),
+            deed: Some(why.deed()),
             sentence: format!("{condition}: {} {sentence}", why.deed()),
             condition,
             uses: Some(used.row.index),
@@ -208,7 +208,7 @@ impl Advice {
             ranking,
             condition,
             sentence,
-            deed: Deed::Keep,
+            deed: None,
             uses: None,
             name: String::new(),
             tied: Vec::new(),

@@ -168,11 +168,12 @@ impl<'r> Reader<'r> {
     }
 
     fn check_advice(&self, advice: &crate::report::Advice) {
-        if advice.uses.is_some() {
-            let said = format!("{}: {} ", advice.condition, advice.deed);
+        assert_eq!(advice.deed.is_some(), advice.uses.is_some());
+        if let Some(deed) = advice.deed {
+            let said = format!("{}: {deed} ", advice.condition);
             assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
             let headline = self.ranking.advised_headline(Some(advice)).unwrap();
-            assert_eq!(headline.deed, Some(advice.deed), "the card says what the sentence says");
+            assert_eq!(headline.deed, advice.deed, "the card says what the sentence says");
         }
         if let Some(against) = &advice.against {
             assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
