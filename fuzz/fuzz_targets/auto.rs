@@ -29,10 +29,12 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Some((head, body)) = input.split_at_checked(HEAD_BYTES).filter(|(_, body)| !body.is_empty()) else {
         return;
     };
-    let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+    let number =
+        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
     let (size, start, len) = (number(0) % SIZE_MAX, number(4) % SIZE_MAX, number(8) % SIZE_MAX);
     let file = std::env::temp_dir().join(format!("readlab-fuzz-auto-{}", std::process::id()));
-    fs::write(&file, body.iter().cycle().take(size).copied().collect::<Vec<u8>>()).expect("it can be written");
+    fs::write(&file, body.iter().cycle().take(size).copied().collect::<Vec<u8>>())
+        .expect("it can be written");
     let right = fs::read(&file).expect("it can be read");
     let right = &right[start.min(size)..(start + len).min(size)];
     let threads = NonZero::new(usize::from(head[12] % 4) + 1).expect("above zero");

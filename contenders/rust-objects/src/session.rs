@@ -16,7 +16,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Takes turns until the end of the input.
 pub(crate) fn serve(request: Request) -> Result<(), Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::from_error(&error))?;
+    let runtime =
+        Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::from_error(&error))?;
     // A client that is kept starts its tasks in the runtime.
     let entered = runtime.enter();
     let about = |why: Failure| why.about(request.shown());

@@ -94,7 +94,8 @@ impl Store {
     /// The size of the object, by a request for nothing else.
     pub(super) async fn size(&self) -> Result<u64, Failure> {
         let options = GetOptions { head: true, if_match: self.etag.clone(), ..GetOptions::default() };
-        let found = self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))?;
+        let found =
+            self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))?;
         Ok(found.meta.size)
     }
 
