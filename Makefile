@@ -39,7 +39,7 @@ race: build ## race every way of reading on FILE=path, or on 256 MiB of text lin
 # nothing, and tests that lack something say so.
 test: ## the first ring: format, lints, and every test that takes no time; what a change can break
 	tests/packages.sh ring1
-	$(MAKE) --keep-going --jobs=1 format lints tests
+	$(MAKE) --keep-going --jobs=1 format lints tests || { tests/part.sh failures; exit 1; }
 
 test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, file systems, browsers, and the documents
 
@@ -47,47 +47,55 @@ test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, fi
 ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
-	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs contenders
+	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs contenders || { tests/part.sh failures; exit 1; }
 
+# Crates that are no members of the workspace.
+APART = contenders/rust-crates contenders/rust-objects fuzz
 format:
 	@$(CARGO) fmt --version >/dev/null 2>&1 || rustup component add rustfmt || echo "SKIPPED: the format: no rustfmt" >&2
-	if $(CARGO) fmt --version >/dev/null 2>&1; then $(CARGO) fmt --check; fi
+	if $(CARGO) fmt --version >/dev/null 2>&1; then \
+		tests/part.sh format sh -c 'failed=; for crate in . $(APART); do (cd $$crate && $(CARGO) fmt --check) || failed=1; done; [ -z "$$failed" ]'; \
+	fi
 
 lints:
 	@$(CARGO) clippy --version >/dev/null 2>&1 || rustup component add clippy || echo "SKIPPED: the lints: no clippy" >&2
-	if $(CARGO) clippy --version >/dev/null 2>&1; then $(CARGO) clippy --workspace --all-targets -- -D warnings; fi
+	if $(CARGO) clippy --version >/dev/null 2>&1; then \
+		tests/part.sh lints $(CARGO) clippy --workspace --all-targets -- -D warnings; \
+	fi
 
 # Output is shown of tests that pass, too: it says what was skipped and why.
 tests:
-	$(CARGO) test --workspace --no-fail-fast -- --skip ring2:: --show-output
+	tests/part.sh ring1 $(CARGO) test --workspace --no-fail-fast -- --skip ring2:: --show-output
 
-# The test of names and inodes drops the caches of the machine: it runs beside no other.
+# These tests wait more than they compute: for servers, delays and the ends of budgets. That of names and inodes drops the
+# caches of the machine: it runs beside no other.
 tests-ring2:
-	$(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output
-	$(CARGO) test --workspace --test metadata -- --show-output
+	RUST_TEST_THREADS=4 tests/part.sh ring2 $(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output
+	tests/part.sh metadata $(CARGO) test --workspace --test metadata -- --show-output
 
 test-times: ## run the first ring by a clock and print what takes longest; ARGS=all runs both rings
 	tests/times.sh $(ARGS)
 
 # What the workspace does not switch on.
 features:
-	$(CARGO) clippy --package readlab-auto --features rayon --all-targets -- -D warnings
-	$(CARGO) test --package readlab-auto --features rayon --test every_byte
+	tests/part.sh features-lints $(CARGO) clippy --package readlab-auto --features rayon --all-targets -- -D warnings
+	tests/part.sh features $(CARGO) test --package readlab-auto --features rayon --test every_byte
 
 docs:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" tests/part.sh docs $(CARGO) doc --workspace --no-deps --document-private-items
 
 # Each tests one contender of the roster, beside those in this workspace; it says so if its compiler or runtime is
-# missing. Those that take longest come first: the last one would run alone.
+# missing. Those that take longest come first: the last one would run alone. They wait, too.
 CONTENDERS := $(filter-out rust command,$(shell sed -n 's/^name = "\(.*\)"/\1/p' contenders/roster.toml))
 LONGEST := $(filter java python-data cpp python rust-crates,$(CONTENDERS))
 contenders:
 	$(CARGO) test --workspace --no-run
-	$(MAKE) --keep-going --jobs=2 --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
+	$(MAKE) --keep-going --jobs=4 --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
 
 # What is built is that of all tests.
 contender-%: always
-	READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(abspath $(TARGET_DIR))/tmp/builder/.cache contenders/test.sh $*
+	READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(abspath $(TARGET_DIR))/tmp/builder/.cache \
+	tests/part.sh contender-$* contenders/test.sh $*
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
 	tests/package.sh
