@@ -17,37 +17,27 @@ func readByPgzip(r request) (answer, error) {
 	}
 	defer file.Close()
 	source := &endReader{from: file}
-	members := &gzipMembers{source: source, file: bufio.NewReader(source)}
-	if members.decoder, err = pgzip.NewReader(members.file); err != nil {
+	buffered := bufio.NewReader(source)
+	decoder, err := pgzip.NewReader(buffered)
+	if err != nil {
 		return answer{}, early(err)
 	}
-	defer members.decoder.Close()
-	members.decoder.Multistream(false)
-	return drainDecoder(r, file, members)
+	defer decoder.Close()
+	decoder.Multistream(false)
+	return drainDecoder(r, file, &gzipMembers{buffered, &pgzipMember{decoder, source}})
 }
 
-// gzipMembers decodes one member of a gzip after the other and fails if the file ends within one: a
-// pgzip.Reader that decodes all of them takes an end between some fields for that of the file.
-type gzipMembers struct {
-	source  *endReader
-	file    *bufio.Reader
-	decoder *pgzip.Reader
+// pgzipMember fails if the file ends within a member: a pgzip.Reader takes an end between some fields for that of the
+// file.
+type pgzipMember struct {
+	*pgzip.Reader
+	source *endReader
 }
 
-func (m *gzipMembers) Read(buffer []byte) (int, error) {
-	length, err := m.decoder.Read(buffer)
-	if err != io.EOF {
-		return length, err
-	}
-	if m.source.ends > 0 {
+func (m *pgzipMember) Read(buffer []byte) (int, error) {
+	length, err := m.Reader.Read(buffer)
+	if err == io.EOF && m.source.ends > 0 {
 		return length, io.ErrUnexpectedEOF
 	}
-	if _, err := m.file.Peek(1); err != nil {
-		return length, err
-	}
-	if err := m.decoder.Reset(m.file); err != nil {
-		return length, early(err)
-	}
-	m.decoder.Multistream(false)
-	return length, nil
+	return length, err
 }

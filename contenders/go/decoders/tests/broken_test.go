@@ -3,6 +3,7 @@ package tests
 import (
 	"bytes"
 	"math/rand"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +59,9 @@ func TestBytesAfterTheEndFail(t *testing.T) {
 		for _, length := range []int{0, 13, 100_000} {
 			archive := packer.pack(t, text(length))
 			for _, other := range others {
+				if packer.format == "gzip" && strings.Trim(other, "\x00") == "" {
+					continue // Padding.
+				}
 				longer := append(bytes.Clone(archive), other...)
 				of(t, packer.format, longer).fails(t, "")
 			}
