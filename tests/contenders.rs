@@ -114,8 +114,8 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
 }
 
 /// Builds a contender that comes with readlab and races one of its methods on a small file, in an
-/// archive if one is named (a gzip is padded with zeros), and methods for URLs on the same file over HTTP. Prints a message if
-/// the toolchain is missing.
+/// archive if one is named (a gzip is padded with zeros), and methods for URLs on the same file over
+/// HTTP. Prints a message if the toolchain is missing.
 fn carried(name: &str, method: &str, archive: Option<&str>, over_http: &[&str]) {
     let folder = folder();
     let mut file = folder.path().join("four.txt");

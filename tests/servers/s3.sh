@@ -19,7 +19,9 @@ DOMAIN=store.test
 here=$(cd "$(dirname "$0")" && pwd)
 : "${1:?usage: s3.sh FOLDER | build}"
 [ "$1" = build ] || folder=$(cd "$1" && pwd)
-tools=${CARGO_TARGET_DIR:-$here/../../target}/tools/versitygw-$VERSION
+# A target folder that is named relative to a folder is meant relative to the checkout.
+tools=$(cd "$here/../.." && mkdir -p "${CARGO_TARGET_DIR:-target}/tools" && cd "${CARGO_TARGET_DIR:-target}/tools" && pwd)
+tools=$tools/versitygw-$VERSION
 . "$here/lifetime.sh"
 program=$tools/versitygw
 
@@ -31,7 +33,8 @@ build() {
     [ ! -x "$program" ] || return 0
     command -v go >/dev/null 2>&1 || skip "tests with S3: no go on the PATH"
     # Without optimisation it is built in a fifth of the time.
-    GOBIN=$work/bin CGO_ENABLED=0 go install -gcflags='all=-N -l' "$MODULE/cmd/versitygw@$VERSION" >"$work/build.log" 2>&1 ||
+    GOBIN=$work/bin CGO_ENABLED=0 go install -gcflags='all=-N -l' "$MODULE/cmd/versitygw@$VERSION" \
+        >"$work/build.log" 2>&1 ||
         skip "tests with S3: $MODULE was not built: $(tail -n 1 "$work/build.log")"
     mv "$work/bin/versitygw" "$program.new"
     mv "$program.new" "$program"
