@@ -5,6 +5,7 @@ use super::home::{Home, READLAB, Said, trials};
 use super::layers::{Undo, lines, run, text};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -85,17 +86,8 @@ mod ring2 {
     fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
         let home = Home::new();
         let point = home.at("mounted");
-        fs::create_dir(&point).unwrap();
+        let Some(_silent) = Silent::mount(&point) else { return };
         let file = home.file("f", "line\n".repeat(1000));
-        let mut mount = Command::new("python3");
-        mount.args(["-c", SILENT, &text(&point)]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut mount = Killed(mount.spawn().unwrap());
-        let mut said = String::new();
-        BufReader::new(mount.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        if said.trim() != "mounted" {
-            return eprintln!("SKIPPED: no FUSE");
-        }
-        let _undo = Undo(vec![vec!["umount".to_owned(), "--lazy".to_owned(), text(&point)]]);
         let command = format!("{}/program {{}}", text(&point));
         let began = Instant::now();
         let said = home.readlab(["race", &text(&file), "-c", &command, "--state", "warm", "--budget", "5s"]);
@@ -111,13 +103,50 @@ mod ring2 {
         assert!(said.err.contains("did not start within 10 s: the file system that has it"), "{said}");
     }
 
-    /// A process that is killed when it is dropped.
-    struct Killed(Child);
+    #[test]
+    fn a_target_whose_file_system_does_not_answer_is_refused_in_time() {
+        let home = Home::new();
+        let point = home.at("mounted");
+        let Some(_silent) = Silent::mount(&point) else { return };
+        let target = text(&point.join("file"));
+        for verb in ["race", "tune", "limits", "doctor", "serve"] {
+            let began = Instant::now();
+            let said = home.readlab([verb, &target]);
+            assert!(began.elapsed() < LONGEST && said.code == Some(2), "{verb}: {said}");
+            let why = format!("{target}: its file system did not answer within 10 s");
+            assert!(said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1, "{verb}: {said}");
+        }
+    }
 
-    impl Drop for Killed {
+    /// A file system whose program answers nothing, until it is dropped.
+    struct Silent {
+        program: Child,
+        _undo: Undo,
+    }
+
+    impl Silent {
+        /// `None` with a message where it cannot be mounted.
+        fn mount(point: &Path) -> Option<Silent> {
+            fs::create_dir(point).unwrap();
+            let mut mount = Command::new("python3");
+            mount.args(["-c", SILENT, &text(point)]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut program = mount.spawn().unwrap();
+            let mut said = String::new();
+            BufReader::new(program.stdout.take().unwrap()).read_line(&mut said).unwrap();
+            if said.trim() != "mounted" {
+                program.wait().unwrap();
+                eprintln!("SKIPPED: no FUSE");
+                return None;
+            }
+            let undo = Undo(vec![vec!["umount".to_owned(), "--lazy".to_owned(), text(point)]]);
+            Some(Silent { program, _undo: undo })
+        }
+    }
+
+    impl Drop for Silent {
         fn drop(&mut self) {
-            self.0.kill().unwrap();
-            self.0.wait().unwrap();
+            self.program.kill().unwrap();
+            self.program.wait().unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@
 //! record.
 
 use super::compare::path_of;
-use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_files};
+use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_of};
 use super::output;
 use crate::claims::{self, ClaimsError, ClaimsFile, JudgedClaims};
 use crate::folder::output_file::{self, Inputs, OutputFile};
@@ -89,21 +89,27 @@ impl ClaimsArgs {
         }
     }
 
+    fn json(&self) -> Option<OutputFile<'_>> {
+        output_of(EXPORT_JSON, &self.export_json)
+    }
+
+    fn markdown(&self) -> Option<OutputFile<'_>> {
+        output_of(EXPORT_MARKDOWN, &self.export_markdown)
+    }
+
     fn files(&self) -> Vec<OutputFile<'_>> {
-        output_files([(EXPORT_JSON, &self.export_json), (EXPORT_MARKDOWN, &self.export_markdown)])
+        self.json().into_iter().chain(self.markdown()).collect()
     }
 
     /// The exports, and the table unless a document goes to standard output.
     fn give(&self, judged: &[JudgedClaims], inputs: &Inputs) -> anyhow::Result<()> {
-        let files = self.files();
-        for file in &files {
-            let text = match file.option {
-                EXPORT_JSON => report::claims_json(judged),
-                _ => report::claims_markdown(judged),
-            };
-            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
+        if let Some(file) = self.json() {
+            file.write(inputs, |out| out.write_all(report::claims_json(judged).as_bytes()))?;
         }
-        if !files.iter().any(OutputFile::is_standard_output) {
+        if let Some(file) = self.markdown() {
+            file.write(inputs, |out| out.write_all(report::claims_markdown(judged).as_bytes()))?;
+        }
+        if !self.files().iter().any(OutputFile::is_standard_output) {
             let style =
                 Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
             std::io::stdout().write_all(report::claims_terminal(judged, style).as_bytes())?;

@@ -4,7 +4,7 @@
 use super::given_fact::GivenFact;
 use super::output::{self, inputs_of};
 use crate::analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
-use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_files};
+use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_of};
 use crate::experiment::outcome::EXIT_TRIAL;
 use crate::folder::RECORD;
 use crate::folder::output_file::{self, Inputs, OutputFile};
@@ -89,9 +89,15 @@ pub struct CompareArgs {
 /// Something is worse than allowed, beyond doubt.
 const EXIT_WORSE: u8 = 3;
 
-const EXPORT_HTML: &str = "--export-html";
-const EXPORT_BMF: &str = "--export-bmf";
-const EXPORT_GITHUB: &str = "--export-github";
+/// What a comparison is exported as.
+#[derive(Debug, Clone, Copy)]
+enum Export {
+    Json,
+    Markdown,
+    Html,
+    Bencher,
+    Github,
+}
 
 /// Compares, shows, exports, judges.
 ///
@@ -174,14 +180,19 @@ impl CompareArgs {
         Ok(Some(fit(sides, &request)?))
     }
 
+    fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
+        let exports = [
+            (Export::Json, EXPORT_JSON, &self.export_json),
+            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
+            (Export::Html, "--export-html", &self.export_html),
+            (Export::Bencher, "--export-bmf", &self.export_bmf),
+            (Export::Github, "--export-github", &self.export_github),
+        ];
+        exports.into_iter().filter_map(|(export, option, file)| Some((export, output_of(option, file)?))).collect()
+    }
+
     fn files(&self) -> Vec<OutputFile<'_>> {
-        output_files([
-            (EXPORT_JSON, &self.export_json),
-            (EXPORT_MARKDOWN, &self.export_markdown),
-            (EXPORT_HTML, &self.export_html),
-            (EXPORT_BMF, &self.export_bmf),
-            (EXPORT_GITHUB, &self.export_github),
-        ])
+        self.exports().into_iter().map(|(_, file)| file).collect()
     }
 
     /// The exports, and the tables unless a document goes to standard output.
@@ -193,18 +204,17 @@ impl CompareArgs {
         inputs: &Inputs,
     ) -> anyhow::Result<()> {
         let last = comparison.sides.last().context("nothing is compared")?;
-        let files = self.files();
-        for file in &files {
-            let text = match file.option {
-                EXPORT_JSON => report::comparison_json(comparison, fit, worse),
-                EXPORT_MARKDOWN => report::comparison_markdown(comparison, fit),
-                EXPORT_HTML => report::comparison_html(comparison, fit),
-                EXPORT_BMF => report::bencher(last),
-                _ => report::github(last),
+        for (export, file) in self.exports() {
+            let text = match export {
+                Export::Json => report::comparison_json(comparison, fit, worse),
+                Export::Markdown => report::comparison_markdown(comparison, fit),
+                Export::Html => report::comparison_html(comparison, fit),
+                Export::Bencher => report::bencher(last),
+                Export::Github => report::github(last),
             };
             file.write(inputs, |out| out.write_all(text.as_bytes()))?;
         }
-        if !files.iter().any(OutputFile::is_standard_output) {
+        if !self.files().iter().any(OutputFile::is_standard_output) {
             let style =
                 Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
             std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;

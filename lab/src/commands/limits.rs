@@ -12,8 +12,8 @@ use crate::folder::scratch::Scratch;
 use crate::linux::interrupt;
 use crate::record::RunKind;
 use crate::suite::Suite;
-use crate::target::shown;
 use crate::target::source::is_remote;
+use crate::target::{check_answers, shown};
 use crate::trial::Transport;
 use crate::units::Bytes;
 use anyhow::{Context, ensure};
@@ -81,6 +81,7 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         let target = target.decoded_with(args.compressed.dictionary.as_deref());
         output::run(&config, &[vec![target]], &args.output)
     };
+    check_answers(&args.place)?;
     if !args.place.is_dir() {
         return on(&args.place);
     }

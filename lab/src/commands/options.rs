@@ -288,27 +288,33 @@ pub struct OutputOptions {
 
 /// The option of the export as JSON.
 pub(super) const EXPORT_JSON: &str = "--export-json";
-/// The option of the export as CSV.
-pub(super) const EXPORT_CSV: &str = "--export-csv";
 /// The option of the export as Markdown.
 pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
 
-/// The outputs that have a file, each with its option.
-pub(super) fn output_files<'a>(
-    outputs: impl IntoIterator<Item = (&'static str, &'a Option<PathBuf>)>,
-) -> Vec<OutputFile<'a>> {
-    let given = outputs.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)));
-    given.map(|(option, file)| OutputFile { option, file }).collect()
+/// The output of an option, if the user gives it.
+pub(super) fn output_of<'a>(option: &'static str, file: &'a Option<PathBuf>) -> Option<OutputFile<'a>> {
+    Some(OutputFile { option, file: file.as_deref()? })
+}
+
+/// The exports that the user asks for.
+pub(super) struct Exports<'a> {
+    pub json: Option<OutputFile<'a>>,
+    pub csv: Option<OutputFile<'a>>,
+    pub markdown: Option<OutputFile<'a>>,
 }
 
 impl OutputOptions {
-    /// The exports that the user asks for.
+    pub(super) fn exports(&self) -> Exports<'_> {
+        Exports {
+            json: output_of(EXPORT_JSON, &self.export_json),
+            csv: output_of("--export-csv", &self.export_csv),
+            markdown: output_of(EXPORT_MARKDOWN, &self.export_markdown),
+        }
+    }
+
     pub(super) fn files(&self) -> Vec<OutputFile<'_>> {
-        output_files([
-            (EXPORT_JSON, &self.export_json),
-            (EXPORT_CSV, &self.export_csv),
-            (EXPORT_MARKDOWN, &self.export_markdown),
-        ])
+        let Exports { json, csv, markdown } = self.exports();
+        [json, csv, markdown].into_iter().flatten().collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //! record, the table on standard output, and the exports.
 
 use super::compare::path_of;
-use super::options::{EXPORT_CSV, EXPORT_JSON, OutputOptions};
+use super::options::{Exports, OutputOptions};
 use crate::claims;
 use crate::contender::discovery::Contenders;
 use crate::experiment::config::RunConfig;
@@ -254,17 +254,9 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     let inputs = inputs_of(record, path);
     let paged = OutputFile { option: "the page", file: &beside }
         .write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
-    let mut given = options.files().into_iter();
-    let exported = given.clone().try_for_each(|file| {
-        file.write(&inputs, |out| match file.option {
-            EXPORT_JSON => report::json_with(record, &page.judged_claims, out),
-            EXPORT_CSV => report::csv(record, out),
-            _ => out.write_all(report::markdown(&page).as_bytes()),
-        })
-    });
-    let (paged, exported) = (paged.map_err(anyhow::Error::from), exported.map_err(anyhow::Error::from));
+    let (paged, exported) = (paged.map_err(anyhow::Error::from), export(options, record, &page, &inputs));
     // A document on standard output is for a program: the table would spoil it.
-    if options.quiet || given.any(|file| file.is_standard_output()) {
+    if options.quiet || options.files().iter().any(OutputFile::is_standard_output) {
         return paged.and(exported);
     }
     // What was measured is shown even where a page or an export could not be written.
@@ -275,6 +267,20 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     }
     let printed = std::io::stdout().write_all(table.as_bytes());
     paged.and(exported).and(printed.context("standard output"))
+}
+
+fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs) -> anyhow::Result<()> {
+    let Exports { json, csv, markdown } = options.exports();
+    if let Some(file) = json {
+        file.write(inputs, |out| report::json_with(record, &page.judged_claims, out))?;
+    }
+    if let Some(file) = csv {
+        file.write(inputs, |out| report::csv(record, out))?;
+    }
+    if let Some(file) = markdown {
+        file.write(inputs, |out| out.write_all(report::markdown(page).as_bytes()))?;
+    }
+    Ok(())
 }
 
 /// Columns of the terminal; if standard output is not a terminal, enough for every column.

@@ -15,7 +15,7 @@ use crate::record::RunKind;
 use crate::suite::Suite;
 use crate::target::source::is_remote;
 use crate::target::tree::{ListSource, TreeRequest};
-use crate::target::{secret, shown};
+use crate::target::{check_answers, secret, shown};
 use crate::trial::{Transport, Work};
 use anyhow::bail;
 use clap::Args;
@@ -97,6 +97,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
+    args.targets.iter().try_for_each(|word| check_answers(word))?;
     let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
     let config = config_of(args, suite)?;
     let over = match args {

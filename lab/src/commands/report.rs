@@ -2,7 +2,7 @@
 //! files, and the same results for programs.
 
 use super::compare::path_of;
-use super::options::{EXPORT_JSON, output_files};
+use super::options::{EXPORT_JSON, output_of};
 use super::output::inputs_of;
 use crate::claims;
 use crate::folder::output_file::{self, OutputFile};
@@ -57,9 +57,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     };
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     let inputs = inputs_of(&record, &path);
-    let files = args.files(&output);
-    output_file::check(&files, &inputs)?;
-    if let Some(file) = files.iter().find(|file| file.option == EXPORT_JSON) {
+    let page_file = OutputFile { option: "--output", file: &output };
+    let json_file = output_of(EXPORT_JSON, &args.export_json);
+    output_file::check(&[Some(page_file), json_file].into_iter().flatten().collect::<Vec<_>>(), &inputs)?;
+    if let Some(file) = json_file {
         file.write(&inputs, |out| report::json_with(&record, &judged, out))?;
     }
     if output.parent() != path.parent() {
@@ -68,9 +69,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let mut page = Page::from_record(&record);
     page.lists_all |= args.all;
     page.judged_claims = judged;
-    for file in files.iter().filter(|file| file.option == PAGE) {
-        file.write(&inputs, |out| out.write_all(report::html(&page).as_bytes()))?;
-    }
+    page_file.write(&inputs, |out| out.write_all(report::html(&page).as_bytes()))?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).with_context(|| shown(folder))?;
         for (name, text) in report::charts(&page) {
@@ -80,16 +79,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The option of the page.
-const PAGE: &str = "--output";
-
-impl ReportArgs {
-    fn files<'a>(&'a self, page: &'a Path) -> Vec<OutputFile<'a>> {
-        let page = OutputFile { option: PAGE, file: page };
-        std::iter::once(page).chain(output_files([(EXPORT_JSON, &self.export_json)])).collect()
-    }
 }
 
 /// Flame graphs are named relative to the record's folder: a page in another folder names them by

@@ -3,7 +3,7 @@
 //! [`crate::contender::server`].
 
 use crate::contender::server::listening;
-use crate::target::shown;
+use crate::target::{check_answers, shown};
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
@@ -24,6 +24,7 @@ pub struct ServeArgs {
 /// # Errors
 /// If the file cannot be opened, or there is no port to listen on.
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    check_answers(&args.file)?;
     let serve = if args.s3 { listening::serve_s3 } else { listening::serve };
     serve(&args.file).with_context(|| shown(&args.file))?;
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use crate::experiment::longest_run::LongestRun;
 use crate::experiment::target_spec::{TargetSpec, TargetSpecs};
 use crate::record::RunKind;
 use crate::suite::Suite;
-use crate::target::url;
+use crate::target::{check_answers, url};
 use crate::terminal::notice;
 use crate::trial::Transport;
 use crate::units::{Bytes, UnitError};
@@ -64,6 +64,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Suite, record, &args.output);
     }
+    args.targets.iter().try_for_each(|word| check_answers(word))?;
     let suite = args.suite()?;
     let sampling = args.sampling.values();
     if suite.is_full && !args.output.quiet {

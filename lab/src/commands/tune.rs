@@ -16,6 +16,7 @@ use crate::record::{Record, RunKind};
 use crate::report::Ranking;
 use crate::suite::parameter_space::Space;
 use crate::suite::{States, Suite};
+use crate::target::check_answers;
 use crate::target::source::is_remote;
 use crate::trial::{Transport, TrialIndex, Work};
 use crate::units::Nanos;
@@ -96,6 +97,7 @@ pub struct TuneArgs {
 /// # Errors
 /// If the target cannot be read, no method matches, or the record cannot be written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
+    check_answers(&args.target)?;
     args.server.check(is_remote(&args.target) || args.s3)?;
     let user = UserOptions {
         sampling: args.sampling(),

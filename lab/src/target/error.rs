@@ -8,6 +8,7 @@ use crate::units::Bytes;
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Why a path or URL is no target.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,10 @@ pub enum TargetError {
     /// The user may not read the file, or not enter a folder above it.
     #[error("{}: no permission to read it", shown(.0))]
     Denied(PathBuf),
+    /// A network or a program in user space keeps the file, and neither says that it is there nor
+    /// that it is not.
+    #[error("{}: its file system did not answer within {} s", shown(.path), .limit.as_secs())]
+    NoAnswer { path: PathBuf, limit: Duration },
     /// It is no regular file.
     #[error("{}: {kind}, not a file", shown(.path))]
     NotAFile { path: PathBuf, kind: &'static str },

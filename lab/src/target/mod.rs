@@ -59,6 +59,7 @@ use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tree::Tree;
 use web::Remote;
 
@@ -105,6 +106,20 @@ pub enum Accept {
     Files,
     /// Block devices too.
     Devices,
+}
+
+/// How long the file system of a target may take for its first answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Refuses a target whose file system does not answer, before readlab waits for it itself. A word
+/// that is no path is left to its own checks.
+pub fn check_answers(word: &Path) -> Result<(), TargetError> {
+    match open_file::status_within(word, ANSWER_LIMIT) {
+        Err(cause) if cause.kind() == io::ErrorKind::TimedOut => {
+            Err(TargetError::NoAnswer { path: word.to_owned(), limit: ANSWER_LIMIT })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A path on one line: control characters are escaped, bytes that are not UTF-8 become U+FFFD.

@@ -12,7 +12,7 @@ use crate::linux::io_quota;
 use crate::machine::Machine;
 use crate::measure::busy;
 use crate::measure::rights::Rights;
-use crate::target::{Target, shown};
+use crate::target::{Target, check_answers, shown};
 use crate::units::Bytes;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
@@ -32,6 +32,7 @@ pub struct DoctorArgs {
 /// # Errors
 /// If the target cannot be examined, or standard output cannot be written.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    args.target.as_deref().map(check_answers).transpose()?;
     let target = args.target.as_deref().map(Target::examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
     let target = target.as_ref().map(|target| &target.facts);

@@ -25,7 +25,7 @@ use crate::measure::round::{self, ResumeState};
 use crate::measure::sampler::{FlameGraphPaths, InspectPlan};
 use crate::record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
 use crate::suite::NamedBy;
-use crate::target::{TargetFacts, shown, without_parents};
+use crate::target::{TargetFacts, check_answers, shown, without_parents};
 use crate::trial::{COMMAND, TrialId};
 use anyhow::{Context, anyhow, bail, ensure};
 pub use fleet::FirstLines;
@@ -200,6 +200,7 @@ fn examine(
     let examination = Examination { accept, server: &plan.server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
+        check_answers(&facts.place())?;
         let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
         let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
         targets.push(spec.examine(&examination)?);
