@@ -4,21 +4,21 @@
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
-use readlab::analysis::compare::{Center, Comparison, Measure, Side};
-use readlab::contender::roster::Roster;
-use readlab::corpus::archive::Packed;
-use readlab::corpus::oracle;
-use readlab::record::Record;
-use readlab::report::{self, Page, Style};
-use readlab::suite::Suite;
-use readlab::target::http::{Client, RequestVerb};
-use readlab::target::url::Url;
-use readlab::terminal::printable::is_obeyed;
-use readlab::trial::{Params, TrialId};
-use readlab::units::{Bytes, Nanos, Throughput};
+use readlab_analysis::compare::{Center, Comparison, Measure, Side};
+use readlab_model::trial::{Params, TrialId};
+use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::{Archive, Cache, Message, TurnRequest};
+use readlab_record::Record;
+use readlab_report::{self as report, Page, Style};
+use readlab_roster::roster::Roster;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
+use readlab_suite::Suite;
+use readlab_system::terminal::printable::is_obeyed;
+use readlab_targets::corpus::archive::Packed;
+use readlab_targets::corpus::oracle;
+use readlab_targets::target::http::{Client, RequestVerb};
+use readlab_targets::target::url::Url;
 use std::cell::Cell;
 use std::fs;
 use std::io::{Error, Read, Write};
@@ -128,8 +128,8 @@ pub(crate) fn suite(input: &[u8]) {
 /// A user's claims, judged without a record.
 pub(crate) fn claims(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let Ok(file) = readlab::claims::parse(text) else { return };
-    let _ = report::claims_markdown(&[readlab::claims::judge(&file, None)]);
+    let Ok(file) = readlab_claims::parse(text) else { return };
+    let _ = report::claims_markdown(&[readlab_claims::judge(&file, None)]);
 }
 
 /// A word of a command line, or of a suite.

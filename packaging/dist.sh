@@ -40,7 +40,7 @@ cp "$program" "$target/dist/readlab"
 "$program" completions fish >"$extra/readlab.fish"
 "$program" completions zsh >"$extra/_readlab"
 tool cargo-about --features cli
-"$tools/bin/cargo-about" generate --locked --fail --config packaging/about.toml --manifest-path lab/Cargo.toml \
+"$tools/bin/cargo-about" generate --locked --fail --config packaging/about.toml --manifest-path crates/readlab/Cargo.toml \
     --output-file "$extra/THIRD-PARTY.txt" packaging/licences.hbs
 cp README.md REFERENCE.md METHOD.md REPORT.md PROTOCOL.md GLOSSARY.md LICENSE-APACHE LICENSE-MIT "$program" "$extra"
 archive=readlab-$version-$triple

@@ -2,7 +2,7 @@
 //! and reported with a reason if a compiler or runtime is missing.
 
 use assert_cmd::Command;
-use readlab::record::{Line, Outcome, Record, WarmupEnd};
+use readlab_record::{Line, Outcome, Record, WarmupEnd};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -170,7 +170,8 @@ fn a_line_about_a_warm_up_reads_back_as_it_was_written() {
 
 /// The snippets of a contender in another language, by path.
 fn snippets(contender: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders").join(contender).join("snippets");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders").join(contender).join("snippets");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(!files.is_empty());
@@ -302,12 +303,12 @@ mod ring2 {
 
     #[test]
     fn every_snippet_in_swift_compiles() {
-        let compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders/swift/swiftc.sh");
+        let compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders/swift/swiftc.sh");
         if !Command::new(&compiler).output().is_ok_and(|done| done.status.success()) {
             return eprintln!("SKIPPED: the snippets in Swift: no Swift compiler");
         }
         let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
         if !out.path().starts_with(root) {
             return eprintln!(
                 "SKIPPED: the snippets in Swift: the compiler sees only what lies within the project"

@@ -5,9 +5,9 @@ use crate::inputs;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use readlab::corpus;
-use readlab::corpus::recipe::{CorpusKind, Recipe};
 use readlab_protocol::Archive;
+use readlab_targets::corpus;
+use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {

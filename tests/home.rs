@@ -46,7 +46,7 @@ pub(crate) fn contenders() -> PathBuf {
 fn homes_of_compilers() -> Vec<(&'static str, PathBuf)> {
     let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
-    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../contenders/rust-objects/build/target");
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contenders/rust-objects/build/target");
     vec![
         home("CARGO_HOME", ".cargo"),
         home("RUSTUP_HOME", ".rustup"),

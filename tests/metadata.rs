@@ -2,11 +2,11 @@
 //! is a program of its own, which `cargo test` runs only by name, so that it runs beside no other
 //! test.
 
-use readlab::linux::names::is_cached;
-use readlab::measure::cache::Eviction;
-use readlab::measure::target::CacheControl;
-use readlab::target::Target;
-use readlab::target::tree::{ListSource, TreeRequest};
+use readlab_measure::cache::Eviction;
+use readlab_measure::target::CacheControl;
+use readlab_system::linux::names::is_cached;
+use readlab_targets::target::Target;
+use readlab_targets::target::tree::{ListSource, TreeRequest};
 use std::fs;
 use std::path::PathBuf;
 

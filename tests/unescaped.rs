@@ -2,8 +2,8 @@
 //! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
 use crate::inputs;
-use readlab::record::Record;
-use readlab::terminal::printable::is_obeyed;
+use readlab_record::Record;
+use readlab_system::terminal::printable::is_obeyed;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -60,7 +60,7 @@ fn every_text_of_a_record_is_only_text_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let mut looked_at = 0;
     for name in ["failures", "race", "search", "sweep", "byte-stream"] {
-        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/{name}.jsonl"));
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/{name}.jsonl"));
         let golden = String::from_utf8(inputs::shorter(&fs::read(golden).unwrap())).unwrap();
         let hostile = hostile(&golden, folder.path());
         assert!(hostile.len() > 10, "{name}: too few texts");

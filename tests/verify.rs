@@ -25,7 +25,7 @@ fn built(home: &Home) -> Option<String> {
         return None;
     }
     let folder = home.at("broken");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/broken/build.sh");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/broken/build.sh");
     assert!(Command::new(script).arg(&folder).status().unwrap().success());
     Some(folder.join("roster.toml").to_str().unwrap().to_owned())
 }
@@ -63,7 +63,7 @@ fn each_fault_of_a_contender_is_found_and_named() {
     let Some(roster) = built(&home) else { return };
     let correct = home.readlab(["verify", "correct", "--roster", &roster]);
     assert_eq!(correct.code, Some(0), "{correct}");
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/broken/faults");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/broken/faults");
     let faults = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let faults: Mutex<Vec<PathBuf>> = Mutex::new(faults.collect());
     assert!(faults.lock().unwrap().len() > 50);

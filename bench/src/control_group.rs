@@ -3,7 +3,7 @@
 //! Needs root.
 
 use anyhow::Context;
-use readlab::units::Bytes;
+use readlab_model::units::Bytes;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! What a readlab finds in a record, read from its JSON export: ranks, ratios and their intervals.
 //! Only fields that every revision writes are read, so that an older program can be compared.
 
-use readlab::analysis::stats::{Interval, Significance};
-use readlab::trial::TrialIndex;
+use readlab_analysis::stats::{Interval, Significance};
+use readlab_model::trial::TrialIndex;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

@@ -3,9 +3,9 @@
 
 use crate::programs::Programs;
 use anyhow::{Context, bail};
-use readlab::record::Record;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::Record;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 //! its first line always calls one of them faster is counted apart.
 
 use anyhow::{Context, bail};
-use readlab::analysis::stats::Significance;
+use readlab_analysis::stats::Significance;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Outcomes of the trials of a race whose answers matter and whose times do not.
 
 use crate::row::Row;
-use readlab::record::{Outcome, Record};
+use readlab_record::{Outcome, Record};
 use std::collections::BTreeMap;
 
 /// How many answered right, and what became of the others, each reason once: none may be wrong.

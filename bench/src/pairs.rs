@@ -5,8 +5,8 @@
 //! Logarithms make the ratio of A to B the inverse of that of B to A; the interval is the lab's
 //! own, over pairs.
 
-use readlab::analysis::stats::{self, Confidence, Interval, Observation};
-use readlab::record::TrialRecord;
+use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use readlab_record::TrialRecord;
 use std::collections::BTreeMap;
 
 /// How many times as long the first of each pair took as the second.

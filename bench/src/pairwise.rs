@@ -7,8 +7,8 @@ use crate::lab::Lab;
 use crate::record_lines::RecordLines;
 use crate::share::Share;
 use anyhow::Context;
-use readlab::analysis::stats::{Interval, Significance};
-use readlab::trial::TrialIndex;
+use readlab_analysis::stats::{Interval, Significance};
+use readlab_model::trial::TrialIndex;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, bail};
 use avt::{Cell, Color, Line, Pen, Terminal};
-use readlab::markup::{Element, element};
+use readlab_system::markup::{Element, element};
 use std::io::Read;
 
 /// The end of a drawing of the ranking.

@@ -7,10 +7,10 @@ use crate::lab::{Lab, Revision};
 use crate::options::Options;
 use crate::running::Running;
 use anyhow::{Context, bail};
-use readlab::record::Record;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
+use readlab_record::Record;
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -252,7 +252,7 @@ impl Programs {
     /// The same reading as a trial's, `count` times in a plain loop: the nanoseconds of each.
     pub(crate) fn alone(
         &self,
-        trial: &readlab::record::Trial,
+        trial: &readlab_record::Trial,
         file: &Path,
         count: usize,
     ) -> anyhow::Result<Vec<u64>> {
@@ -266,12 +266,15 @@ impl Programs {
     }
 
     /// The lab's own program as the contender `rust`, with these arguments.
-    pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab::linux::program::CommandLine {
+    pub(crate) fn contender(
+        &self,
+        words: Vec<std::ffi::OsString>,
+    ) -> readlab_system::linux::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab::linux::program::CommandLine {
+        readlab_system::linux::program::CommandLine {
             program: self.lab.program.clone().into(),
             args,
-            ..readlab::linux::program::CommandLine::default()
+            ..readlab_system::linux::program::CommandLine::default()
         }
     }
 }

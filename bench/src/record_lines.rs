@@ -2,7 +2,7 @@
 //! disturbed reading. Lines that are not changed stay as they are, whatever revision wrote them.
 
 use anyhow::Context;
-use readlab::trial::TrialIndex;
+use readlab_model::trial::TrialIndex;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ fn longer(line: &str, times: u64) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab::record::Record;
+    use readlab_record::Record;
     use std::path::PathBuf;
 
     fn golden() -> PathBuf {

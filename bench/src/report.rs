@@ -2,7 +2,7 @@
 
 use crate::figures::Figure;
 use crate::row::Row;
-use readlab::machine::Machine;
+use readlab_system::machine::Machine;
 use serde_json::json;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
 
 use crate::lab::Revision;
-use readlab::analysis::stats::Interval;
+use readlab_analysis::stats::Interval;
 use serde::Serialize;
 
 /// One line of the report.

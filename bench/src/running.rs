@@ -1,7 +1,7 @@
 //! A readlab that is measuring, and the record that it writes.
 
 use anyhow::{Context, bail};
-use readlab::record::Record;
+use readlab_record::Record;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 

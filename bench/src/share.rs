@@ -2,7 +2,7 @@
 //! few cases leave.
 
 use crate::row::Row;
-use readlab::analysis::stats::Interval;
+use readlab_analysis::stats::Interval;
 
 /// How many of the cases were so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

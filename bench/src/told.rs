@@ -2,8 +2,8 @@
 
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::scaling::{Limited, Scaling};
-use readlab::record::Record;
+use readlab_analysis::scaling::{Limited, Scaling};
+use readlab_record::Record;
 
 /// Verdicts on made limits.
 pub(crate) struct Told {

@@ -17,7 +17,7 @@ fn race_behind_a_program(home: &Home, words: &[&str], more: &[&str]) -> Option<(
     }
     let (backing, point) = (home.file("backing", lines()), home.at("mounted"));
     fs::create_dir(&point).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/adversary/passthrough.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/adversary/passthrough.py");
     let undo = Undo(vec![vec!["umount".to_owned(), text(&point)]]);
     // In a network of its own, so that nothing else arrives there.
     let mut command = Command::new("unshare");

@@ -36,7 +36,7 @@ fn roster(home: &Home) -> Option<String> {
         eprintln!("SKIPPED: the liars are written in Python, and there is no python3");
         return None;
     }
-    let liar = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("tests/adversary/clocks.py");
+    let liar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/adversary/clocks.py");
     let text = format!(
         "[[contender]]\nname = \"liar\"\nabout = \"lies\"\nrun = [\"python3\", \"-S\", \"{}\"]\n",
         liar.display()

@@ -3,7 +3,7 @@
 //! are measured, and unproven samples are counted separately.
 
 use super::home::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
-use readlab::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::filesystem::{Backing, Filesystem};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ impl Drop for Outsider {
 fn scene() -> Option<(Home, PathBuf, PathBuf)> {
     let home = Home::new();
     let keeper = home.at("keeper");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/adversary/keeper.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/adversary/keeper.c");
     match Command::new("cc").args(["-O1", "-o"]).arg(&keeper).arg(source).status() {
         Ok(status) => assert!(status.success(), "keeper.c does not compile"),
         Err(error) => {

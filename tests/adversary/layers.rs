@@ -3,10 +3,10 @@
 //! has another name.
 
 use super::home::{AS_NOBODY, Home, READLAB, Said, no_other_user, trials};
-use readlab::measure::cache::{Eviction, TargetCache};
-use readlab::measure::residency::{Residency, ResidencyProof};
-use readlab::measure::target::CacheControl;
-use readlab::target::Target;
+use readlab_measure::cache::{Eviction, TargetCache};
+use readlab_measure::residency::{Residency, ResidencyProof};
+use readlab_measure::target::CacheControl;
+use readlab_targets::target::Target;
 use serde_json::Value;
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader};

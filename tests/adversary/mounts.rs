@@ -114,7 +114,10 @@ mod ring2 {
             let said = home.readlab([verb, &target]);
             assert!(began.elapsed() < LONGEST && said.code == Some(2), "{verb}: {said}");
             let why = format!("{target}: its file system did not answer within 10 s");
-            assert!(said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1, "{verb}: {said}");
+            assert!(
+                said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1,
+                "{verb}: {said}"
+            );
         }
     }
 

@@ -133,7 +133,7 @@ fn a_failed_start_leaves_no_record_and_no_name() {
 
 /// A golden record with a line changed, doubled or added, each by its number from 1.
 fn golden(change: impl FnOnce(&mut Vec<String>)) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
     let mut lines: Vec<String> = fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect();
     change(&mut lines);
     lines.join("\n") + "\n"
@@ -210,7 +210,7 @@ fn a_limit_of_files_is_one_line_with_the_file_and_the_cause() {
     assert_eq!(said.code, Some(2), "{said}");
     assert_eq!(said.err.lines().count(), 1, "{said}");
     assert!(said.err.contains("run/record.jsonl: File too large"), "{said}");
-    assert!(readlab::record::Record::read(&home.at("run/record.jsonl")).is_ok(), "it goes as far as it goes");
+    assert!(readlab_record::Record::read(&home.at("run/record.jsonl")).is_ok(), "it goes as far as it goes");
     fs::create_dir(home.at("swept")).unwrap();
     for words in
         ["corpus --folder c make lines 1MiB", "sweep swept --sizes 1MB --repeat 1 --quiet --output s"]

@@ -2,8 +2,8 @@
 //! contradict themselves.
 
 use super::home::{Home, READLAB};
-use readlab::target::http::{Client, RequestVerb};
-use readlab::target::url::Url;
+use readlab_targets::target::http::{Client, RequestVerb};
+use readlab_targets::target::url::Url;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};

@@ -35,7 +35,7 @@ impl Crafted {
     }
 
     fn saved(&self, home: &Home) {
-        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
         let text: String = fs::read_to_string(golden).unwrap().lines().map(|line| self.line(line)).collect();
         home.file("crafted.jsonl", text);
     }

@@ -15,7 +15,7 @@ fn golden_sweep() -> String {
 }
 
 fn golden_of(verb: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/{verb}.jsonl"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/{verb}.jsonl"));
     fs::read_to_string(file).unwrap()
 }
 

@@ -25,7 +25,7 @@ fn cargo(home: &Home, verb: &[&str], words: &[&str]) -> Said {
         let default = std::env::home_dir().map(|home| home.join(folder));
         cargo.env(variable, own.or(default).unwrap());
     }
-    cargo.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).env("READLAB", READLAB);
+    cargo.args(words).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).env("READLAB", READLAB);
     Said::by(&mut cargo)
 }
 

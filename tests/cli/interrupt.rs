@@ -3,7 +3,7 @@
 
 use super::fake::{Fake, roster};
 use super::{Home, READLAB};
-use readlab::record::{EndReason, Record};
+use readlab_record::{EndReason, Record};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;

@@ -6,7 +6,7 @@ use super::interrupt::soon;
 use super::{Home, READLAB, Said};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use readlab::record::Record;
+use readlab_record::Record;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

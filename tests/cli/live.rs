@@ -3,8 +3,8 @@
 
 use super::pseudo_terminal::{PseudoTerminal, command};
 use super::{Home, READLAB, Said};
-use readlab::record::{EndReason, Record};
-use readlab::terminal::screen::Screen;
+use readlab_record::{EndReason, Record};
+use readlab_system::terminal::screen::Screen;
 use rustix::process::Signal;
 use std::process::Command;
 

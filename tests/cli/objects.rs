@@ -182,7 +182,7 @@ mod ring2 {
     #[test]
     fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
         let Some(it) = OtherStore::start() else { return };
-        let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/named.sh");
+        let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/servers/named.sh");
         let race = |style: &str, endpoint: &str| {
             let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
             let mut command = it.with_credentials(named, it.store.at("secret_key"));

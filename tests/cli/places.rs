@@ -1,7 +1,7 @@
 //! Tests of blocks at places of a file: `readlab race FILE --pattern`.
 
 use super::Home;
-use readlab::record::{Outcome, Record};
+use readlab_record::{Outcome, Record};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

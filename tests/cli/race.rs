@@ -71,7 +71,7 @@ fn the_table_names_its_reference_its_proof_and_the_record() {
     }
     assert!(!said.out.contains("cold ·") && !said.out.contains('\u{1b}'), "{said}");
     let record = said.out.lines().last().unwrap().strip_prefix("record: ").unwrap();
-    let read = readlab::record::Record::read(record.as_ref()).unwrap();
+    let read = readlab_record::Record::read(record.as_ref()).unwrap();
     assert!(read.end.is_some() && record.starts_with(home.at(".local").to_str().unwrap()));
 }
 

@@ -3,8 +3,8 @@
 use super::fake::{Fake, roster};
 use super::interrupt::{assert_nothing_left, descendants, long_run, send};
 use super::{Home, Said};
-use readlab::record::{Outcome, ReaderTiming, Record};
-use readlab::trial::CacheState;
+use readlab_model::trial::CacheState;
+use readlab_record::{Outcome, ReaderTiming, Record};
 use rustix::process::Signal;
 use serde_json::Value;
 

@@ -119,7 +119,7 @@ mod ring2 {
         assert_eq!(said.code, Some(0), "{said}");
         let record = said.out.lines().last().unwrap();
         assert_eq!(record, format!("record: {}", real.join("deep/run/record.jsonl").display()));
-        let read = readlab::record::Record::read(&real.join("deep/run/record.jsonl")).unwrap();
+        let read = readlab_record::Record::read(&real.join("deep/run/record.jsonl")).unwrap();
         assert_eq!(read.targets[0].path, real.join("deep/f.txt").to_str().unwrap());
         for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.file.as_ref()) {
             assert!(graph.starts_with(real.join("deep/pictures").to_str().unwrap()), "{graph}");

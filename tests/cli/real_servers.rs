@@ -21,7 +21,7 @@ impl RealServer {
     /// The server of a script over a folder; `None` if it cannot be had here, which the script has
     /// said.
     pub(super) fn start(script: &str, folder: &Path) -> Option<RealServer> {
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/servers");
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers");
         let mut command = Command::new(scripts.join(script));
         command.arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap_or_else(|error| panic!("{script}: {error}"));

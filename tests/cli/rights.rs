@@ -2,7 +2,7 @@
 //! calls, no home, no terminal, streams that are closed or full, no space for the record.
 
 use super::{AS_NOBODY, EVERY_METHOD, Home, READLAB, Said, no_other_user, trials};
-use readlab::record::Record;
+use readlab_record::Record;
 use serde_json::Value;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -115,7 +115,7 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
     let home = Home::new();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
     let mut verbs: Vec<Vec<String>> = ["man", "completions bash", "--help"].map(words).into();
     verbs.push(race(&home, &ONLY));
     verbs.push(race(&home, &[&ONLY[..], &["--export-json", "-"]].concat()));

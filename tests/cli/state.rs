@@ -2,7 +2,7 @@
 //! of the tests and as a user who owns no file.
 
 use super::{AS_NOBODY, Home, READLAB, Said, no_other_user};
-use readlab::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::filesystem::{Backing, Filesystem};
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 
 use super::interrupt::{send, wait_for_a_sample};
 use super::{Home, READLAB};
-use readlab::record::Record;
+use readlab_record::Record;
 use rustix::process::Signal;
 use std::fs::File;
 use std::process::{Child, Command, Stdio};

@@ -1,8 +1,8 @@
 //! Tests of many files as one target: `readlab race FOLDER` and `--files-from`.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user};
-use readlab::record::{Outcome, Record, Trial};
-use readlab::trial::CacheState;
+use readlab_model::trial::CacheState;
+use readlab_record::{Outcome, Record, Trial};
 use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::Value;
 use std::fs;

@@ -3,7 +3,7 @@
 
 use super::fake::{Fake, roster};
 use super::{Home, Said, trials};
-use readlab::record::Record;
+use readlab_record::Record;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -99,7 +99,7 @@ fn a_folder_of_test_files_is_removed_only_if_readlab_made_it() {
         assert_eq!(corpus(&["make", "lines", "1MiB", "--in", "zip"]).code, Some(0));
         let size = std::fs::metadata(home.at(folder).join("lines-1MiB-seed1.txt.zip")).unwrap().len();
         let listed = corpus(&["list"]).out;
-        let shown = readlab::units::Bytes(size).to_string();
+        let shown = readlab_model::units::Bytes(size).to_string();
         assert!(listed.contains(&format!("  {shown}  ")) && !shown.contains("MB"), "{shown}: {listed}");
         assert_eq!(corpus(&["clean"]).code, Some(0));
         assert_eq!(home.at(folder).exists(), stays, "{folder}");

@@ -169,7 +169,7 @@ const OF_NODE: [Fault; 4] = [
 
 /// Copies a contender with the fault, and writes a roster that has it alone.
 fn broken(home: &Home, language: &str, fault: &Fault) -> PathBuf {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contenders").join(language);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders").join(language);
     let folder = home.at(fault.name);
     let copied = Command::new("cp").arg("-r").arg(&sources).arg(&folder).status().unwrap();
     assert!(copied.success());

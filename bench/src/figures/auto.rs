@@ -14,10 +14,10 @@ use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, Interval, Ratio};
-use readlab::record::{Outcome, Record, TrialRecord};
-use readlab::trial::{CacheState, TrialIndex};
-use readlab::units::Bytes;
+use readlab_analysis::stats::{self, Interval, Ratio};
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::Bytes;
+use readlab_record::{Outcome, Record, TrialRecord};
 use std::path::Path;
 
 pub(super) const ABOUT: &str = "auto: the best fixed method's time against that of rust/auto, pair by pair; against memory, wc -l and the device";

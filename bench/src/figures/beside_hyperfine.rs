@@ -12,9 +12,9 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::share::Share;
 use anyhow::Context;
-use readlab::analysis::stats::Significance;
-use readlab::trial::{CacheState, TrialId};
-use readlab::units::Bytes;
+use readlab_analysis::stats::Significance;
+use readlab_model::trial::{CacheState, TrialId};
+use readlab_model::units::Bytes;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

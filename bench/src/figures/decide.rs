@@ -11,7 +11,7 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::share::Share;
 use observed::Observed;
-use readlab::units::Bytes;
+use readlab_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

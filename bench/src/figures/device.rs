@@ -10,9 +10,9 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::record::{Record, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
 use std::path::Path;
 
 pub(super) const ABOUT: &str =

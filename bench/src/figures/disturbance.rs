@@ -13,9 +13,9 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
 use explained::METERS;
-use readlab::record::{Record, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
 use rule::{Case, Rule, Seen, Waited};
 
 pub(super) const ABOUT: &str =

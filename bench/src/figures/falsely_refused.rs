@@ -7,8 +7,8 @@
 use crate::busy_loops::BusyLoops;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab::record::Outcome;
-use readlab::units::Bytes;
+use readlab_model::units::Bytes;
+use readlab_record::Outcome;
 use std::collections::BTreeMap;
 
 pub(super) const ABOUT: &str =

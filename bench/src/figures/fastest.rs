@@ -4,10 +4,11 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats;
-use readlab::record::{Metric, Record, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::stats;
+use readlab_model::meter::Meter;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
 
 pub(super) const ABOUT: &str =
     "fastest: the fastest warm method against 'wc -l', pair by pair within rounds, 1 GiB of lines";
@@ -58,7 +59,7 @@ fn row(record: &Record, target: &Target, figure: &str) -> anyhow::Result<Row> {
         trial.trial.contender() != "command" && own == target.threads && !trial.samples.is_empty()
     };
     let median = |trial: &TrialRecord| {
-        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Metric::WallNs.value_in(&s))))
+        pairs::median(&pairs::floats(trial.samples.iter().filter_map(|s| Meter::WallNs.read(&s))))
     };
     let candidates = record.trials.iter().filter(takes_part);
     let best = candidates.min_by(|a, b| median(a).total_cmp(&median(b))).context("no method was measured")?;

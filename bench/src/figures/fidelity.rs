@@ -8,9 +8,9 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::{Context, bail};
-use readlab::record::{Outcome, Trial};
-use readlab::trial::CacheState;
-use readlab::units::{Bytes, Nanos};
+use readlab_model::trial::CacheState;
+use readlab_model::units::{Bytes, Nanos};
+use readlab_record::{Outcome, Trial};
 use std::path::Path;
 
 pub(super) const ABOUT: &str =

@@ -11,8 +11,8 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 use std::path::Path;
 
 pub(super) const ABOUT: &str =

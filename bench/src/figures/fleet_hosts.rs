@@ -6,9 +6,9 @@ use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::{Context, ensure};
-use readlab::analysis::fleet::host_effects;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::fleet::host_effects;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -43,7 +43,7 @@ fn named(programs: &Programs, slow: Option<u32>) -> anyhow::Result<Row> {
         let hosts = Hosts { programs, count: 4, store: &store, limits: links(slow, "160mbit") };
         let words = ["race", "/mnt/f", "--method", METHOD, "--reference", METHOD, "--runs", "8"];
         let effects = host_effects(&hosts.record(&words, CacheState::Cold, "fleet-named")?);
-        let is_named = |it: &readlab::analysis::fleet::HostEffect| it.interval.low > 1.0;
+        let is_named = |it: &readlab_analysis::fleet::HostEffect| it.interval.low > 1.0;
         let found: Vec<u32> = effects
             .iter()
             .filter(|it| is_named(it))

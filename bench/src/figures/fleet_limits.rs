@@ -6,9 +6,9 @@ use crate::fleet::{Hosts, links, store};
 use crate::programs::Programs;
 use crate::row::Row;
 use crate::told::Told;
-use readlab::analysis::scaling::Limited;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::scaling::Limited;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 
 pub(super) const ABOUT: &str = "fleet-limits: two hosts as namespaces: limits made in a shared link, in each link, in processors are told";
 

@@ -9,9 +9,9 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::running::Running;
 use anyhow::Context;
-use readlab::linux::process::{self, ProcessEntry};
-use readlab::trial::CacheState;
-use readlab::units::{Bytes, Nanos};
+use readlab_model::trial::CacheState;
+use readlab_model::units::{Bytes, Nanos};
+use readlab_system::linux::process::{self, ProcessEntry};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =

@@ -8,8 +8,8 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::{figures::page, pairs};
 use anyhow::Context;
-use readlab::trial::CacheState;
-use readlab::units::{Bytes, Nanos};
+use readlab_model::trial::CacheState;
+use readlab_model::units::{Bytes, Nanos};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

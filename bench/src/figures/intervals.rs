@@ -11,8 +11,8 @@ use crate::pairs::median;
 use crate::programs::Programs;
 use crate::row::Row;
 use noise::{Cause, Noise};
-use readlab::analysis::stats::{self, Confidence, Interval, Observation};
-use readlab::record::Sample;
+use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use readlab_model::sample::Sample;
 
 pub(super) const ABOUT: &str =
     "intervals: how often they hold the true value in simulated rounds, and how wide they are";

@@ -9,11 +9,11 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::{Context, bail};
-use readlab::contender::roster::Roster;
-use readlab::record::Outcome;
-use readlab::target::source::ReadRequest;
-use readlab::trial::{CacheState, TrialId, Work};
-use readlab::units::Bytes;
+use readlab_model::trial::{CacheState, TrialId, Work};
+use readlab_model::units::Bytes;
+use readlab_record::Outcome;
+use readlab_roster::roster::Roster;
+use readlab_targets::target::source::ReadRequest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

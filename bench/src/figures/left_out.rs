@@ -3,11 +3,11 @@
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab::contender::roster::Roster;
-use readlab::measure::round::share_of_bound;
-use readlab::record::{Outcome, Record, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_measure::round::share_of_bound;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Outcome, Record, TrialRecord};
+use readlab_roster::roster::Roster;
 
 pub(super) const ABOUT: &str =
     "left-out: what windows leave out of turns ÷ what is refused, at most, all methods of a language";

@@ -6,9 +6,9 @@ use crate::control_group::{Group, Limit};
 use crate::outcomes;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab::record::Record;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::Record;
 use std::path::Path;
 
 pub(super) const ABOUT: &str =

@@ -8,9 +8,9 @@ use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::share::Share;
-use readlab::analysis::stats::Significance;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::stats::Significance;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 
 pub(super) const ABOUT: &str =
     "power: ten readers, some slower by a known share, 20 races of 60 s, warm, 64 MiB: differences seen";

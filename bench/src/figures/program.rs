@@ -4,7 +4,7 @@ use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::Context;
-use readlab::units::{Bytes, Nanos};
+use readlab_model::units::{Bytes, Nanos};
 use std::time::Instant;
 
 pub(super) const ABOUT: &str =

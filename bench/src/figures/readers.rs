@@ -9,10 +9,10 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::told::Told;
 use anyhow::Context;
-use readlab::analysis::scaling::Limited;
-use readlab::record::{Outcome, Record};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::scaling::Limited;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Outcome, Record};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -162,7 +162,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
     };
     for _ in 0..programs.repeats(PAIRS) {
         let record = race.record(programs)?;
-        let is_it = |it: &&readlab::record::TrialRecord| it.trial.id.to_string() == DIRECT;
+        let is_it = |it: &&readlab_record::TrialRecord| it.trial.id.to_string() == DIRECT;
         let trial = record.trials.iter().find(is_it).context("no trial")?;
         anyhow::ensure!(trial.outcome == Some(Outcome::Measured), "{:?}", trial.outcome);
         let median_ns = pairs::median(&pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)));

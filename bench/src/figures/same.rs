@@ -6,8 +6,8 @@ use crate::pairwise::Pairwise;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::share::Share;
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
 use std::time::Instant;
 
 pub(super) const ABOUT: &str =

@@ -6,8 +6,8 @@ use super::fidelity;
 use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
-use readlab::trial::CacheState;
-use readlab::units::{Bytes, Nanos};
+use readlab_model::trial::CacheState;
+use readlab_model::units::{Bytes, Nanos};
 use std::path::Path;
 
 pub(super) const ABOUT: &str =

@@ -3,9 +3,10 @@
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab::record::{Record, Sample, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_model::sample::Sample;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
 
 pub(super) const ABOUT: &str =
     "state: what was proven of every sample of a race on 256 MiB of lines, cold and warm";

@@ -12,7 +12,7 @@ use crate::programs::Programs;
 use crate::record_lines::RecordLines;
 use crate::row::Row;
 use crate::running::Running;
-use readlab::trial::TrialIndex;
+use readlab_model::trial::TrialIndex;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;

@@ -9,10 +9,10 @@ use crate::pairs;
 use crate::programs::{Programs, Race, Search};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::stats::{self, EXHAUSTIVE_READINGS, Significance};
-use readlab::record::{Record, TrialRecord};
-use readlab::trial::CacheState;
-use readlab::units::Bytes;
+use readlab_analysis::stats::{self, EXHAUSTIVE_READINGS, Significance};
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeSet;
 
 pub(super) const ABOUT: &str =

@@ -10,11 +10,11 @@ use crate::places::Place;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
-use readlab::analysis::verdict;
-use readlab::record::Record;
-use readlab::trial::{CacheState, TrialIndex};
-use readlab::units::Bytes;
+use readlab_analysis::verdict;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
+use readlab_record::Record;
 use std::any::Any;
 use std::path::Path;
 

@@ -8,10 +8,10 @@ use crate::pairs;
 use crate::programs::Programs;
 use crate::row::Row;
 use anyhow::Context;
-use readlab::contender::session::Session;
-use readlab::measure::cache::{Eviction, PageCache, TargetCache};
-use readlab::units::{Bytes, Nanos};
+use readlab_measure::cache::{Eviction, PageCache, TargetCache};
+use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::TurnRequest;
+use readlab_roster::session::Session;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 use super::super::interrupt::soon;
 use super::super::{Home, READLAB};
 use super::{Flavour, agents, file_of_each, words};
-use readlab::record::{EndReason, Record};
+use readlab_record::{EndReason, Record};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,7 +3,7 @@
 
 use super::super::{Home, READLAB, Said};
 use super::{OPEN_MPI, RACE, file_of_each, on_path, said};
-use readlab::record::{Outcome, Record};
+use readlab_record::{Outcome, Record};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl Hosts<'_> {
             eprintln!("SKIPPED: hosts as namespaces need root, /dev/fuse, an sftp-server and {lacking:?}");
             return None;
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli/fleet/hosts.sh");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cli/fleet/hosts.sh");
         let names: Vec<String> = (1..=self.count).map(|number| format!("host{number}")).collect();
         // The launcher's environment, which has the compiler of the agent.
         let launcher = OPEN_MPI.command(self.home, self.count);

@@ -2,7 +2,7 @@
 
 use super::super::Home;
 use super::Flavour;
-use readlab::fleet::Job;
+use readlab_fleet::Job;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 
 use super::super::{Home, READLAB, Said};
 use super::{path_of, words};
-use readlab::record::{Outcome, Record};
+use readlab_record::{Outcome, Record};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

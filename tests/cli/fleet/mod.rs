@@ -12,7 +12,7 @@ mod scaling;
 
 use super::home::contenders;
 use super::{Home, READLAB, Said};
-use readlab::record::Record;
+use readlab_record::Record;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};

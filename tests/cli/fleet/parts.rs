@@ -2,7 +2,7 @@
 
 use super::super::Home;
 use super::{Flavour, words};
-use readlab::record::{Outcome, Record, Share, TrialRecord};
+use readlab_record::{Outcome, Record, Share, TrialRecord};
 use std::fs;
 
 /// Why a method does not take part.

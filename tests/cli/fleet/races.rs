@@ -3,7 +3,7 @@
 use super::super::fake::{Fake, roster};
 use super::super::{Home, READLAB, Said};
 use super::{Flavour, MPICH, OPEN_MPI, agents, assert_ended, file_of_each, on_path, words};
-use readlab::record::{Outcome, Record, Share};
+use readlab_record::{Outcome, Record, Share};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 use super::super::Said;
 use super::endings::{disturbed, rank, send};
 use super::{Flavour, Home, file_of_each};
-use readlab::record::{EndReason, Record};
+use readlab_record::{EndReason, Record};
 use std::fs;
 
 /// Readings of each trial, of which most are left when a rank is killed.

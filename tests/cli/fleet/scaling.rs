@@ -2,7 +2,7 @@
 
 use super::super::Home;
 use super::{Flavour, assert_ended, file_of_each, words};
-use readlab::record::{Outcome, Record};
+use readlab_record::{Outcome, Record};
 use serde_json::Value;
 use std::fs;
 

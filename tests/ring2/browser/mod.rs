@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 fn page(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let record =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name).with_extension("jsonl");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name).with_extension("jsonl");
     let file = folder.path().join("page.html");
     let mut report = Program::cargo_bin("readlab").unwrap();
     report.arg("report").arg(record).arg("-o").arg(&file).arg("--svg").arg(folder.path().join("charts"));
@@ -190,7 +190,7 @@ fn every_section_can_be_reached_and_no_number_is_broken() {
 fn a_comparison_is_a_page_of_its_own() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/race.jsonl");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
     let record = std::fs::read_to_string(&golden).unwrap();
     let slower = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();

@@ -4,8 +4,8 @@
 use crate::record_lines::sampled_trial;
 use crate::screen::Screen;
 use anyhow::{Context, bail};
-use readlab::record::Record;
-use readlab::trial::{CacheState, TrialIndex};
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_record::Record;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};

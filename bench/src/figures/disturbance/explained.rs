@@ -5,8 +5,9 @@
 //! falls out.
 
 use crate::pairs::floats;
-use readlab::record::{Record, TurnSeen};
-use readlab::trial::CacheState;
+use readlab_model::sample::TurnSeen;
+use readlab_model::trial::CacheState;
+use readlab_record::Record;
 
 /// A meter, and what it counted in a turn.
 pub(super) struct Meter {

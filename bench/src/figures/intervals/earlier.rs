@@ -4,7 +4,7 @@
 
 use super::noise::Noise;
 use crate::pairs::median;
-use readlab::analysis::stats::Observation;
+use readlab_analysis::stats::Observation;
 use std::collections::BTreeMap;
 
 const RESAMPLES: usize = 400;

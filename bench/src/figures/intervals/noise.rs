@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use readlab::record::Sample;
+use readlab_model::sample::Sample;
 
 /// A source of random numbers.
 pub(super) struct Noise(Xoshiro256PlusPlus);

@@ -1,0 +1,128 @@
+//! The gate for continuous integration: whether any case is clearly slower than allowed.
+
+use super::{Cell, Comparison, ComparisonRow, Lacking};
+use crate::stats::UnpairedRatio;
+use readlab_record::Outcome;
+
+/// What may not happen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gate {
+    /// By what share a number may be worse, such as 0.05.
+    pub fail_over: f64,
+}
+
+/// Why nothing can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum GateError {
+    /// There is nothing to hold it against.
+    #[error("--fail-over holds records against the first, and there is only one")]
+    OneSide,
+    /// No ratio has an interval.
+    #[error(
+        "--fail-over judges by intervals, and no ratio has one: samples are too few, or only means are known"
+    )]
+    NoInterval,
+}
+
+impl Gate {
+    /// Whether the whole interval is beyond the allowed share; a ratio without an interval is never
+    /// judged.
+    pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
+        ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
+    }
+
+    /// Everything that is worse beyond doubt, a sentence each.
+    pub fn judge(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
+        if comparison.sides.len() < 2 {
+            return Err(GateError::OneSide);
+        }
+        let (mut judged, mut worse) = (0, Vec::new());
+        for table in &comparison.tables {
+            for row in &table.rows {
+                for (side, cell) in comparison.sides.iter().zip(&row.cells) {
+                    let Some(ratio) = cell.and_then(|cell| cell.ratio) else { continue };
+                    judged += usize::from(ratio.ci95.is_some());
+                    let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
+                    worse.push(format!(
+                        "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
+                        called(row),
+                        table.measure.word(),
+                        side.name,
+                        1.0 / ratio.estimate,
+                        1.0 / ends.high,
+                        1.0 / ends.low,
+                        comparison.sides[0].name,
+                    ));
+                }
+            }
+        }
+        if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
+    }
+
+    /// Everything that a side has and that could not be judged against another, a sentence each.
+    /// What failed or was refused on a later side is [`Gate::broken`].
+    pub fn missing(comparison: &Comparison) -> Vec<String> {
+        let name = |side: usize| &comparison.sides[side].name;
+        let mut found: Vec<String> = comparison
+            .unpaired
+            .iter()
+            .map(|it| format!("{}: {} does not have it", it.name, name(it.side)))
+            .collect();
+        found.extend(comparison.unlike.iter().cloned());
+        let unavailable = comparison.lacking.iter().filter(|it| !is_broken(it));
+        found.extend(unavailable.map(|it| sentence(it, name(it.side))));
+        for table in &comparison.tables {
+            for row in &table.rows {
+                let sides = (1..).zip(row.cells.iter().skip(1));
+                found.extend(sides.filter_map(|(side, cell)| {
+                    let why = unjudged(row.cells[0].as_ref()?, cell.as_ref())?;
+                    Some(format!(
+                        "{}: {} in {} and {}: {why}",
+                        called(row),
+                        table.measure.word(),
+                        name(0),
+                        name(side)
+                    ))
+                }));
+            }
+        }
+        found
+    }
+
+    /// Everything that failed or was refused on a later side and was measured on another, a
+    /// sentence each.
+    pub fn broken(comparison: &Comparison) -> Vec<String> {
+        let broken = comparison.lacking.iter().filter(|it| is_broken(it));
+        broken.map(|it| sentence(it, &comparison.sides[it.side].name)).collect()
+    }
+}
+
+fn is_broken(it: &Lacking) -> bool {
+    it.side > 0 && matches!(it.outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
+}
+
+fn sentence(it: &Lacking, side: &str) -> String {
+    format!(
+        "{}: {} in {side}: {}",
+        it.name,
+        it.outcome.word(),
+        it.outcome.reason().unwrap_or("no reading stands")
+    )
+}
+
+/// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval
+/// by nature.
+fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
+    first.n?;
+    match cell {
+        Some(Cell { n: Some(_), ratio: Some(ratio), .. }) if ratio.ci95.is_none() => {
+            Some("too few readings for an interval")
+        }
+        _ => None,
+    }
+}
+
+/// Its name, with the state where that is known.
+fn called(row: &ComparisonRow) -> String {
+    row.key.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
+}

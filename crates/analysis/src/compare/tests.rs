@@ -1,0 +1,250 @@
+//! Comparisons of sides made by hand.
+
+use super::*;
+use crate::stats::Observation;
+use readlab_model::trial::{CacheState, Work};
+use std::collections::BTreeMap;
+
+fn samples(level: f64) -> Figure {
+    let wobble = |nth: u32| level * (1.0 + 0.002 * f64::from(nth % 5));
+    Figure::Samples((0..20).map(|nth| Observation { value: wobble(nth), fill: nth, round: nth }).collect())
+}
+
+fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
+    Case {
+        name: name.to_owned(),
+        names: BTreeSet::from([name.to_owned()]),
+        key: ComparisonKey {
+            digest: Some(digest.to_owned()),
+            work: Some(Work::Newlines),
+            state: Some(state),
+            ..ComparisonKey::default()
+        },
+        figures: BTreeMap::from([(Measure::Wall, samples(level))]),
+        unmeasured: None,
+    }
+}
+
+fn side(name: &str, cases: Vec<Case>) -> Side {
+    let (name, about) = (name.to_owned(), String::new());
+    Side { name, about, facts: BTreeMap::new(), notes: Vec::new(), cases }
+}
+
+fn two(slower: f64) -> Comparison {
+    let of = |name, level| side(name, vec![case("read", "d", CacheState::Warm, level)]);
+    Comparison::new(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], Center::Median, false)
+        .unwrap()
+}
+
+fn ratio(comparison: &Comparison) -> UnpairedRatio {
+    comparison.tables[0].rows[0].cells[1].unwrap().ratio.unwrap()
+}
+
+#[test]
+fn a_ratio_above_one_is_to_the_better() {
+    assert!((ratio(&two(2.0)).estimate - 0.5).abs() < 1e-9);
+    assert!(ratio(&two(0.5)).ci95.unwrap().low > 1.9);
+}
+
+#[test]
+fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
+    let gate = Gate { fail_over: 0.05 };
+    for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
+        assert_eq!(gate.judge(&two(slower)).unwrap().len(), fails, "{slower}");
+    }
+    let straddling = UnpairedRatio { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
+    assert!(!gate.fails(&straddling) && !gate.fails(&UnpairedRatio { ci95: None, ..straddling }));
+}
+
+#[test]
+fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
+    let published = |name, value| {
+        let mut case = case("read", "d", CacheState::Warm, 1.0);
+        case.figures.insert(Measure::Wall, Figure::of_value(value, Statistic::Mean));
+        side(name, vec![case])
+    };
+    let comparison = Comparison::new(
+        vec![published("a", 1.0), published("b", 9.0)],
+        &[Measure::Wall],
+        Center::Median,
+        false,
+    )
+    .unwrap();
+    assert!(comparison.lacks_intervals());
+    assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
+    let alone = Comparison::new(vec![published("a", 1.0)], &[Measure::Wall], Center::Median, false).unwrap();
+    assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
+}
+
+#[test]
+fn unlike_things_are_refused_by_name_unless_forced() {
+    let sides = || {
+        vec![
+            side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
+            side("b", vec![case("read", "e", CacheState::Warm, 1e6)]),
+        ]
+    };
+    let error = Comparison::new(sides(), &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
+    let forced = Comparison::new(sides(), &[Measure::Wall], Center::Median, true).unwrap();
+    assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
+}
+
+#[test]
+fn a_state_that_one_side_lacks_is_only_in_the_other() {
+    let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
+    let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    assert_eq!(comparison.tables[0].rows.len(), 1);
+    assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
+    assert_eq!(
+        (comparison.unlike.as_slice(), comparison.alone.as_slice()),
+        (&[][..], &["only in a: read (cold)".to_owned()][..])
+    );
+}
+
+#[test]
+fn cold_above_a_cache_is_not_compared_with_cold() {
+    let with = |name, is_above_cache| {
+        let mut case = case("read", "d", CacheState::Cold, 1e6);
+        case.key.is_above_cache = is_above_cache;
+        side(name, vec![case])
+    };
+    let of = |one, other| {
+        Comparison::new(vec![with("a", one), with("b", other)], &[Measure::Wall], Center::Median, false)
+    };
+    let error = of(Some(true), Some(false)).unwrap_err().to_string();
+    assert!(error.contains("cold above a cache and of the device"), "{error}");
+    assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
+}
+
+#[test]
+fn nothing_in_common_says_what_each_has() {
+    let sides = vec![
+        side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
+        side("b", vec![case("mmap", "d", CacheState::Warm, 1e6)]),
+    ];
+    let error = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
+}
+
+#[test]
+fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
+    let mut sides: Vec<Side> = two(1.0).sides;
+    sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
+    sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
+    assert_eq!(facts, ["cpu"]);
+}
+
+/// A machine of this clock on which a case of this name, digest and time was measured.
+fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
+    let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
+    Side { facts, ..side(name, cases) }
+}
+
+#[test]
+fn a_line_goes_only_through_what_is_alike() {
+    let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
+    let request = |force| FitRequest { force, ..FitRequest::parse("zip/wall", "machine.ghz").unwrap() };
+    let with = |third: Vec<Case>| {
+        vec![
+            machine("a", 3.0, vec![warm("zip", "d", 3e6), warm("plain", "e", 2e6)]),
+            machine("b", 4.0, vec![warm("zip", "d", 2e6), warm("plain", "e", 1e6)]),
+            machine("c", 5.0, third),
+        ]
+    };
+    let alike = fit(&with(vec![warm("zip", "d", 1e6)]), &request(false)).unwrap();
+    assert_eq!((alike.points.len(), alike.forced.len()), (3, 0));
+    let mut works = warm("zip", "d", 9e6);
+    works.key.work = Some(Work::Sum);
+    let mut readers = warm("zip", "d", 9e6);
+    readers.key.params = Some("readers=2".parse().unwrap());
+    let mut by_one = with(vec![readers]);
+    by_one[0].cases[0].key.params = Some("readers=1".parse().unwrap());
+    for (sides, why) in [
+        (with(vec![warm("zip", "x", 9e6)]), "zip of a and of c: the files differ (digest d and x)"),
+        (with(vec![case("zip", "d", CacheState::Cold, 9e6)]), "zip of a and of c: state warm and cold"),
+        (with(vec![works]), "zip of a and of c: work newlines and sum"),
+        (by_one, "zip of a and of c: parameters [readers=1] and [readers=2]"),
+        // What is to be reached must be the same thing, too.
+        (
+            with(vec![warm("zip", "d", 1e6), warm("plain", "x", 9e6)]),
+            "plain of a and of c: the files differ (digest e and x)",
+        ),
+    ] {
+        let refused = fit(&sides, &request(false)).unwrap_err();
+        assert_eq!(refused, FitError::Unlike(vec![why.to_owned()]));
+        assert!(refused.to_string().ends_with("--force fits nevertheless"));
+        let forced = fit(&sides, &request(true)).unwrap();
+        assert_eq!((forced.points.len(), forced.forced), (3, vec![why.to_owned()]));
+    }
+}
+
+#[test]
+fn a_side_that_differs_from_the_second_is_found_where_the_first_has_no_facts() {
+    let known = |digest: Option<&str>| {
+        let mut case = case("zip", "d", CacheState::Warm, 1e6);
+        case.key.digest = digest.map(str::to_owned);
+        case
+    };
+    let sides = vec![
+        machine("a", 3.0, vec![known(None)]),
+        machine("b", 4.0, vec![known(Some("d"))]),
+        machine("c", 5.0, vec![known(Some("x"))]),
+    ];
+    let refused = fit(&sides, &FitRequest::parse("zip/wall", "ghz").unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
+}
+
+/// A side whose only case has a published number.
+fn published(name: &str, figure: Figure) -> Side {
+    let mut case = case("read", "d", CacheState::Warm, 1.0);
+    case.figures.insert(Measure::Wall, figure);
+    side(name, vec![case])
+}
+
+fn mean_of_ten(value: f64, sd: f64) -> Figure {
+    let spread = Spread { sd: Some(sd), runs: Some(10), percentiles: None };
+    Figure::Value { value, statistic: Statistic::Mean, spread }
+}
+
+#[test]
+fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() {
+    let uneven: Vec<Observation> = (0..10)
+        .map(|nth| Observation { value: if nth == 9 { 2e6 } else { 1e6 }, fill: nth, round: nth })
+        .collect();
+    let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", Figure::Samples(uneven))];
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let here = comparison.tables[0].rows[0].cells[1].unwrap();
+    assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
+    assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
+    let ratio = ratio(&comparison);
+    assert!((ratio.estimate - 2.0).abs() < 1e-9 && ratio.ci95.unwrap().holds(2.0), "{ratio:?}");
+}
+
+#[test]
+fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
+    let median = Figure::of_value(1e6, Statistic::Median);
+    let sides = vec![published("a", mean_of_ten(1e6, 1e4)), published("b", median)];
+    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
+    assert!(comparison.has_unlike_statistics() && !two(1.0).has_unlike_statistics());
+    let of = |name| side(name, vec![case("read", "d", CacheState::Warm, 1e6)]);
+    let means = Comparison::new(vec![of("a"), of("b")], &[Measure::Wall], Center::Mean, false).unwrap();
+    let cell = means.tables[0].rows[0].cells[0].unwrap();
+    assert_eq!((cell.statistic, cell.n), (Some(Statistic::Mean), Some(20)));
+    assert!(cell.percentiles.unwrap()[0] <= cell.value && cell.value <= cell.percentiles.unwrap()[6]);
+}
+
+#[test]
+fn a_side_without_the_fact_is_named_beside_the_line() {
+    let fact = |name: &str, ghz: Option<f64>| {
+        let facts = ghz.map(|ghz| ("ghz".to_owned(), Value::from(ghz))).into_iter().collect();
+        Side { facts, ..published(name, mean_of_ten(1e6 * ghz.unwrap_or(1.0), 1e4)) }
+    };
+    let sides = [fact("a", Some(3.0)), fact("b", Some(4.0)), fact("c", None)];
+    let found = fit(&sides, &FitRequest::parse("read/wall", "machine.ghz").unwrap()).unwrap();
+    assert_eq!((found.points.len(), found.without), (2, vec!["c".to_owned()]));
+}

@@ -1,0 +1,161 @@
+//! How much longer each rank takes than the others, with simultaneous intervals.
+//!
+//! The logarithm of a rank's time minus the mean of the others' is averaged over the trials of a
+//! round; the rounds are the independent units. The interval is Student's, at the error divided by
+//! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
+//! at most 5 of 100 records.
+
+use crate::stats::{Confidence, Interval, mean_interval};
+use readlab_model::trial::CacheState;
+use readlab_record::{FleetTurn, Record};
+use std::collections::BTreeMap;
+
+/// Fewer rounds than this tell nothing.
+const ROUNDS_MIN: usize = 3;
+
+/// What a rank takes, compared with the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostEffect {
+    pub rank: usize,
+    /// How many times as long as the others.
+    pub ratio: f64,
+    /// All intervals together hold the truth with 95 %.
+    pub interval: Interval,
+}
+
+impl HostEffect {
+    /// Whether it is slower than the others beyond doubt.
+    pub fn is_straggler(&self) -> bool {
+        self.interval.low > 1.0
+    }
+}
+
+/// The effect of every rank, the slowest first; none with one rank or too few rounds.
+pub fn host_effects(record: &Record) -> Vec<HostEffect> {
+    let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
+    let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());
+    let mut rounds = BTreeMap::<(CacheState, u32), Vec<&FleetTurn>>::new();
+    for it in accepted {
+        // Where only some ranks read, others were compared in each turn.
+        for turn in it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks) {
+            rounds.entry((it.trial.state, turn.round)).or_default().push(turn);
+        }
+    }
+    if ranks < 2 || rounds.len() < ROUNDS_MIN {
+        return Vec::new();
+    }
+    let confidence = Confidence::with_error(0.05 / float(ranks as u64));
+    let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_lags(turns)).collect();
+    let effect = |rank: usize| {
+        let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
+        let interval = mean_interval(&of_rounds, confidence)?.map(f64::exp);
+        Some(HostEffect { rank, ratio: mean(of_rounds.iter().copied()).exp(), interval })
+    };
+    let mut effects: Vec<HostEffect> = (0..ranks).filter_map(effect).collect();
+    effects.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    effects
+}
+
+/// Of each rank, in their order: the logarithm of its time, minus the mean of the others', averaged
+/// over turns that all ranks took.
+pub(super) fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
+    let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
+    let ranks = of_turns.first().map_or(0, Vec::len);
+    (0..ranks).map(|rank| mean(of_turns.iter().map(|lags| lags[rank]))).collect()
+}
+
+fn lags(turn: &FleetTurn) -> Vec<f64> {
+    let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
+    let (sum, others) = (logs.iter().sum::<f64>(), float(logs.len() as u64 - 1));
+    logs.iter().map(|log| log - (sum - log) / others).collect()
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = float(values.len() as u64);
+    values.sum::<f64>() / count
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times of less than 104 days")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use readlab_model::trial::TrialIndex;
+    use readlab_protocol::Cache;
+    use readlab_record::testing::{header, trial};
+    use readlab_record::{Fleet, Outcome, Rank, RankTiming, Share};
+
+    /// A record of ranks that take so many times as long, over rounds that differ by a tenth and
+    /// readings that differ by a twentieth.
+    fn record(slowness: &[f64], rounds: u32, seed: u64) -> Record {
+        let mut noise = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut spread = |share: f64| 1.0 + share * (noise.random::<f64>() - 0.5) * 3.46;
+        let mut record = Record::new(header());
+        for (index, name) in ["rust/a", "rust/b"].into_iter().enumerate() {
+            record.add(trial(index, name, CacheState::Cold, Cache::Through));
+        }
+        let rank = |host: usize| Rank {
+            host: format!("h{host}"),
+            path: "f".to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            digest: None,
+            cache: 0,
+        };
+        record.fleet = Some(Fleet {
+            library: "m".to_owned(),
+            share: Share::Same,
+            ranks: (0..slowness.len()).map(rank).collect(),
+            witness: None,
+        });
+        for round in 0..rounds {
+            let of_round = spread(0.1);
+            for (index, it) in record.trials.iter_mut().enumerate() {
+                it.outcome = Some(Outcome::Measured);
+                let mut timing = |slow: &f64| RankTiming {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "milliseconds"
+                    )]
+                    wall_ns: (1e8 * slow * of_round * spread(0.05)) as u64,
+                    ..RankTiming::default()
+                };
+                let ranks = slowness.iter().map(&mut timing).collect();
+                it.fleet_turns.push(FleetTurn { trial: TrialIndex::new(index), round, ranks });
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn a_slow_rank_is_named_with_its_ratio_and_the_others_are_not() {
+        let mut named = 0;
+        for seed in 0..200 {
+            let effects = host_effects(&record(&[1.0, 1.0, 1.1, 1.0], 10, seed));
+            let stragglers: Vec<usize> =
+                effects.iter().filter(|it| it.is_straggler()).map(|it| it.rank).collect();
+            named += usize::from(stragglers == [2]);
+            assert!((effects[0].ratio - 1.1).abs() < 0.05, "{effects:?}");
+        }
+        assert!(named >= 190, "in {named} of 200");
+    }
+
+    #[test]
+    fn among_equal_ranks_one_is_named_in_at_most_one_of_twenty_records() {
+        let names = |seed| host_effects(&record(&[1.0; 4], 10, seed)).iter().any(HostEffect::is_straggler);
+        let named = (0..400).filter(|&seed| names(seed)).count();
+        assert!(named <= 20, "in {named} of 400");
+    }
+
+    #[test]
+    fn one_rank_or_two_rounds_tell_nothing() {
+        assert_eq!(host_effects(&record(&[1.0], 10, 1)), []);
+        assert_eq!(host_effects(&record(&[1.0, 2.0], 2, 1)), []);
+    }
+}

@@ -1,0 +1,124 @@
+//! What each of several readers of one host had of the rate: whether all had as much, and how much
+//! the others took from one.
+//!
+//! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
+//! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
+
+use super::scaling::{count_of, interval_of_mean};
+use super::stats::{Interval, median};
+use readlab_record::{ReaderTiming, Record, TrialRecord};
+use std::collections::BTreeMap;
+
+/// What the readers of a trial had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReaderShares<'a> {
+    pub trial: &'a TrialRecord,
+    /// How many read together.
+    pub count: u64,
+    /// Bytes per second that one of them read, by its own clock: the median over all.
+    pub rate_each: f64,
+    /// How equal they were: the mean of Jain's index over rounds.
+    pub fairness: Share,
+    /// The rate of one of them over that of a reader alone, in the same rounds; `None` where none
+    /// read alone.
+    pub of_alone: Option<Share>,
+}
+
+/// A number with where it lies; `None` with too few rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    pub estimate: f64,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+}
+
+/// Every trial whose readers were timed, in the order of the record.
+pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
+    let timed = || {
+        record
+            .trials
+            .iter()
+            .filter(|it| it.is_measured() && !it.trial.is_control() && !it.readers_turns.is_empty())
+    };
+    let alone = |it: &TrialRecord| {
+        let is_it = |other: &&TrialRecord| {
+            let same = (&other.trial.id, other.trial.state) == (&it.trial.id, it.trial.state);
+            same && count_of(record, other) == Some(1)
+        };
+        timed().find(is_it).map(|alone| rates(record, alone))
+    };
+    timed().filter_map(|it| ReaderShares::from_trial(record, it, alone(it).as_ref())).collect()
+}
+
+impl<'a> ReaderShares<'a> {
+    fn from_trial(
+        record: &Record,
+        trial: &'a TrialRecord,
+        alone: Option<&BTreeMap<u32, Vec<f64>>>,
+    ) -> Option<ReaderShares<'a>> {
+        let (count, rounds) = (count_of(record, trial)?, rates(record, trial));
+        let rate_each = median(rounds.values().flatten().copied())?;
+        let fairness = share(rounds.values().map(|rates| fairness(rates)).collect(), |it| it)?;
+        let of_alone = alone.filter(|_| count > 1).and_then(|alone| {
+            let of_round = |(round, rates): (&u32, &Vec<f64>)| {
+                let one = median(alone.get(round)?.iter().copied())?;
+                Some((median(rates.iter().copied())? / one).ln())
+            };
+            share(rounds.iter().filter_map(of_round).collect(), f64::exp)
+        });
+        Some(ReaderShares { trial, count, rate_each, fairness, of_alone })
+    }
+}
+
+/// Bytes per second of each reader, by round.
+fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
+    let whole = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts));
+    let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));
+    let bytes = all / count_of(record, it).unwrap_or(1).max(1);
+    let rate = |timing: &ReaderTiming| float(bytes) * 1e9 / float(timing.wall_ns.max(1));
+    let mut rounds = BTreeMap::<u32, Vec<f64>>::new();
+    for turn in &it.readers_turns {
+        rounds.entry(turn.round).or_default().extend(turn.readers.iter().map(rate));
+    }
+    rounds
+}
+
+/// Jain's index.
+fn fairness(rates: &[f64]) -> f64 {
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    if squares > 0.0 { sum * sum / (float(rates.len() as u64) * squares) } else { 1.0 }
+}
+
+/// The mean of these, and its interval, both after `outward`.
+fn share(values: Vec<f64>, outward: impl Fn(f64) -> f64 + Copy) -> Option<Share> {
+    let mean = values.iter().sum::<f64>() / float(values.len() as u64);
+    let interval = interval_of_mean(&values);
+    (!values.is_empty())
+        .then(|| Share { estimate: outward(mean), interval: interval.map(|it| it.map(outward)) })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_that_had_as_much_are_fair_and_one_that_had_all_is_not() {
+        assert!((fairness(&[3.0, 3.0, 3.0]) - 1.0).abs() < 1e-12);
+        assert!((fairness(&[9.0, 0.0, 0.0]) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((fairness(&[1.0, 2.0]) - 0.9).abs() < 1e-12, "(1 + 2)² / (2 · (1 + 4))");
+    }
+
+    #[test]
+    fn a_share_is_the_mean_of_the_rounds_and_has_an_interval_from_three_on() {
+        let two = share(vec![0.0, 2.0_f64.ln()], f64::exp).unwrap();
+        assert!((two.estimate - 2.0_f64.sqrt()).abs() < 1e-12 && two.interval.is_none());
+        let three = share(vec![1.0, 1.0, 1.0], |it| it).unwrap();
+        assert_eq!((three.estimate, three.interval), (1.0, Some(Interval { low: 1.0, high: 1.0 })));
+        assert_eq!(share(Vec::new(), |it| it), None);
+    }
+}

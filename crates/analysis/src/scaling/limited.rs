@@ -1,0 +1,93 @@
+//! What limits a way of reading by many, hosts or readers of one, by how its rate grows with them
+//! and how busy processors are.
+//!
+//! Three cases are told apart: those that read work or wait for a processor all the time; twice as
+//! many get no more, so they share what limits them; twice as many get twice as much with idle
+//! processors, so each waits for something of its own. Each is told only if a whole 95 % interval
+//! over rounds says so.
+
+use super::{count_of, gain_interval, interval_of_mean};
+use crate::stats::Interval;
+use readlab_model::sample::Sample;
+use readlab_record::{Record, TrialRecord};
+use std::collections::BTreeMap;
+
+/// From this share of the time on, a processor is busy all the time.
+const BUSY_MIN: f64 = 0.85;
+
+/// Less than this part of what more hosts would give at best is no growth.
+const GROWTH_NONE: f64 = 0.15;
+
+/// More than this part of it is growth without a limit that is shared.
+const GROWTH_WHOLE: f64 = 0.85;
+
+/// What limits a way of reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limited {
+    /// The processors of each host: the share of the time that each reading thread works, or waits
+    /// for a processor.
+    Processors(Interval),
+    /// What the hosts share: the server, the store, or the network to it.
+    Shared(Growth),
+    /// Something of each host, such as its link, or the time that each answer takes.
+    EachHost(Growth),
+    /// It cannot be told.
+    NotTold(Growth),
+}
+
+/// What more ranks gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// The most ranks.
+    pub to: u64,
+    /// At most half as many.
+    pub from: u64,
+    /// How many times the rate.
+    pub factor: Interval,
+}
+
+impl Growth {
+    /// The part of what so many more ranks give at best, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "ranks are few")]
+    fn part(&self) -> Interval {
+        let best = self.to as f64 / self.from as f64 - 1.0;
+        self.factor.map(|factor| (factor - 1.0) / best)
+    }
+}
+
+/// Of the trials of one way of reading, by rising numbers of ranks, with their rates by round;
+/// `None` with too few of either.
+pub(super) fn limited(
+    record: &Record,
+    cells: &[&TrialRecord],
+    rates: &[BTreeMap<u32, f64>],
+) -> Option<Limited> {
+    let ranks = |at: usize| count_of(record, cells[at]).unwrap_or(1);
+    let last = cells.len().checked_sub(1)?;
+    let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
+    let factor = gain_interval(&rates[half], &rates[last])?;
+    let growth = Growth { to: ranks(last), from: ranks(half), factor };
+    let busy = interval_of_mean(&busy_shares(cells[last], ranks(last)));
+    if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {
+        return Some(Limited::Processors(busy));
+    }
+    let part = growth.part();
+    Some(match busy {
+        Some(_) if part.high <= GROWTH_NONE => Limited::Shared(growth),
+        Some(busy) if part.low >= GROWTH_WHOLE && busy.high < BUSY_MIN => Limited::EachHost(growth),
+        _ => Limited::NotTold(growth),
+    })
+}
+
+/// The share of the time that each reading thread of each rank worked or waited for a processor, by
+/// reading.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn busy_shares(it: &TrialRecord, ranks: u64) -> Vec<f64> {
+    let workers = it.trial.threads().saturating_mul(ranks).max(1) as f64;
+    let share = |sample: Sample| {
+        let cpu_ns = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?);
+        let cpu_ns = cpu_ns.saturating_add(sample.turn.delayed_ns.unwrap_or(0));
+        Some(cpu_ns as f64 / (sample.wall_ns.max(1) as f64 * workers))
+    };
+    it.samples.iter().filter_map(share).collect()
+}

@@ -1,0 +1,71 @@
+//! Explanations of device bytes: where the bytes requested, the bytes stored and the bytes from the
+//! device differ, a sentence says why.
+
+use readlab_model::meter::Meter;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Record, TrialRecord};
+
+/// Bytes from the device below this share of the size want an explanation.
+const ALL: f64 = 0.97;
+
+/// What makes cold readings of a target look faster than its device is, with the numbers; empty
+/// where nothing does.
+pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
+    let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
+        return Vec::new();
+    };
+    let mut said = Vec::new();
+    let size = Bytes(facts.size_bytes);
+    if let Some(extents) = &facts.extents {
+        let places = [
+            (
+                extents.encoded_bytes,
+                "stored encoded (compressed or encrypted), so the device gives other bytes than are read",
+            ),
+            (extents.hole_bytes, "in holes, which read as zeros without the device"),
+            (extents.unwritten_bytes, "reserved and never written, which reads as zeros without the device"),
+        ];
+        for (bytes, what) in places.into_iter().filter(|(bytes, _)| *bytes > 0) {
+            said.push(format!("{} of {size} are {what}", Bytes(bytes)));
+        }
+    }
+    if let Some((least, most)) = device_bytes(record, target).filter(|(least, _)| share(*least, size) < ALL) {
+        let from = if least == most {
+            Bytes(least).to_string()
+        } else {
+            format!("{} to {}", Bytes(least), Bytes(most))
+        };
+        said.push(format!(
+            "a cold reading asks for {size} and takes {from} from the device: its rate is up to {:.1} times the device's",
+            1.0 / share(least, size).max(f64::MIN_POSITIVE)
+        ));
+    }
+    said
+}
+
+/// The least and the most bytes that came from the device in cold readings with accepted samples,
+/// each a median.
+fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
+    let cold = |it: &&TrialRecord| {
+        it.trial.target == target
+            && it.trial.state == CacheState::Cold
+            && !it.trial.is_control()
+            && it.is_accepted()
+    };
+    let medians = record.trials.iter().filter(cold).filter_map(|it| {
+        let mut bytes: Vec<u64> =
+            it.samples.iter().filter_map(|sample| Meter::DeviceReadBytes.read(&sample)).collect();
+        bytes.sort_unstable();
+        bytes.get(bytes.len() / 2).copied().filter(|bytes| *bytes > 0)
+    });
+    medians.fold(None, |range, bytes| {
+        let (least, most) = range.unwrap_or((bytes, bytes));
+        Some((bytes.min(least), bytes.max(most)))
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+fn share(bytes: u64, size: Bytes) -> f64 {
+    bytes as f64 / size.0 as f64
+}

@@ -1,0 +1,272 @@
+//! The limits of a record: the best that its controls show; for the device, without a control, the
+//! readings that bypass the page cache. A limit that a reading clearly exceeds is replaced by the
+//! rate of that reading.
+//!
+//! Everything is computed from samples of the same rounds as the readings that are compared with
+//! it.
+
+use super::parts::{self, TrialFacts};
+use super::server::connections;
+use crate::stats::{self, Confidence, Observation};
+use readlab_model::meter::Meter;
+use readlab_model::sample::Sample;
+use readlab_model::trial::{COMMAND, CacheState};
+use readlab_model::units::Throughput;
+use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};
+use std::collections::BTreeSet;
+
+/// Every limit of the record: those of its trials in their order, those that something else
+/// measured, and last the better figures for limits that readings of the record are beyond.
+pub fn limits(record: &Record) -> Vec<Limit> {
+    let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
+    for limit in &record.limits {
+        // A control that was measured again: the better of its figures is the limit.
+        match limits.iter_mut().find(|first| first.trial.is_some() && first.trial == limit.trial) {
+            Some(first) if first.value < limit.value => *first = limit.clone(),
+            Some(_) => {}
+            None => limits.push(limit.clone()),
+        }
+    }
+    let of_readings = |limit: &Limit| is_of_reading(record, limit);
+    let measured: BTreeSet<(LimitKind, usize)> =
+        limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
+    limits.retain(|limit| limit.kind != LimitKind::Device || !is_of_a_cache(record, limit));
+    // A reading past the cache shows what the device does only where nothing else was made to show
+    // it.
+    limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
+    let better = better(record, &limits);
+    limits.extend(better);
+    limits
+}
+
+/// Whether what a limit shows may come from a cache below, which says nothing of a device.
+fn is_of_a_cache(record: &Record, limit: &Limit) -> bool {
+    record.targets.get(limit.target).is_some_and(|target| target.cold_above().is_some())
+}
+
+/// Whether a limit is the rate of a reading, and not of what was made to measure it.
+fn is_of_reading(record: &Record, limit: &Limit) -> bool {
+    limit.trial.and_then(|index| record.trial(index)).is_some_and(|it| !it.trial.is_control())
+}
+
+/// The rates of readings that are clearly above a limit: for each such limit the fastest reading.
+fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
+    let mut found: Vec<Limit> = Vec::new();
+    let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
+    for it in readings {
+        let Some(facts) = TrialFacts::from_record(record, limits, it) else { continue };
+        for (near, ends) in facts.beaten() {
+            let beaten = near.limit;
+            let value = whole(near.rate);
+            let median = parts::wall_ns(it).unwrap_or_default();
+            #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+            let rate = |sample: Sample| whole(near.rate * median / sample.wall_ns.max(1) as f64);
+            let limit = Limit {
+                name: it.trial.id.to_string(),
+                trial: Some(it.trial.index),
+                value,
+                ci95: Some([whole(ends.low), whole(ends.high)]),
+                samples: it.samples.iter().map(rate).collect(),
+                how: format!(
+                    "a reading that was faster than {}, so that its rate stands for the limit",
+                    beaten.name
+                ),
+                ..beaten.clone()
+            };
+            let place = |it: &Limit| (it.kind, it.target, it.state, it.threads);
+            match found.iter_mut().find(|had| place(had) == place(&limit)) {
+                Some(had) if had.value < limit.value => *had = limit,
+                Some(_) => {}
+                None => found.push(limit),
+            }
+        }
+    }
+    found
+}
+
+/// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
+    let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
+    let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
+    let near = better.filter_map(|better| {
+        let same = |it: &&Limit| {
+            (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
+        };
+        let beaten = limits.iter().filter(here).filter(same).max_by_key(|it| it.value)?;
+        Some(format!(
+            "the {} limit is what {} reached, {}: {} showed {}",
+            better.kind.word(),
+            better.name,
+            Throughput(better.value as f64),
+            beaten.name,
+            Throughput(beaten.value as f64)
+        ))
+    });
+    near.collect()
+}
+
+/// The limit that a trial shows; `None` for an ordinary reading, and without accepted samples.
+fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
+    let trial = &it.trial;
+    let past_cache = || trial.bypasses_cache().then_some(LimitKind::Device);
+    let kind = trial.limit().or_else(past_cache).or_else(|| of_server(record, it))?;
+    if !it.is_accepted() {
+        return None;
+    }
+    // A scan that reads one byte of a page does not measure memory.
+    if kind == LimitKind::Memory && !trial.work.touches_bytes() {
+        return None;
+    }
+    let target = record.targets.get(trial.target)?;
+    let size_bytes = target.size_bytes;
+    // A file system that stores a file encoded reads it through the page cache in any case.
+    let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
+    if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
+        return None;
+    }
+    let counted = match kind {
+        LimitKind::Opens => target.tree.as_ref().map(|tree| tree.files),
+        LimitKind::Timing => target.places.as_ref().map(|places| places.reads),
+        _ => trial.params.0.get("calls").copied(),
+    };
+    let bytes = match kind {
+        LimitKind::Decoding => target.bytes_out(trial.decodes),
+        LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
+        _ => size_bytes,
+    };
+    let number = |sample: &Sample| number(kind, sample, bytes, counted);
+    let observed: Vec<Observation> = it
+        .samples
+        .iter()
+        .filter_map(|sample| Some(Observation { value: number(&sample)?, ..Observation::from(&sample) }))
+        .collect();
+    let median = stats::median(observed.iter().map(|observation| observation.value))?;
+    let ci95 = stats::median_interval(&observed, Confidence::REPORTED);
+    Some(Limit {
+        kind,
+        name: trial.id.to_string(),
+        target: trial.target,
+        state: Some(trial.state),
+        trial: Some(trial.index),
+        threads: trial.threads(),
+        unit: unit(kind),
+        value: whole(median),
+        ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
+        samples: observed.iter().map(|observation| whole(observation.value)).collect(),
+        how: how(kind).to_owned(),
+    })
+}
+
+/// What a reading from a server shows where limits are measured: there it is made to show it.
+fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
+    let target = record.targets.get(it.trial.target)?;
+    let is_limit = record.header.kind == RunKind::Limits
+        && target.transport().has_server()
+        && !it.trial.is_control()
+        && it.trial.contender() != COMMAND;
+    is_limit.then(|| if connections(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
+}
+
+/// One sample as a number of this limit; `None` where a meter is missing.
+#[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
+fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) -> Option<f64> {
+    let wall_ns = sample.wall_ns.max(1) as f64;
+    let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
+    let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
+    match kind {
+        LimitKind::Memory
+        | LimitKind::Copy
+        | LimitKind::Decoding
+        | LimitKind::Connection
+        | LimitKind::Connections
+        | LimitKind::Link
+        | LimitKind::Loopback
+        | LimitKind::Decryption => rate(bytes),
+        // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
+        // may compress.
+        LimitKind::Device => rate(sample.device_read_bytes?),
+        LimitKind::Faults => each(Meter::MinorFaults.read(sample)?),
+        LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => each(counted?),
+    }
+}
+
+fn unit(kind: LimitKind) -> LimitUnit {
+    match kind {
+        LimitKind::Faults | LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => {
+            LimitUnit::Nanoseconds
+        }
+        _ => LimitUnit::BytesPerSecond,
+    }
+}
+
+fn how(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Memory => "the best scan over the file's bytes in anonymous memory",
+        LimitKind::Copy => {
+            "the file's bytes copied out of the page cache into a small buffer, and not looked at"
+        }
+        LimitKind::Faults => "the cached file mapped and one byte of every page touched; time for each fault",
+        LimitKind::Decoding => {
+            "an archive in memory decoded by the fastest decoder at hand; bytes that come out over the window"
+        }
+        LimitKind::Syscall => "getppid(2) in a loop; time for each call",
+        LimitKind::Opens => "the files opened and closed one after the other, and not read; time for each",
+        LimitKind::Timing => "the places gone through with a clock around each, and not read; time for each",
+        LimitKind::Connection => "the target over one connection that is kept, and not looked at",
+        LimitKind::Connections => "ranges of the target over connections that are kept, and not looked at",
+        LimitKind::Link => "what the interface says",
+        LimitKind::Loopback => "bytes over a TCP connection from a process to itself, and not looked at",
+        LimitKind::Decryption => "records of 16 KiB decrypted in memory by AES-256-GCM, on one processor",
+        LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// What a trial cannot do without.
+#[derive(Debug)]
+pub(super) struct Needs<'a> {
+    pub(super) kind: LimitKind,
+    pub(super) trial: &'a Trial,
+    /// Threads that it works with.
+    pub(super) threads: u64,
+    /// The targets on the same mount: what one shows of the device holds for all.
+    pub(super) near_by: &'a [usize],
+}
+
+/// The limit that applies to a trial: a limit of its target, from the rounds of its state if there
+/// are any, with as many threads if that was measured, else with the next more, else with the most;
+/// of these the fastest. A trial's own rate is not its limit.
+pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
+    let &Needs { kind, trial, threads, near_by } = needs;
+    let others = || {
+        let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
+        of_kind.filter(move |limit| limit.trial != Some(trial.index))
+    };
+    let own = others().any(|limit| limit.target == trial.target);
+    let of_target = || {
+        others().filter(move |limit| {
+            let elsewhere = kind == LimitKind::Device && !own && near_by.contains(&limit.target);
+            limit.target == trial.target || elsewhere
+        })
+    };
+    let same_rounds = of_target().any(|limit| limit.state == Some(trial.state));
+    let of_kind = || {
+        of_target()
+            .filter(move |limit| !same_rounds || limit.state == Some(trial.state) || limit.state.is_none())
+    };
+    if kind == LimitKind::Device {
+        return of_kind().max_by_key(|limit| limit.value);
+    }
+    let enough = of_kind().map(|limit| limit.threads).filter(|&have| have >= threads).min();
+    let threads = enough.or_else(|| of_kind().map(|limit| limit.threads).max())?;
+    let same = of_kind().filter(|limit| limit.threads == threads);
+    same.max_by_key(|limit| match limit.unit {
+        LimitUnit::BytesPerSecond => limit.value,
+        LimitUnit::Nanoseconds => u64::MAX - limit.value,
+    })
+}

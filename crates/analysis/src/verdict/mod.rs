@@ -1,0 +1,349 @@
+//! The verdict: which resource limits a reading, decided from its meters and the limits of the same
+//! record.
+//!
+//! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
+//! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
+//! decides only where it is most of the time. Its rate is laid beside the limits. What decides is
+//! always one of these numbers, against the thresholds below; where a number is missing the verdict
+//! is [`Verdict::Unknown`] with the reason, never a guess.
+
+mod controls;
+mod cpu_time;
+mod device_bytes;
+mod faults;
+mod limits;
+mod parts;
+mod quota;
+mod read_ahead;
+mod sentence;
+mod server;
+mod threads;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
+pub use device_bytes::explain_device_bytes;
+pub use limits::{limits, replaced};
+pub use parts::{Part, Parts};
+pub use server::ServerWait;
+
+use crate::stats::{self, Significance};
+use parts::{LimitShare, TrialFacts};
+use readlab_model::target::device::IoQuota;
+use readlab_record::{Limit, LimitKind, Record, TrialRecord};
+use serde::Serialize;
+
+/// At this share of a limit a reading stops at it.
+const AT_LIMIT: f64 = 0.85;
+
+/// And at this one where its interval and that of the limit overlap.
+const NEAR_LIMIT: f64 = 0.7;
+
+/// Above this share the limit was measured too low, and no share is reported.
+const ABOVE_LIMIT: f64 = Limit::BEYOND;
+
+/// A part of the time that is this large decides.
+const DOMINANT: f64 = 0.5;
+
+/// Another setting must be this many times as fast to count as a remedy.
+const REMEDY: f64 = 1.05;
+
+/// What limits a reading.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Verdict {
+    Device {
+        /// Whether it is busy, and if not, why.
+        pace: Pace,
+    },
+    /// The kernel's copy out of the page cache.
+    Copy,
+    /// Memory: no scan visits its bytes faster.
+    Memory,
+    /// The contender's own code.
+    Processing {
+        /// Another scan of the same method in this record that is faster beyond doubt, the fastest
+        /// of them.
+        lift: Option<Remedy>,
+    },
+    /// Waiting, with an idle processor and an idle device.
+    Latency,
+    /// Its threads, which wait for each other.
+    Lock {
+        /// The same with one thread, which does not wait.
+        alone: Remedy,
+    },
+    /// The scheduler, which gives its processors to others, or none beyond a quota.
+    Scheduler {
+        /// The share of its time for which it waits for a processor.
+        share: f64,
+        /// How many a control group grants, where that is fewer than there are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quota: Option<f64>,
+    },
+    /// The quota of processors of its control groups: it stands still until the next period.
+    ProcessorQuota {
+        /// The share of its quota that it uses, if that is visible.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        used: Option<f64>,
+        /// Time in which the quota was used up, over all processors, as a share of its own.
+        throttled: f64,
+    },
+    /// The quota of reads of its control groups.
+    IoQuota {
+        quota: IoQuota,
+        /// How much of it the reading gets; `None` for a quota of reads per second, for reads are
+        /// not counted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        share: Option<f64>,
+    },
+    /// The device, busy with bytes that were not asked for.
+    ReadAhead {
+        /// So many times the bytes that were asked for come from it.
+        times: f64,
+        /// Whether the file is mapped, rather than read by calls.
+        is_mapped: bool,
+        /// Another reading of the same places that fetches less.
+        remedy: Option<Remedy>,
+    },
+    /// The processors of this machine, over a server that could give more.
+    Processors {
+        /// The share of what it gets of them that it uses, or of its time for which it works or
+        /// waits for one: the greater of the two.
+        share: f64,
+        /// How many a control group grants, where that is fewer than there are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quota: Option<f64>,
+    },
+    /// Waiting for the server that gives the bytes.
+    Server {
+        #[serde(skip_serializing_if = "ServerWait::is_server")]
+        wait: ServerWait,
+    },
+    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
+    /// than it reads.
+    Decoding,
+    /// Page faults on the file's pages.
+    Faults,
+    /// Memory that it makes for each reading.
+    NewMemory {
+        /// A reading of the same contender that uses its memory again.
+        reuse: Option<Remedy>,
+    },
+    /// Finding names and inodes: opening and closing files.
+    Metadata,
+    /// Several parts, none of which decides.
+    Mixed {
+        /// The parts of the time, largest first.
+        shares: Vec<(Part, f64)>,
+    },
+    /// It is faster than what should have limited it: the limit is not known here.
+    BeyondLimit {
+        /// What was measured too low.
+        limit: LimitKind,
+        name: String,
+    },
+    Unknown {
+        why: String,
+    },
+}
+
+/// How a reading that waits for its device uses it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "pace", rename_all = "snake_case")]
+pub enum Pace {
+    /// It is busy.
+    Saturated,
+    /// The requests are too small.
+    SmallBlocks {
+        /// The same depth with larger blocks.
+        remedy: Remedy,
+    },
+    /// Too few requests are in flight.
+    Shallow {
+        /// The same block with more of them in flight.
+        remedy: Remedy,
+    },
+    /// The kernel reads ahead for it, and somebody has set that to less than usual.
+    ReadAhead {
+        /// The setting of the device.
+        bytes: u64,
+    },
+    /// The requests are too small or too few; no pair of trials in this record decides which.
+    TooLittle,
+}
+
+/// Another trial of the same record that is faster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Remedy {
+    pub name: String,
+    /// So many times as fast.
+    pub times: f64,
+}
+
+/// A trial's verdict with its reasons.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// The limit it comes nearest to, of those it cannot do without.
+    pub limit: Option<Limit>,
+    /// Its rate over that limit; `None` where it is higher, but not clearly.
+    pub share_of_limit: Option<f64>,
+    /// What stops it.
+    pub verdict: Verdict,
+    /// How its time divides; `None` without CPU times.
+    pub parts: Option<Parts>,
+    /// The verdict in one sentence with its numbers.
+    pub sentence: String,
+}
+
+/// The verdict on one trial; `None` for a control and for a trial without accepted samples.
+pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Diagnosis> {
+    if trial.trial.is_control() || !trial.is_measured() {
+        return None;
+    }
+    let facts = TrialFacts::from_record(record, limits, trial)?;
+    let verdict = decide(record, trial, &facts);
+    let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
+    Some(Diagnosis {
+        sentence: sentence::write(&verdict, &facts),
+        limit: nearest.map(|near| near.limit.clone()),
+        share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
+        parts: facts.parts,
+        verdict,
+    })
+}
+
+/// The rules, in the order in which they are tried.
+fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
+    if facts.size_bytes == 0 {
+        return Verdict::Unknown { why: "the target has no bytes".to_owned() };
+    }
+    if let Some(quota) =
+        quota::of_processors(record, facts).or_else(|| quota::of_device(record, trial, facts))
+    {
+        return quota;
+    }
+    if facts.fetched_times.is_some()
+        && facts.limit(LimitKind::Device).is_some_and(|near| near.share >= AT_LIMIT)
+    {
+        return Verdict::Device { pace: Pace::Saturated };
+    }
+    if let Some(near) = facts.beyond() {
+        return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
+    }
+    if let Some(verdict) = at_limit(record, trial, facts) {
+        return verdict;
+    }
+    let Some(parts) = facts.parts else {
+        return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
+    };
+    if let Some(verdict) = over_server(record, trial, parts) {
+        return verdict;
+    }
+    if parts.queued >= DOMINANT {
+        return Verdict::Scheduler { share: parts.queued, quota: record.header.machine.quota() };
+    }
+    if let Some(alone) = threads::alone(record, trial, parts) {
+        return Verdict::Lock { alone };
+    }
+    if parts.is_share(parts.waiting, DOMINANT) {
+        return waiting::for_what(record, trial, facts);
+    }
+    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
+    // together.
+    if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
+        // Of many files the copy's rate has opening each in it.
+        let opens = parts.is_share(parts.opens, DOMINANT);
+        return if opens { Verdict::Metadata } else { Verdict::Copy };
+    }
+    let shares = parts.largest_first();
+    let largest = shares.iter().find(|(part, _)| *part != Part::Queued);
+    match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
+        // It takes this share of its time to decode as fast as can be.
+        Some((Part::User, _))
+            if facts.limit(LimitKind::Decoding).is_some_and(|near| near.share >= DOMINANT) =>
+        {
+            Verdict::Decoding
+        }
+        Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
+        Some((Part::Copy, _)) => Verdict::Copy,
+        Some((Part::Faults, _)) => Verdict::Faults,
+        Some((Part::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(record, trial) },
+        // Beyond the copy, the kernel decodes what the file system stores encoded.
+        Some((Part::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
+        Some((Part::Opens, _)) => Verdict::Metadata,
+        _ => Verdict::Mixed { shares },
+    }
+}
+
+/// The verdict on a reading that is near a limit that nothing else can explain.
+fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+    let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
+    let at = |kind| facts.limit(kind).is_some_and(stops);
+    if at(LimitKind::Device) {
+        let saturated =
+            || quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: Pace::Saturated });
+        return Some(read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated));
+    }
+    if at(LimitKind::Link) {
+        return Some(Verdict::Server { wait: ServerWait::Link });
+    }
+    if at(LimitKind::Decoding) {
+        return Some(Verdict::Decoding);
+    }
+    at(LimitKind::Memory).then_some(Verdict::Memory)
+}
+
+/// The verdict on a reading from a server that takes all that it gets of this machine's processors.
+fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Verdict> {
+    record.targets.get(trial.trial.target).filter(|target| target.transport().has_server())?;
+    let machine = &record.header.machine;
+    let used = cpu_time::processors_busy(trial).map_or(0.0, |busy| busy / machine.processors());
+    let share = used.max(1.0 - parts.waiting).min(1.0);
+    if share < AT_LIMIT {
+        return None;
+    }
+    let quota = machine.quota();
+    let own_code = quota.is_none() && parts.user >= DOMINANT;
+    Some(if own_code {
+        Verdict::Processing { lift: lift(record, trial) }
+    } else {
+        Verdict::Processors { share, quota }
+    })
+}
+
+/// The fastest other scan of the same method with the same settings.
+fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
+    let trial = &it.trial;
+    let same = record.trials.iter().filter(|other| {
+        let other_trial = &other.trial;
+        (other_trial.contest(), other_trial.state) == (trial.contest(), trial.state)
+            && (other_trial.contender(), other_trial.method()) == (trial.contender(), trial.method())
+            && other_trial.params == trial.params
+            && other_trial.scan() != trial.scan()
+            && other.is_measured()
+    });
+    best(it, same)
+}
+
+/// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
+fn best<'a>(it: &TrialRecord, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
+    let mine = parts::wall_ns(it)?;
+    let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
+    let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let times = mine / wall_ns.max(1.0);
+    let clear = || {
+        let ratio = stats::ratio(&it.samples, &other.samples);
+        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Faster)
+    };
+    (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })
+}
+
+impl Diagnosis {
+    /// What stops it, in two or three words: `copy 93 %`, `processing`.
+    pub fn stops_at(&self) -> String {
+        sentence::stops_at(self)
+    }
+}

@@ -1,0 +1,75 @@
+//! Quotas of control groups, which look like a busy machine or a slow device: a reading that has
+//! used up its share stands still until the next period.
+
+use super::parts::{TrialFacts, of_turn_ns};
+use super::{AT_LIMIT, DOMINANT, Verdict};
+use readlab_model::target::device::IoQuota;
+use readlab_model::trial::CacheState;
+use readlab_record::{Record, TrialRecord};
+
+/// From this share of a quota on, the quota stops a reading; what it grants after a pause may be
+/// more than it says.
+const AT_QUOTA: f64 = 0.7;
+
+/// Above this share the quota does not hold for what was read.
+const ABOVE_QUOTA: f64 = 1.5;
+
+/// The kernel's reads in order are at least so large on average.
+const IN_ORDER_BYTES: f64 = 65_536.0;
+
+/// A reading was stopped by its quota again and again if that was used up for this share of its
+/// time.
+const STOPPED: f64 = 0.2;
+
+/// How long its threads could have run and had no processor, as the quota of their control groups
+/// was used up; median.
+pub(super) fn throttled_ns(it: &TrialRecord) -> f64 {
+    of_turn_ns(it, |sample| sample.turn.throttled_ns).unwrap_or(0.0)
+}
+
+/// The verdict on a reading that uses all of a quota of processors and is stopped by that again and
+/// again, or that stands still beyond one for most of its time.
+pub(super) fn of_processors(record: &Record, facts: &TrialFacts) -> Option<Verdict> {
+    let quota = record.header.machine.quota();
+    let used = quota.zip(facts.busy).map(|(quota, busy)| busy / quota);
+    let is_used_up = used.is_some_and(|used| used >= AT_LIMIT) && facts.throttled >= STOPPED;
+    let stands_still = facts.throttled_share >= DOMINANT;
+    (is_used_up || stands_still).then_some(Verdict::ProcessorQuota { used, throttled: facts.throttled })
+}
+
+/// The verdict on a cold reading that gets from its device what a quota grants.
+pub(super) fn of_device(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+    let of_the_device = trial.trial.state == CacheState::Cold && facts.cold_above.is_none();
+    let quotas = &record.targets.get(trial.trial.target)?.io_quotas;
+    let near = |quota: &IoQuota| {
+        let share = facts.device_rate? / whole(quota.bytes_per_s?);
+        (AT_QUOTA..=ABOVE_QUOTA).contains(&share).then(|| (quota.clone(), share))
+    };
+    let near = quotas.iter().filter(|_| of_the_device).filter_map(near);
+    let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Verdict::IoQuota { quota, share: Some(share) })
+}
+
+/// The quota of reads per second of a device that a reading waits for. Of places, the reads are
+/// known; otherwise the quota is blamed where reads in order are as large as the quota would make
+/// them, and no share is known.
+pub(super) fn of_reads(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+    let target = record.targets.get(trial.trial.target)?;
+    let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
+    let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
+    let granted = whole(quota.reads_per_s?);
+    let share = match &target.places {
+        Some(places) => {
+            let share = whole(places.reads) * facts.rate / whole(target.size_bytes) / granted;
+            Some(Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?)
+        }
+        None if facts.device_rate? / granted >= IN_ORDER_BYTES => None,
+        None => return None,
+    };
+    Some(Verdict::IoQuota { quota: quota.clone(), share })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+fn whole(bytes: u64) -> f64 {
+    bytes.max(1) as f64
+}

@@ -1,0 +1,52 @@
+//! Read-ahead: bytes that the kernel fetches and nobody asked for, and a kernel that fetches too
+//! little at a time.
+
+use super::faults::reads_by_calls;
+use super::parts::{TrialFacts, median};
+use super::{Pace, Remedy, Verdict, best};
+use readlab_model::meter::Meter;
+use readlab_model::trial::CacheState;
+use readlab_record::{Record, TrialRecord};
+
+/// From this many times the bytes that were asked for, what else was fetched decides.
+const AMPLIFIED: f64 = 2.0;
+
+/// The kernel reads ahead so far unless somebody has set less.
+const USUAL_BYTES: u64 = 128 << 10;
+
+/// The verdict on a cold reading of places for which the device gives many times the bytes that are
+/// read, while it waits for the device.
+pub(super) fn unasked(record: &Record, it: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+    let target = record.targets.get(it.trial.target)?;
+    let places = target.places.as_ref().filter(|_| it.trial.state == CacheState::Cold)?;
+    let asked_bytes = target.size_bytes.saturating_sub(places.repeated_bytes()).max(1);
+    #[expect(clippy::cast_precision_loss, reason = "factors have two digits")]
+    let times = facts.device_bytes? / asked_bytes as f64;
+    (times >= AMPLIFIED).then(|| Verdict::ReadAhead {
+        times,
+        is_mapped: !reads_by_calls(it),
+        remedy: fetching_less(record, it),
+    })
+}
+
+/// The fastest other reading of the same places that fetches at most half.
+fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
+    let ground = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
+    let own = median(it, Meter::DeviceReadBytes)?;
+    let is_less = |other: &&TrialRecord| {
+        ground(other) == ground(it)
+            && !other.trial.is_control()
+            && other.is_measured()
+            && median(other, Meter::DeviceReadBytes).is_some_and(|bytes| bytes > 0.0 && bytes <= own / 2.0)
+    };
+    best(it, record.trials.iter().filter(is_less))
+}
+
+/// The pace of a reading through the page cache, in order, that asks for too little as the kernel
+/// reads ahead for it by a setting of the device that is less than usual.
+pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<Pace> {
+    let target = record.targets.get(it.trial.target)?;
+    let is_whole = target.places.is_none() && target.tree.is_none();
+    let bytes = target.device.as_ref()?.read_ahead_bytes.filter(|_| is_whole)?;
+    (bytes < USUAL_BYTES).then_some(Pace::ReadAhead { bytes })
+}

@@ -1,0 +1,164 @@
+//! Verdicts on cold readings: what the device, a cache above it and the file's extents decide.
+
+use super::*;
+use readlab_model::target::places::{Pattern, PlacesFacts};
+
+#[test]
+fn a_cold_reading_at_the_rate_of_the_device_is_stopped_by_it() {
+    let mut record = machine();
+    let read = cold(&mut record, "rust/read/avx512", cpu(430, 40, 160));
+    assert_eq!(verdict_on(&record, read).stops_at(), "device 93 %");
+}
+
+#[test]
+fn a_device_that_gives_in_bursts_is_one_all_the_same() {
+    // Four fifths of the limit: by its interval, it is the limit.
+    let verdict = |walls_ms: [u64; 5]| {
+        let mut record = machine();
+        let read = cold(&mut record, "rust/read/avx512", from_device(cpu(500, 40, 160)));
+        let samples = &mut record.trials[TrialIndex::new(read)].samples;
+        let timed = |(sample, wall_ms)| Sample { wall_ns: wall_ms * 1_000_000, ..sample };
+        *samples = samples.iter().zip(walls_ms).map(timed).collect();
+        verdict_on(&record, read).stops_at()
+    };
+    assert_eq!(verdict([500; 5]), "too little in flight");
+    assert_eq!(verdict([380, 620, 500, 390, 610]), "device 80 %");
+}
+
+#[test]
+fn small_blocks_and_a_shallow_queue_are_separated_by_what_was_faster() {
+    let mut record = machine();
+    let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
+    let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
+    assert_eq!(pace, Pace::TooLittle);
+    direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(600, 20, 40));
+    let shallow = direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", cpu(1200, 40, 80));
+    assert_eq!(verdict_on(&record, small).stops_at(), "small blocks");
+    assert!(verdict_on(&record, small).sentence.contains("5.0 times"));
+    // Deeper is three times as fast here, larger only twice.
+    assert_eq!(verdict_on(&record, shallow).stops_at(), "shallow depth");
+}
+
+#[test]
+fn waiting_without_device_and_processor_is_latency() {
+    let mut record = machine();
+    let meters = MeterValues { device_bytes: Some(0), ..cpu(5000, 30, 100) };
+    let fuse = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
+    assert_eq!(verdict_on(&record, fuse).verdict, Verdict::Latency);
+    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
+    assert_eq!(verdict_on(&record, warm).verdict, Verdict::Latency);
+}
+
+#[test]
+fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
+    let judged = |fetched: u64, wall_ms| {
+        let mut record = machine();
+        let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
+        record.targets[0].places = Some(PlacesFacts {
+            pattern,
+            block_bytes: 4096,
+            reads: SIZE / 4096,
+            distinct: SIZE / 4096,
+            file_bytes,
+        });
+        let meters = MeterValues { device_bytes: Some(fetched), ..cpu(wall_ms, 40, 160) };
+        let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, meters);
+        let judged = verdict_on(&record, read);
+        (judged.stops_at(), judged.sentence, limits(&record).len())
+    };
+    // Two and a half times the bytes, at nine tenths of the device's rate.
+    let (stops_at, sentence, of_machine) = judged(SIZE * 5 / 2, 1075);
+    assert_eq!(stops_at, "device 93 %", "{sentence}");
+    assert!(sentence.contains("2.33 GB/s is 93 % of the 2.50 GB/s that rust/device"), "{sentence}");
+    assert!(sentence.ends_with("; the kernel fetched 2.5 times the bytes that were asked for"), "{sentence}");
+    // Pieces that are larger than the control's come faster, and say nothing of its blocks.
+    let (stops_at, sentence, limits) = judged(SIZE * 20, 2000);
+    assert_eq!((stops_at.as_str(), limits), ("device", of_machine), "{sentence}");
+    assert!(sentence.contains("10.0 GB/s is more than the 2.50 GB/s that rust/device"), "{sentence}");
+    let (stops_at, sentence, _) = judged(SIZE, 1075);
+    assert_eq!(stops_at, "too little in flight", "{sentence}");
+    assert!(!sentence.contains("fetched"), "{sentence}");
+}
+
+/// A target whose cold readings come from who knows where.
+fn above_a_cache(record: &mut Record) {
+    let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
+    record.targets[0].layers = vec![serde_json::from_str(layer).unwrap()];
+}
+
+#[test]
+fn cold_above_a_cache_is_held_against_no_device() {
+    let mut record = machine();
+    let waits = cold(&mut record, "rust/read/avx512", cpu(420, 40, 80));
+    let past = direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(420, 40, 80));
+    let works = cold(&mut record, "rust/read/scalar", cpu(1000, 900, 90));
+    assert!(matches!(verdict_on(&record, waits).verdict, Verdict::Device { .. }));
+    record.add(Line::Limit(Box::new(limits(&record).pop().unwrap())));
+    above_a_cache(&mut record);
+    assert!(limits(&record).iter().all(|limit| limit.kind != LimitKind::Device), "{:?}", limits(&record));
+    for trial in [waits, past, works] {
+        let judged = verdict_on(&record, trial);
+        assert!(!matches!(judged.verdict, Verdict::Device { .. } | Verdict::Latency), "{judged:?}");
+        assert!(judged.limit.is_none_or(|limit| limit.kind != LimitKind::Device));
+        assert!(
+            judged.sentence.ends_with("for cold is cold above the page cache of /i"),
+            "{}",
+            judged.sentence
+        );
+    }
+    assert!(verdict_on(&record, waits).sentence.contains("waits for what lies below"));
+    assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
+    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
+    assert!(!verdict_on(&record, warm).sentence.contains("cold"));
+}
+
+#[test]
+fn of_many_files_too_few_in_flight_are_told_also_above_a_cache() {
+    let mut record = machine();
+    record.targets[0].tree = Some(TreeFacts { files: 20_000, ..TreeFacts::default() });
+    above_a_cache(&mut record);
+    let alone = cold(&mut record, "rust/read/avx512", cpu(3000, 40, 80));
+    assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
+    cold(&mut record, "rust/files-threads/avx512", cpu(1000, 40, 80));
+    assert_eq!(verdict_on(&record, alone).stops_at(), "shallow depth");
+}
+
+#[test]
+fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
+    let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
+    let meters = MeterValues { device_bytes: Some(200_000_000), ..cpu(1000, 60, 200) };
+    let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
+    direct(&mut record, "rust/direct@buffer_bytes=1048576", cpu(1000, 40, 80));
+    assert!(matches!(verdict_on(&record, read).verdict, Verdict::Unknown { .. }));
+    record.add(Line::Limit(Box::new(Limit {
+        kind: LimitKind::Device,
+        name: "fio".into(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 2_000_000_000,
+        ci95: None,
+        samples: vec![2_000_000_000],
+        how: String::new(),
+    })));
+    let judged = verdict_on(&record, read);
+    assert_eq!(judged.verdict, Verdict::Decoding);
+    assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
+    let said = explain_device_bytes(&record, 0);
+    assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
+    assert!(
+        said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn holes_are_reported_and_a_plain_file_has_no_remark() {
+    let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
+    assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
+    let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
+    cold(&mut plain, "rust/read", cpu(500, 10, 10));
+    assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
+}

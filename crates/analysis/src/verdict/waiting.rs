@@ -1,0 +1,103 @@
+//! What a reading waits for that leaves its processor idle: its device, and how it uses that; a
+//! server; a quota.
+
+use super::parts::TrialFacts;
+use super::{DOMINANT, Pace, Remedy, Verdict, best, quota, read_ahead, server};
+use readlab_model::trial::CacheState;
+use readlab_record::{LimitKind, Record, TrialRecord};
+
+/// What a reading waits for that leaves its processor idle.
+pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
+    let target = record.targets.get(trial.trial.target);
+    if target.is_some_and(|target| target.transport().has_server()) {
+        return Verdict::Server { wait: server::waits_for(record, trial) };
+    }
+    if trial.trial.state == CacheState::Warm {
+        return Verdict::Latency;
+    }
+    if let Some(verdict) = read_ahead::unasked(record, trial, facts) {
+        return verdict;
+    }
+    let is_of_many = target.is_some_and(|target| target.tree.is_some() || target.places.is_some());
+    let shallow = is_of_many.then(|| busier(record, trial)).flatten();
+    let shallow = shallow.map(|remedy| Verdict::Device { pace: Pace::Shallow { remedy } });
+    if facts.cold_above.is_some() {
+        // More in flight helps from wherever the bytes come.
+        let why = "it waits for what lies below its file system".to_owned();
+        return shallow.unwrap_or(Verdict::Unknown { why });
+    }
+    let Some(device_bytes) = facts.device_bytes else {
+        return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
+    };
+    if device_bytes == 0.0 {
+        return Verdict::Latency;
+    }
+    if let Some(shallow) = shallow {
+        return shallow;
+    }
+    if let Some(quota) = quota::of_reads(record, trial, facts) {
+        return quota;
+    }
+    let encoded = facts.is_encoded();
+    match facts.limit(LimitKind::Device) {
+        Some(_) if encoded => Verdict::Decoding,
+        Some(_) => Verdict::Device { pace: pace(record, trial) },
+        // Somebody else works for it: the kernel's threads that decode.
+        None if encoded && facts.device_busy.is_some_and(|busy| busy < DOMINANT) => Verdict::Decoding,
+        None if encoded => {
+            let why = "it waits, and the file is stored encoded: whether for the decoder or for the device cannot be \
+                       told, for such a file cannot be read past the page cache";
+            Verdict::Unknown { why: why.to_owned() }
+        }
+        None => {
+            let why = "it waits, and no reading past the page cache shows what the device does at best";
+            Verdict::Unknown { why: why.to_owned() }
+        }
+    }
+}
+
+/// The fastest other reading of the same files or places for the same work: who waits for single
+/// ones is slower than who has more of them in flight. Of places it is known who has.
+fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
+    let place = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
+    let is_other = |other: &&TrialRecord| {
+        place(other) == place(it) && !other.trial.is_control() && other.trial.index != it.trial.index
+    };
+    let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places.is_some());
+    let is_deeper = |other: &&TrialRecord| !of_places || in_flight(other).1 > in_flight(it).1;
+    best(it, record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()))
+}
+
+/// Why the device is not busy, by the readings past the cache that keep it busier.
+fn pace(record: &Record, it: &TrialRecord) -> Pace {
+    let (block, depth) = in_flight(it);
+    let others = record.trials.iter().filter(|other| {
+        let past_cache = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
+        past_cache && other.is_measured() && other.trial.target == it.trial.target
+    });
+    let faster = |fits: &dyn Fn(u64, u64) -> bool| {
+        let fitting = others.clone().filter(|other| {
+            let (block, depth) = in_flight(other);
+            fits(block, depth)
+        });
+        best(it, fitting)
+    };
+    if !it.trial.bypasses_cache() {
+        return read_ahead::pace(record, it).unwrap_or(Pace::TooLittle);
+    }
+    let larger = faster(&|other_block, other_depth| other_block > block && other_depth == depth);
+    let deeper = faster(&|other_block, other_depth| other_block == block && other_depth > depth);
+    match (larger, deeper) {
+        (Some(larger), Some(deeper)) if deeper.times > larger.times => Pace::Shallow { remedy: deeper },
+        (Some(remedy), _) => Pace::SmallBlocks { remedy },
+        (None, Some(remedy)) => Pace::Shallow { remedy },
+        (None, None) => Pace::TooLittle,
+    }
+}
+
+/// Bytes of one request, and requests in flight.
+fn in_flight(it: &TrialRecord) -> (u64, u64) {
+    let param = |name| it.trial.params.0.get(name).copied();
+    let block = param("buffer_bytes").unwrap_or(0) * param("buffers").unwrap_or(1);
+    (block, param("depth").unwrap_or(1) * param("threads").unwrap_or(1))
+}

@@ -1,0 +1,96 @@
+//! The bounds of a claim: the values between which a number must be for the claim to hold.
+
+use readlab_analysis::stats::Interval;
+use serde::Serialize;
+
+/// The lowest and the highest value for which a claim holds; at least one is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Lowest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// Highest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+/// Where a number is, as far as its interval shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// The whole interval is within the bounds.
+    Inside,
+    /// The whole interval is beyond a bound.
+    Outside,
+    /// The interval holds a bound, so that both are possible.
+    Straddling,
+}
+
+impl Bounds {
+    /// More than 1: for orders.
+    pub(super) const ABOVE_ONE: Bounds = Bounds { at_least: Some(1.0), at_most: None };
+
+    fn low(&self) -> f64 {
+        self.at_least.unwrap_or(f64::NEG_INFINITY)
+    }
+
+    fn high(&self) -> f64 {
+        self.at_most.unwrap_or(f64::INFINITY)
+    }
+
+    /// Where a number with an interval is. An interval that ends on a bound holds it: a tie
+    /// confirms nothing.
+    pub(super) fn position(&self, ends: Interval) -> Position {
+        if ends.high < self.low() || ends.low > self.high() {
+            Position::Outside
+        } else if ends.low > self.low() && ends.high < self.high() {
+            Position::Inside
+        } else {
+            Position::Straddling
+        }
+    }
+
+    /// How far beyond a bound a number is, with its whole interval; below 0 where it is not.
+    pub(super) fn distance(&self, ends: Interval) -> f64 {
+        (self.low() - ends.high).max(ends.low - self.high())
+    }
+
+    /// Where a published number is of which no interval is known. A ratio of exactly 1 is a tie.
+    pub(super) fn position_alone(&self, value: f64) -> Position {
+        let is_tie = [self.at_least, self.at_most].contains(&Some(1.0)) && (value - 1.0).abs() < 1e-9;
+        if is_tie {
+            Position::Straddling
+        } else if (self.low()..=self.high()).contains(&value) {
+            Position::Inside
+        } else {
+            Position::Outside
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_is_neither_inside_nor_outside() {
+        let between = Bounds { at_least: Some(7.0), at_most: Some(10.0) };
+        for (low, high, position) in [
+            (7.1, 9.9, Position::Inside),
+            (7.0, 9.9, Position::Straddling),
+            (6.0, 8.0, Position::Straddling),
+            (9.0, 11.0, Position::Straddling),
+            (5.0, 12.0, Position::Straddling),
+            (5.0, 6.9, Position::Outside),
+            (10.1, 12.0, Position::Outside),
+        ] {
+            assert_eq!(between.position(Interval { low, high }), position, "{low} to {high}");
+        }
+        let faster = Bounds::ABOVE_ONE;
+        assert_eq!(faster.position_alone(1.0), Position::Straddling);
+        assert_eq!(
+            (faster.position_alone(1.01), faster.position_alone(0.99)),
+            (Position::Inside, Position::Outside)
+        );
+        assert_eq!(between.position_alone(7.0), Position::Inside);
+    }
+}

@@ -1,0 +1,235 @@
+//! The figures of one side: a machine of a published table, or a record. A quantity of a claim is
+//! looked up here.
+
+use super::claim::Quantity;
+use super::metric::Metric;
+use super::operand::Operand;
+use super::{answer::Estimate, sweep};
+use readlab_analysis::compare::{Case, Center, Figure, Measure, SHEET_FACT, Side};
+use readlab_analysis::stats::Interval;
+use readlab_analysis::verdict;
+use readlab_model::trial::{CacheState, Transport};
+use readlab_record::{LimitKind, LimitUnit, Record, RunKind};
+use readlab_suite::published;
+use std::fmt;
+
+/// The trial that means what the drive does at best: its data sheet in a publication, the control
+/// of the device in a record.
+pub(super) const THE_DRIVE: &str = "the drive";
+
+/// The fact that holds how many bytes a published file took on its drive: a cold reading fetches as
+/// many.
+const STORED_FACT: &str = "stored_bytes";
+
+/// The name of the side that is a record.
+pub const HERE: &str = "here";
+
+/// What one side knows.
+#[derive(Debug, Clone)]
+pub(super) struct Dataset<'a> {
+    side: Side,
+    /// `None` for a published table.
+    record: Option<&'a Record>,
+}
+
+/// Why a side does not know a quantity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum MissingFigure {
+    /// No trial of the record has this name.
+    Absent(String),
+    /// No published case has this name.
+    NotPublished(String),
+    /// It has no accepted reading.
+    Unmeasured {
+        trial: String,
+        /// What became of it, and why.
+        why: String,
+    },
+    /// The number was not taken, for this reason.
+    NoNumber(String),
+}
+
+impl fmt::Display for MissingFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingFigure::Absent(trial) => write!(f, "{trial} did not take part"),
+            MissingFigure::NotPublished(trial) => write!(f, "its tables do not have {trial}"),
+            MissingFigure::Unmeasured { trial, why } => write!(f, "{trial} has no reading: {why}"),
+            MissingFigure::NoNumber(why) => f.write_str(why),
+        }
+    }
+}
+
+impl<'a> Dataset<'a> {
+    /// The machines of a publication; none where the name is unknown.
+    pub(super) fn published(name: &str) -> Vec<Dataset<'static>> {
+        let sides = published::sides(name).unwrap_or_default();
+        sides.into_iter().map(|side| Dataset { side, record: None }).collect()
+    }
+
+    pub(super) fn of_record(record: &'a Record) -> Dataset<'a> {
+        let side = Side::of_record(record, HERE, "");
+        Dataset { side, record: Some(record) }
+    }
+
+    pub(super) fn is_record(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// The machine, or `here`.
+    pub(super) fn name(&self) -> &str {
+        &self.side.name
+    }
+
+    #[cfg(test)]
+    pub(super) fn cases(&self) -> &[Case] {
+        &self.side.cases
+    }
+
+    /// A fact of the machine that is a number.
+    pub(super) fn fact(&self, name: &str) -> Option<f64> {
+        self.side.facts.get(name)?.as_f64()
+    }
+
+    /// A fact of the machine that is a word.
+    pub(super) fn fact_words(&self, name: &str) -> Option<&str> {
+        self.side.facts.get(name)?.as_str()
+    }
+
+    pub(super) fn operand(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+        match self.record {
+            _ if quantity.trial == THE_DRIVE => self.drive(),
+            None => self.of_table(quantity),
+            Some(record) if record.header.kind == RunKind::Sweep => sweep::operand(record, quantity),
+            Some(_) => self.of_trials(quantity),
+        }
+    }
+
+    /// The size of what a trial reads.
+    pub(super) fn size_bytes(&self, quantity: &Quantity) -> Option<u64> {
+        self.case(quantity).ok()?.key.size_bytes
+    }
+
+    fn drive(&self) -> Result<Operand, MissingFigure> {
+        let Some(record) = self.record else {
+            let sheet = self.fact(SHEET_FACT).map(Operand::exact);
+            return sheet
+                .ok_or_else(|| MissingFigure::NoNumber("no data sheet of the drive is known".to_owned()));
+        };
+        let limits = verdict::limits(record);
+        let of_device = |kind, unit| (kind, unit) == (LimitKind::Device, LimitUnit::BytesPerSecond);
+        let best = limits.iter().filter(|it| of_device(it.kind, it.unit)).max_by_key(|it| it.value);
+        let limit =
+            best.ok_or_else(|| MissingFigure::NoNumber("no control measured the drive".to_owned()))?;
+        #[expect(clippy::cast_precision_loss, reason = "a rate of three digits")]
+        let float = |value: u64| value as f64;
+        let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
+        Ok(Operand::Single(Estimate { value: float(limit.value), ci95: ends }))
+    }
+
+    fn of_table(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+        let metric = quantity.published_metric.unwrap_or(quantity.metric);
+        if quantity.sizes.is_some() && quantity.published_metric.is_none() {
+            return Err(MissingFigure::NoNumber("its tables do not list single sizes".to_owned()));
+        }
+        let case = self.case(quantity)?;
+        let not_published =
+            || MissingFigure::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
+        let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
+        let stored = || stored().map(|bytes| Operand::Single(Estimate::alone(bytes)));
+        number(case, metric).or_else(stored).ok_or_else(not_published)
+    }
+
+    fn of_trials(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+        let case = self.case(quantity)?;
+        if let Some(outcome) = &case.unmeasured {
+            let why = format!("{}: {}", outcome.word(), outcome.reason().unwrap_or("no reading stands"));
+            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
+        }
+        if case.figures.is_empty() {
+            let why = "the run ended before its first one".to_owned();
+            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
+        }
+        let lack = || {
+            MissingFigure::NoNumber(format!(
+                "{} of {} was not metered",
+                quantity.metric.name(),
+                quantity.trial
+            ))
+        };
+        number(case, quantity.metric).ok_or_else(lack)
+    }
+
+    /// The case of a quantity. One name may be a label, a file's and a server's trial, cold and
+    /// warm: a label comes before a trial's name, a file before a server, cold before warm, and
+    /// what was measured before all that was not.
+    fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
+        let is_meant = |case: &&Case| {
+            let state = self.record.is_none() || quantity.state.is_none() || case.key.state == quantity.state;
+            state && case.names.contains(&quantity.trial)
+        };
+        let found = self.side.cases.iter().filter(is_meant).min_by_key(|case| {
+            let over = case.key.over.unwrap_or_default() == Transport::Http;
+            let warm = case.key.state == Some(CacheState::Warm);
+            (case.figures.is_empty(), case.name != quantity.trial, over, warm)
+        });
+        found.ok_or_else(|| match (self.record, quantity.state) {
+            (None, _) => MissingFigure::NotPublished(quantity.trial.clone()),
+            (Some(_), Some(state)) => MissingFigure::Absent(format!("{} ({state})", quantity.trial)),
+            (Some(_), None) => MissingFigure::Absent(quantity.trial.clone()),
+        })
+    }
+}
+
+fn number(case: &Case, metric: Metric) -> Option<Operand> {
+    let measure = match metric {
+        Metric::Of(measure) => measure,
+        Metric::Size => return size(case),
+        Metric::FixedCost => Measure::Fixed,
+    };
+    let figure = case.figures.get(&measure)?;
+    Some(match figure {
+        Figure::Value { value, .. } => {
+            Operand::Single(Estimate { value: *value, ci95: figure.located(Center::Median).ci95 })
+        }
+        Figure::Samples(observations) => Operand::Readings {
+            group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
+            observations: observations.clone(),
+        },
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
+fn size(case: &Case) -> Option<Operand> {
+    let bytes = case.key.size_bytes? as f64 * case.key.readers.unwrap_or(1) as f64;
+    Some(Operand::exact(bytes))
+}
+
+/// Time per byte in nanoseconds from a rate.
+pub(super) fn ns_per_byte(rate: f64) -> f64 {
+    1e9 / rate.max(f64::MIN_POSITIVE)
+}
+
+/// The rate of the same trial.
+pub(super) fn rate_of(quantity: &Quantity) -> Quantity {
+    Quantity { metric: Metric::Of(Measure::Rate), ..quantity.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_size_of_a_published_file_is_what_the_device_was_read_for() {
+        let mut figures = Dataset::published("newlines").swap_remove(0);
+        figures.side.facts.insert(STORED_FACT.to_owned(), 5_300_000_000_u64.into());
+        let number = |metric| {
+            let (trial, published_metric) = ("Mmap".to_owned(), None);
+            let quantity = Quantity { trial, metric, published_metric, state: None, sizes: None };
+            figures.operand(&quantity).map(|operand| operand.estimate().value)
+        };
+        assert_eq!(number(Metric::Of(Measure::Device)), Ok(5.3e9));
+        assert_eq!(number(Metric::Size), Ok(22e9));
+        assert!(number(Metric::Of(Measure::Peak)).is_err());
+    }
+}

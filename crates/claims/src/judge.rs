@@ -1,0 +1,269 @@
+//! The judgement of claims, by the publication's own figures and by a record.
+//!
+//! A claim about several pairs or machines does not hold as soon as one number is clearly beyond a
+//! bound, and holds only if all numbers are clearly within. Clearly means with the whole 95 %
+//! interval. A published number without an interval is taken as it is; a number of a record without
+//! one shows nothing.
+
+use super::answer::{Answer, Estimate, Found, Shown, Verdict};
+use super::bounds::{Bounds, Position};
+use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
+use super::figures::{Dataset, MissingFigure};
+use super::metric::Metric;
+use super::operand::Operand;
+use super::{machines, order};
+use readlab_analysis::compare::Measure;
+use readlab_analysis::stats::Interval;
+use readlab_record::Record;
+
+/// The claims of one publication with their answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedClaims {
+    pub name: String,
+    /// The publication.
+    pub source: String,
+    /// The claims, in the order of their file.
+    pub claims: Vec<JudgedClaim>,
+}
+
+/// A claim with its answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedClaim {
+    pub claim: Claim,
+    /// By the publication's own figures.
+    pub own: Answer,
+    /// By a record; `None` without one.
+    pub here: Option<Answer>,
+}
+
+/// Judges every claim of a file, by a record too where there is one.
+pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
+    let published = file.published.as_deref().map(Dataset::published).unwrap_or_default();
+    let here = record.map(Dataset::of_record);
+    let claim = |claim: &Claim| JudgedClaim {
+        claim: claim.clone(),
+        own: if published.is_empty() {
+            Answer::untold("no table of it is known here")
+        } else {
+            own(claim, &published)
+        },
+        here: here.as_ref().map(|here| by_record(claim, &published, here)),
+    };
+    JudgedClaims {
+        name: file.name.clone(),
+        source: file.source.clone(),
+        claims: file.claims.iter().map(claim).collect(),
+    }
+}
+
+fn own(claim: &Claim, published: &[Dataset]) -> Answer {
+    match &claim.expression {
+        Expression::Order(all) => order::rising(published, all),
+        Expression::SameOrder(all) => order::same_on_all(published, all),
+        Expression::Machines { trials, of, to, .. } => {
+            match (machines::named(published, of), machines::named(published, to)) {
+                (Some(of), Some(to)) => machines::compare(of, to, trials, &claim.bounds),
+                (None, _) => machines::unknown(of),
+                (_, None) => machines::unknown(to),
+            }
+        }
+        Expression::Slope { of, over, .. } => machines::slope(published, of, over, &claim.bounds),
+        numbers => of_numbers(numbers, claim.bounds, published),
+    }
+}
+
+fn by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
+    let record = std::slice::from_ref(here);
+    match &claim.expression {
+        Expression::Order(all) => order::rising(record, all),
+        Expression::SameOrder(all) => order::same_here(published.first(), here, all),
+        Expression::Machines { trials, to, same, .. } => match machines::named(published, to) {
+            Some(to) => match same.as_ref().and_then(|fact| machines::differing(here, to, fact)) {
+                Some(why) => Answer::untold(why),
+                None => machines::compare(here, to, trials, &claim.bounds),
+            },
+            None => machines::unknown(to),
+        },
+        Expression::Slope { of, over, within } => machines::beside_line(published, here, of, over, *within),
+        numbers => match memory_of_another_size(numbers, published, here) {
+            Some(lack) => Answer::untold(lack.to_string()),
+            None => of_numbers(numbers, claim.bounds, record),
+        },
+    }
+}
+
+/// Whether a claim is about memory and the record's files have another size than the published:
+/// what a program needs beside the file then makes another share of the memory.
+fn memory_of_another_size(
+    expression: &Expression,
+    published: &[Dataset],
+    here: &Dataset,
+) -> Option<MissingFigure> {
+    let quantities = expression.quantities().into_iter();
+    let mut of_memory = quantities.filter(|it| it.metric == Metric::Of(Measure::Peak));
+    of_memory.find_map(|it| machines::alike(here, published.first()?, it).err())
+}
+
+/// The judgement of numbers that each side has alone.
+fn of_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
+    let tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
+    match expression {
+        Expression::Ratio { pairs, form } => {
+            let tally = of_pairs(tally, pairs, sides, Operand::over);
+            match form {
+                RatioForm::Times => tally.answer(Shown::Times),
+                RatioForm::Share => tally.answer(Shown::Shares),
+            }
+        }
+        Expression::Difference(pairs) => {
+            let unit = pairs.first().map(|pair| pair.of.metric.unit());
+            let tally = of_pairs(tally, pairs, sides, Operand::less);
+            unit.map_or_else(|| Answer::untold("no pair"), |unit| tally.answer(machines::in_unit(unit)))
+        }
+        Expression::Value(all) => {
+            let unit = all.first().map(|it| it.metric.unit());
+            let tally = of_values(tally, all, sides);
+            unit.map_or_else(|| Answer::untold("no trial"), |unit| tally.answer(machines::in_unit(unit)))
+        }
+        _ => Answer::untold("it is about several machines"),
+    }
+}
+
+fn of_pairs(
+    mut tally: Tally,
+    pairs: &[Pair],
+    sides: &[Dataset],
+    combine: fn(&Operand, &Operand) -> Estimate,
+) -> Tally {
+    for pair in pairs {
+        let name = if pair.of.trial == pair.to.trial {
+            pair.of.trial.clone()
+        } else {
+            format!("{} / {}", pair.of.trial, pair.to.trial)
+        };
+        tally.take_sides(&name, sides, |side| {
+            if !side.is_record() && pair.of.state != pair.to.state {
+                return Err(MissingFigure::NoNumber("its tables are of one state of the cache".to_owned()));
+            }
+            Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))
+        });
+    }
+    tally
+}
+
+fn of_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally {
+    for quantity in all {
+        tally.take_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
+    }
+    tally
+}
+
+/// Numbers with where they are, while a claim is judged.
+#[derive(Debug)]
+pub(super) struct Tally {
+    bounds: Bounds,
+    is_record: bool,
+    found: Vec<Found>,
+    outside: usize,
+    /// The one that is farthest beyond a bound, with its distance.
+    beyond: Option<(f64, Found)>,
+    straddling: usize,
+    without_interval: usize,
+    lacks: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn new(bounds: Bounds, is_record: bool) -> Tally {
+        Tally {
+            bounds,
+            is_record,
+            found: Vec::new(),
+            outside: 0,
+            beyond: None,
+            straddling: 0,
+            without_interval: 0,
+            lacks: Vec::new(),
+        }
+    }
+
+    /// Takes a number in from each side that knows it. It lacks where none does.
+    fn take_sides(
+        &mut self,
+        trials: &str,
+        sides: &[Dataset],
+        number: impl Fn(&Dataset) -> Result<Estimate, MissingFigure>,
+    ) {
+        let mut lack = None;
+        let before = self.found.len();
+        for side in sides {
+            match number(side) {
+                Ok(estimate) => self.take(trials, side.name(), Ok(estimate)),
+                Err(why) => lack = lack.or(Some(why)),
+            }
+        }
+        if let Some(why) = lack.filter(|_| self.found.len() == before) {
+            self.take(trials, "", Err(why));
+        }
+    }
+
+    /// Takes a number in, or why there is none.
+    pub(super) fn take(&mut self, trials: &str, side: &str, number: Result<Estimate, MissingFigure>) {
+        let estimate = match number {
+            Ok(estimate) => estimate,
+            Err(lack) => {
+                let why = lack.to_string();
+                if !self.lacks.contains(&why) {
+                    self.lacks.push(why);
+                }
+                return;
+            }
+        };
+        let position = match estimate.ci95 {
+            Some(ends) => self.bounds.position(ends),
+            None if self.is_record => Position::Straddling,
+            None => self.bounds.position_alone(estimate.value),
+        };
+        let is_bare = estimate.ci95.is_none() && position == Position::Straddling;
+        self.without_interval += usize::from(is_bare);
+        let found = Found { trials: trials.to_owned(), side: side.to_owned(), estimate };
+        if position == Position::Outside {
+            self.outside += 1;
+            let ends = estimate.ci95.unwrap_or(Interval { low: estimate.value, high: estimate.value });
+            let distance = self.bounds.distance(ends);
+            if self.beyond.as_ref().is_none_or(|(farthest, _)| distance > *farthest) {
+                self.beyond = Some((distance, found.clone()));
+            }
+        }
+        self.straddling += usize::from(position == Position::Straddling);
+        self.found.push(found);
+    }
+
+    /// The answer, with what was found in this form.
+    pub(super) fn answer(self, shown: impl FnOnce(Vec<Found>) -> Shown) -> Answer {
+        let verdict = self.verdict();
+        let beyond = self.beyond.map(|(_, found)| found).filter(|_| self.found.len() > 1);
+        let shown = if self.found.is_empty() { Shown::Nothing } else { shown(self.found) };
+        Answer { shown, verdict, beyond }
+    }
+
+    fn verdict(&self) -> Verdict {
+        if self.outside > 0 {
+            return Verdict::DoesNotHold;
+        }
+        if let Some(why) = self.lacks.first() {
+            let more = self.lacks.len() - 1;
+            let more = if more == 0 { String::new() } else { format!("; {more} more") };
+            return Verdict::CannotBeTold(format!("{why}{more}"));
+        }
+        let all = self.found.len();
+        if self.straddling == 0 && all > 0 {
+            return Verdict::Holds;
+        }
+        Verdict::CannotBeTold(match self.without_interval {
+            0 if all == 1 => "the interval holds a bound of the claim".to_owned(),
+            0 => format!("{} of {all} intervals hold a bound of the claim", self.straddling),
+            _ if self.is_record => "too few readings for an interval".to_owned(),
+            _ => "the figures tie".to_owned(),
+        })
+    }
+}

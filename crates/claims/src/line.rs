@@ -1,0 +1,358 @@
+//! The lines of a claims file as TOML holds them, with their places, so that an error names the
+//! line. Which fields belong to which kind of expression is a table.
+
+use super::bounds::Bounds;
+use super::claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
+use super::metric::Metric;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use serde::Deserialize;
+use std::ops::RangeInclusive;
+use toml::Spanned;
+
+/// What is wrong in a claims file, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ParseError {
+    /// The byte at which it is.
+    pub(super) at: usize,
+    /// What is wrong, and what was expected.
+    pub(super) cause: String,
+}
+
+/// A whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileLines {
+    name: String,
+    source: String,
+    published: Option<String>,
+    suite: Option<String>,
+    #[serde(default)]
+    sweep: bool,
+    state: Option<CacheState>,
+    #[serde(rename = "claim")]
+    claims: Vec<ClaimLines>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimLines {
+    says: String,
+    #[serde(rename = "where")]
+    place: String,
+    question: Option<String>,
+    kind: Spanned<Kind>,
+    metric: Option<Spanned<Metric>>,
+    to_metric: Option<Spanned<Metric>>,
+    published_metric: Option<Spanned<Metric>>,
+    state: Option<Spanned<CacheState>>,
+    to_state: Option<Spanned<CacheState>>,
+    sizes: Option<Spanned<String>>,
+    pairs: Option<Spanned<Vec<PairLine>>>,
+    trials: Option<Spanned<Vec<String>>>,
+    of: Option<Spanned<String>>,
+    to: Option<Spanned<String>>,
+    same: Option<Spanned<String>>,
+    over: Option<Spanned<String>>,
+    within: Option<Spanned<f64>>,
+    at_least: Option<Spanned<f64>>,
+    at_most: Option<Spanned<f64>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairLine {
+    of: OneOrMany,
+    to: String,
+}
+
+/// One trial, or several that make a pair each.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// A kind of expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Ratio,
+    Share,
+    Difference,
+    Value,
+    Order,
+    SameOrder,
+    Machines,
+    Slope,
+}
+
+/// The fields of one kind, beside those of every claim.
+struct KindFields {
+    kind: Kind,
+    word: &'static str,
+    needs: &'static [&'static str],
+    takes: &'static [&'static str],
+    has_bounds: bool,
+}
+
+const KINDS: [KindFields; 8] = [
+    KindFields {
+        kind: Kind::Ratio,
+        word: "ratio",
+        needs: &["pairs"],
+        takes: &["metric", "to_metric", "published_metric", "state", "to_state", "sizes"],
+        has_bounds: true,
+    },
+    KindFields {
+        kind: Kind::Share,
+        word: "share",
+        needs: &["trials", "metric", "to_metric"],
+        takes: &["published_metric", "state", "sizes"],
+        has_bounds: true,
+    },
+    KindFields {
+        kind: Kind::Difference,
+        word: "difference",
+        needs: &["pairs"],
+        takes: &["metric", "state", "to_state"],
+        has_bounds: true,
+    },
+    KindFields {
+        kind: Kind::Value,
+        word: "value",
+        needs: &["trials", "metric"],
+        takes: &["published_metric", "state", "sizes"],
+        has_bounds: true,
+    },
+    KindFields {
+        kind: Kind::Order,
+        word: "order",
+        needs: &["trials"],
+        takes: &["metric", "state"],
+        has_bounds: false,
+    },
+    KindFields {
+        kind: Kind::SameOrder,
+        word: "same_order",
+        needs: &["trials"],
+        takes: &["metric", "state"],
+        has_bounds: false,
+    },
+    KindFields {
+        kind: Kind::Machines,
+        word: "machines",
+        needs: &["trials", "of", "to"],
+        takes: &["metric", "state", "same"],
+        has_bounds: true,
+    },
+    KindFields {
+        kind: Kind::Slope,
+        word: "slope",
+        needs: &["trials", "over", "within"],
+        takes: &["state"],
+        has_bounds: true,
+    },
+];
+
+impl OneOrMany {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let names = match self {
+            OneOrMany::One(name) => std::slice::from_ref(name),
+            OneOrMany::Many(names) => names.as_slice(),
+        };
+        names.iter().map(String::as_str)
+    }
+}
+
+impl FileLines {
+    /// The claims, if every expression is one.
+    pub(super) fn claims(self) -> Result<ClaimsFile, ParseError> {
+        let FileLines { name, source, published, suite, sweep, state, claims } = self;
+        let claims = claims.into_iter().map(|lines| lines.claim(state)).collect::<Result<_, _>>()?;
+        let answered_by = match (suite, sweep) {
+            (Some(suite), _) => AnsweredBy::Suite(suite),
+            (None, true) => AnsweredBy::Sweep,
+            (None, false) => AnsweredBy::Anything,
+        };
+        Ok(ClaimsFile { name, source, published, answered_by, claims })
+    }
+}
+
+impl ClaimLines {
+    fn claim(self, state: Option<CacheState>) -> Result<Claim, ParseError> {
+        self.check_fields()?;
+        let bounds = self.bounds()?;
+        let expression = self.expression(state)?;
+        Ok(Claim { says: self.says, place: self.place, question: self.question, expression, bounds })
+    }
+
+    /// The fields that are there and belong to some kinds only, with their places.
+    fn present(&self) -> Vec<(&'static str, usize)> {
+        fn at<T>(name: &'static str, field: Option<&Spanned<T>>) -> Option<(&'static str, usize)> {
+            field.map(|it| (name, it.span().start))
+        }
+        let all = [
+            at("metric", self.metric.as_ref()),
+            at("to_metric", self.to_metric.as_ref()),
+            at("published_metric", self.published_metric.as_ref()),
+            at("state", self.state.as_ref()),
+            at("to_state", self.to_state.as_ref()),
+            at("sizes", self.sizes.as_ref()),
+            at("pairs", self.pairs.as_ref()),
+            at("trials", self.trials.as_ref()),
+            at("of", self.of.as_ref()),
+            at("to", self.to.as_ref()),
+            at("same", self.same.as_ref()),
+            at("over", self.over.as_ref()),
+            at("within", self.within.as_ref()),
+            at("at_least", self.at_least.as_ref()),
+            at("at_most", self.at_most.as_ref()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    fn check_fields(&self) -> Result<(), ParseError> {
+        let kind = *self.kind.get_ref();
+        let fields = KINDS.iter().find(|it| it.kind == kind).expect("every kind is in the table");
+        let present = self.present();
+        for field in fields.needs {
+            if !present.iter().any(|(name, _)| name == field) {
+                let (word, expected) = (fields.word, fields.needs.join(", "));
+                return Err(self.wrong_kind(format!("kind '{word}' has no '{field}', expected {expected}")));
+            }
+        }
+        let bounds: &[&str] = if fields.has_bounds { &["at_least", "at_most"] } else { &[] };
+        let belongs =
+            |name: &&str| [fields.needs, fields.takes, bounds].iter().any(|names| names.contains(name));
+        if let Some((name, at)) = present.iter().find(|(name, _)| !belongs(name)) {
+            let known: Vec<&str> = [fields.needs, fields.takes, bounds].concat();
+            let cause =
+                format!("'{name}' does not belong to kind '{}', expected {}", fields.word, known.join(", "));
+            return Err(ParseError { at: *at, cause });
+        }
+        if fields.has_bounds && self.at_least.is_none() && self.at_most.is_none() {
+            let word = fields.word;
+            return Err(self.wrong_kind(format!("kind '{word}' has no bound, expected at_least or at_most")));
+        }
+        Ok(())
+    }
+
+    fn wrong_kind(&self, cause: String) -> ParseError {
+        ParseError { at: self.kind.span().start, cause }
+    }
+
+    fn bounds(&self) -> Result<Bounds, ParseError> {
+        let value = |bound: &Option<Spanned<f64>>| bound.as_ref().map(|it| *it.get_ref());
+        let bounds = Bounds { at_least: value(&self.at_least), at_most: value(&self.at_most) };
+        for bound in [&self.at_least, &self.at_most].into_iter().flatten() {
+            if !bound.get_ref().is_finite() {
+                return Err(wrong(bound, "expected a finite number".to_owned()));
+            }
+        }
+        match (&self.at_most, bounds.at_least, bounds.at_most) {
+            (Some(place), Some(low), Some(high)) if low > high => {
+                Err(wrong(place, format!("at_most {high} is below at_least {low}, expected a higher number")))
+            }
+            _ => Ok(bounds),
+        }
+    }
+
+    fn expression(&self, state: Option<CacheState>) -> Result<Expression, ParseError> {
+        Ok(match self.kind.get_ref() {
+            Kind::Ratio => Expression::Ratio { pairs: self.pairs(state)?, form: RatioForm::Times },
+            Kind::Share => Expression::Ratio { pairs: self.shares(state)?, form: RatioForm::Share },
+            Kind::Difference => Expression::Difference(self.pairs(state)?),
+            Kind::Value => Expression::Value(self.trials(state, 1)?),
+            Kind::Order => Expression::Order(self.trials(state, 2)?),
+            Kind::SameOrder => Expression::SameOrder(self.trials(state, 2)?),
+            Kind::Machines => Expression::Machines {
+                trials: self.trials(state, 1)?,
+                of: text(self.of.as_ref()),
+                to: text(self.to.as_ref()),
+                same: self.same.as_ref().map(|it| it.get_ref().clone()),
+            },
+            Kind::Slope => Expression::Slope {
+                of: self.trials(state, 1)?.swap_remove(0),
+                over: text(self.over.as_ref()),
+                within: self.within()?,
+            },
+        })
+    }
+
+    fn within(&self) -> Result<f64, ParseError> {
+        match &self.within {
+            Some(within) if *within.get_ref() > 1.0 && within.get_ref().is_finite() => Ok(*within.get_ref()),
+            Some(within) => Err(wrong(within, "expected a factor above 1".to_owned())),
+            None => Ok(f64::INFINITY),
+        }
+    }
+
+    fn quantity(&self, trial: &str, state: Option<CacheState>) -> Result<Quantity, ParseError> {
+        Ok(Quantity {
+            trial: trial.to_owned(),
+            metric: self.metric.as_ref().map_or(Metric::WALL, |it| *it.get_ref()),
+            published_metric: self.published_metric.as_ref().map(|it| *it.get_ref()),
+            state: self.state.as_ref().map(|it| *it.get_ref()).or(state),
+            sizes: self.sizes.as_ref().map(sizes).transpose()?,
+        })
+    }
+
+    fn trials(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, ParseError> {
+        let Some(trials) = &self.trials else { return Ok(Vec::new()) };
+        if trials.get_ref().len() < least {
+            return Err(wrong(trials, format!("expected {least} trials or more")));
+        }
+        trials.get_ref().iter().map(|trial| self.quantity(trial, state)).collect()
+    }
+
+    /// Only the first of a pair is of the sizes: the second is what a part is held against.
+    fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
+        let Some(pairs) = &self.pairs else { return Ok(Vec::new()) };
+        if pairs.get_ref().is_empty() {
+            return Err(wrong(pairs, "expected pairs such as { of = \"…\", to = \"…\" }".to_owned()));
+        }
+        let pair = |of: &str, to: &str| {
+            let of = self.quantity(of, state)?;
+            let to = Quantity {
+                trial: to.to_owned(),
+                metric: self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref()),
+                published_metric: None,
+                state: self.to_state.as_ref().map(|it| *it.get_ref()).or(of.state),
+                sizes: None,
+            };
+            Ok(Pair { of, to })
+        };
+        let all = pairs.get_ref().iter().flat_map(|line| line.of.names().map(|of| pair(of, &line.to)));
+        all.collect()
+    }
+
+    /// Two numbers of the same trial.
+    fn shares(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
+        let share = |of: Quantity| {
+            let metric = self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref());
+            let to = Quantity { metric, published_metric: None, ..of.clone() };
+            Pair { of, to }
+        };
+        Ok(self.trials(state, 1)?.into_iter().map(share).collect())
+    }
+}
+
+fn wrong<T>(field: &Spanned<T>, cause: String) -> ParseError {
+    ParseError { at: field.span().start, cause }
+}
+
+fn text(field: Option<&Spanned<String>>) -> String {
+    field.map(|it| it.get_ref().clone()).unwrap_or_default()
+}
+
+/// `100kB..1MB`, both ends included.
+fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, ParseError> {
+    let range = text.get_ref().split_once("..").and_then(|(low, high)| {
+        let (low, high): (Bytes, Bytes) = (low.parse().ok()?, high.parse().ok()?);
+        (low <= high).then_some(low.0..=high.0)
+    });
+    range
+        .ok_or_else(|| wrong(text, format!("'{}' is no range of sizes, expected 100kB..1MB", text.get_ref())))
+}

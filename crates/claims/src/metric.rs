@@ -1,0 +1,82 @@
+//! The metrics of claims: those that are compared, and three that only claims need.
+
+use readlab_analysis::compare::{Measure, Unit};
+use serde::Deserialize;
+use std::str::FromStr;
+
+/// One number of a trial or of a series of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Metric {
+    /// A number that records and publications hold.
+    Of(Measure),
+    /// The size of what is read, in bytes.
+    Size,
+    /// Time at size 0 of the straight line through time on size, in nanoseconds.
+    FixedCost,
+}
+
+const SIZE: &str = "size";
+const FIXED_COST: &str = "fixed";
+
+impl Metric {
+    /// Wall time, which is meant where nothing is said.
+    pub const WALL: Metric = Metric::Of(Measure::Wall);
+
+    /// The word used in claims files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Metric::Of(measure) => measure.word(),
+            Metric::Size => SIZE,
+            Metric::FixedCost => FIXED_COST,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Of(Measure::Wall) => "wall time",
+            Metric::Of(Measure::Cpu) => "CPU time",
+            Metric::Of(Measure::Peak) => "peak of memory",
+            Metric::Of(Measure::Device) => "bytes from the device",
+            Metric::Of(Measure::Slope) => "rate by the slope",
+            Metric::Of(Measure::Most) => "highest rate",
+            Metric::Of(measure) => measure.word(),
+            Metric::Size => SIZE,
+            Metric::FixedCost => "fixed cost",
+        }
+    }
+
+    /// What its numbers count.
+    pub fn unit(self) -> Unit {
+        match self {
+            Metric::Of(measure) => measure.unit(),
+            Metric::Size => Unit::Bytes,
+            Metric::FixedCost => Unit::Nanoseconds,
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Metric, String> {
+        match word {
+            SIZE => Ok(Metric::Size),
+            FIXED_COST => Ok(Metric::FixedCost),
+            _ => word.parse().map(Metric::Of).map_err(|_| {
+                let measures = <Measure as clap::ValueEnum>::value_variants().iter().map(|it| it.word());
+                let known: Vec<&str> = measures.chain([SIZE, FIXED_COST]).collect();
+                format!("unknown metric '{word}', expected one of {}", known.join(", "))
+            }),
+        }
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Metric, String> {
+        word.parse()
+    }
+}

@@ -1,0 +1,99 @@
+//! The quantities of a sweep: numbers of a series of files, over all sizes or some, and of the
+//! straight line through time on size.
+
+use super::answer::Estimate;
+use super::claim::Quantity;
+use super::figures::MissingFigure;
+use super::metric::Metric;
+use super::operand::Operand;
+use readlab_analysis::compare::Measure;
+use readlab_analysis::stats::{self, Interval, LeastSquares, Observation};
+use readlab_model::units::Bytes;
+use readlab_record::{Point, Record, SweepSeries};
+use std::ops::RangeInclusive;
+
+/// What publications call plain writing, and the method of reading that comes first.
+const WRITE: &str = "write";
+const READ: &str = "read";
+
+/// The numbers of a quantity in the record of a sweep.
+pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
+    let swept = record.swept();
+    let series =
+        find(&swept, &quantity.trial).ok_or_else(|| MissingFigure::Absent(quantity.trial.clone()))?;
+    match quantity.metric {
+        Metric::Of(Measure::Slope) => line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line),
+        Metric::FixedCost => line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line),
+        Metric::Of(Measure::Most) => most(series).ok_or_else(no_line),
+        metric => readings(series, metric, quantity.sizes.as_ref()),
+    }
+}
+
+fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
+    match name {
+        WRITE => swept.iter().find(|it| it.is_write),
+        READ => swept.iter().find(|it| !it.is_write),
+        _ => swept.iter().find(|it| it.name == name || it.name.split('@').next() == Some(name)),
+    }
+}
+
+fn no_line() -> MissingFigure {
+    MissingFigure::NoNumber("no line goes through the files: sizes are too few".to_owned())
+}
+
+fn line(series: &SweepSeries) -> Option<LeastSquares> {
+    stats::least_squares(&series.times())
+}
+
+/// The inverse of the slope; `None` where time does not grow with size.
+fn rate_by_slope(fit: &LeastSquares) -> Option<Operand> {
+    let slope = fit.line.slope;
+    let ends = fit.slope_ci95.filter(|ends| ends.low > 0.0);
+    let ci95 = ends.map(|ends| Interval { low: 1.0 / ends.high, high: 1.0 / ends.low });
+    (slope > 0.0).then(|| Operand::Single(Estimate { value: 1.0 / slope, ci95 }))
+}
+
+/// Time at size 0, in nanoseconds.
+fn fixed_cost(fit: &LeastSquares) -> Operand {
+    let ci95 = fit.intercept_ci95.map(|ends| Interval { low: ends.low * 1e9, high: ends.high * 1e9 });
+    Operand::Single(Estimate { value: fit.line.intercept * 1e9, ci95 })
+}
+
+fn most(series: &SweepSeries) -> Option<Operand> {
+    let most = series.points.iter().map(Point::rate).reduce(f64::max)?;
+    Some(Operand::Single(Estimate::alone(most)))
+}
+
+/// One number for each file. Files are the rounds: two numbers of one file belong together.
+fn readings(
+    series: &SweepSeries,
+    metric: Metric,
+    sizes: Option<&RangeInclusive<u64>>,
+) -> Result<Operand, MissingFigure> {
+    let is_meant = |point: &Point| sizes.is_none_or(|sizes| sizes.contains(&point.size_bytes));
+    let files = (0..).zip(&series.points).filter(|(_, point)| is_meant(point));
+    let files: Vec<(u32, &Point)> = files.filter(|(_, point)| point.size_bytes > 0).collect();
+    if let Some(sizes) = sizes.filter(|_| files.is_empty()) {
+        let (low, high) = (Bytes(*sizes.start()), Bytes(*sizes.end()));
+        return Err(MissingFigure::NoNumber(format!("no file has a size from {low} to {high}")));
+    }
+    let observation = |(nth, point): (u32, &Point)| {
+        Some(Observation { value: number(point, metric)?, fill: nth, round: nth })
+    };
+    let observations: Vec<Observation> = files.into_iter().filter_map(observation).collect();
+    if observations.is_empty() {
+        return Err(MissingFigure::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
+    }
+    Ok(Operand::Readings { group: series.name.clone(), observations })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn number(point: &Point, metric: Metric) -> Option<f64> {
+    match metric {
+        Metric::Size => Some(point.size_bytes as f64),
+        Metric::Of(Measure::Wall) => Some(point.wall_ns as f64),
+        Metric::Of(Measure::Rate) => Some(point.rate()),
+        Metric::Of(Measure::Device) => Some(point.device_read_bytes? as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! Records of suites made for a claim: the numbers of its trials are computed from its expression
+//! and its bounds.
+
+use super::super::figures::{Dataset, THE_DRIVE, rate_of};
+use super::super::machines;
+use super::super::*;
+use readlab_analysis::compare::Measure;
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
+use readlab_protocol::Cache;
+use readlab_record::{
+    CommandRules, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Start, Trial, testing,
+};
+use std::collections::BTreeMap;
+
+/// What a record shows of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Script {
+    Holds,
+    Fails,
+    /// Numbers scatter around a bound.
+    Noisy,
+    /// As [`Script::Holds`], with two readings of each trial.
+    TwoRounds,
+}
+
+/// The size that the publication on byte streams reads.
+const SIZE_BYTES: u64 = 134_217_728;
+
+const GHZ: f64 = 4.3;
+
+/// One trial in one state.
+type Place = (String, CacheState);
+
+/// The numbers of the trials.
+#[derive(Debug, Default)]
+struct Numbers(BTreeMap<Place, BTreeMap<Metric, f64>>);
+
+fn place(quantity: &Quantity) -> Place {
+    (quantity.trial.clone(), quantity.state.unwrap_or(CacheState::Warm))
+}
+
+impl Numbers {
+    fn get(&self, of: &Quantity) -> Option<f64> {
+        if of.metric == Metric::Size {
+            return Some(SIZE_BYTES as f64);
+        }
+        self.0.get(&place(of))?.get(&of.metric).copied()
+    }
+
+    fn set(&mut self, of: &Quantity, value: f64) {
+        self.0.entry(place(of)).or_default().insert(of.metric, value);
+    }
+
+    /// Gives both of a pair a number; one may have its own already.
+    fn relate(&mut self, pair: &Pair, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
+        match (self.get(&pair.of), self.get(&pair.to)) {
+            (Some(of), None) => self.set(&pair.to, down(of)),
+            (_, to) => {
+                let to = to.unwrap_or(1e9);
+                self.set(&pair.to, to);
+                self.set(&pair.of, up(to));
+            }
+        }
+    }
+}
+
+/// A number for which a claim with these bounds is as the script says.
+pub(super) fn target(bounds: &Bounds, script: Script) -> f64 {
+    match (script, bounds.at_least, bounds.at_most) {
+        (Script::Holds | Script::TwoRounds, Some(low), Some(high)) => f64::midpoint(low, high),
+        (Script::Holds | Script::TwoRounds, Some(low), None) => low * 1.5,
+        (Script::Holds | Script::TwoRounds, None, Some(high)) => high * 0.5,
+        (Script::Fails, _, Some(high)) => high * 2.0,
+        (Script::Fails, Some(low), None) => low * 0.5,
+        (Script::Noisy, Some(bound), _) | (Script::Noisy, None, Some(bound)) => bound,
+        (_, None, None) => 1.0,
+    }
+}
+
+fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
+    let mut numbers = Numbers::default();
+    let value = target(&claim.bounds, script);
+    let published = || Dataset::published(file.published.as_deref().unwrap());
+    match &claim.expression {
+        Expression::Ratio { pairs, .. } => {
+            pairs.iter().for_each(|pair| numbers.relate(pair, |to| to * value, |of| of / value));
+        }
+        Expression::Difference(pairs) => {
+            pairs.iter().for_each(|pair| numbers.relate(pair, |to| to + value, |of| of - value));
+        }
+        Expression::Value(all) => all.iter().for_each(|it| numbers.set(it, value)),
+        Expression::Order(all) => {
+            for (nth, it) in (0..).zip(all) {
+                numbers.set(it, 1e9 * step(script).powi(nth));
+            }
+        }
+        Expression::SameOrder(all) => {
+            for it in all {
+                let own = published()[0].operand(it).unwrap().estimate().value;
+                numbers.set(
+                    it,
+                    if script == Script::Noisy { 1e9 } else { 1e9 * (own / 1e9).powf(step(script).ln()) },
+                );
+            }
+        }
+        Expression::Machines { trials, to, .. } => {
+            for it in trials {
+                let own = machines::named(&published(), to).unwrap().operand(it).unwrap().estimate().value;
+                numbers.set(it, own * value);
+            }
+        }
+        Expression::Slope { of, over, within } => {
+            let line = machines::line(&published(), of, over).unwrap().line;
+            let off = match script {
+                Script::Holds | Script::TwoRounds => 1.0,
+                Script::Fails => within * 2.0,
+                Script::Noisy => *within,
+            };
+            numbers.set(&rate_of(of), 1e9 / (line.at(GHZ) * off));
+        }
+    }
+    numbers
+}
+
+/// The factor from one trial of an order to the next.
+fn step(script: Script) -> f64 {
+    match script {
+        Script::Holds | Script::TwoRounds => 1.5,
+        Script::Fails => 1.0 / 1.5,
+        Script::Noisy => 1.0,
+    }
+}
+
+/// A record with the numbers that a claim needs.
+pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record {
+    let mut header = Header { kind: RunKind::Suite, ..testing::header() };
+    header.machine.max_turbo_ghz = Some(GHZ);
+    header.machine.cpu = Some("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz".into());
+    let mut record = Record::new(header);
+    record.add(testing::sized(0, SIZE_BYTES));
+    // Only what a claim compares scatters: else pairs would cancel it out.
+    let subjects: Vec<Place> = match &claim.expression {
+        Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
+            pairs.iter().map(|pair| place(&pair.of)).collect()
+        }
+        other => other.quantities().into_iter().map(place).collect(),
+    };
+    for (index, (place, metrics)) in numbers(file, claim, script).0.into_iter().enumerate() {
+        let rounds = if script == Script::TwoRounds { 2 } else { 12 };
+        if place.0 == THE_DRIVE {
+            record.add(Line::Limit(Box::new(limit(metrics[&Metric::Of(Measure::Rate)]))));
+            continue;
+        }
+        let trial = trial(index, &place);
+        let bytes = SIZE_BYTES * trial.readers();
+        record.add(Line::Trial(Box::new(trial)));
+        let noise = if script == Script::Noisy && subjects.contains(&place) { 0.2 } else { 0.001 };
+        for round in 0..rounds {
+            let turned = (round as usize + index * (1 + usize::from(round % 3 == 0))).is_multiple_of(2);
+            let factor = if turned { 1.0 + noise } else { 1.0 / (1.0 + noise) };
+            record.add(Line::Sample(Box::new(Sample {
+                trial: TrialIndex::new(index),
+                round,
+                fill: round,
+                ..sample(bytes, &metrics, factor)
+            })));
+        }
+        testing::outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+fn trial(index: usize, (name, state): &Place) -> Trial {
+    let named = name.parse::<TrialId>().ok().filter(|_| !name.contains(' '));
+    let label = named.is_none().then(|| name.clone());
+    let id = named.unwrap_or_else(|| format!("any/trial-{index}").parse().unwrap());
+    Trial {
+        index: TrialIndex::new(index),
+        label,
+        params: id.params.clone(),
+        id,
+        target: 0,
+        work: Work::Sum,
+        state: *state,
+        cache: Cache::Through,
+        decodes: None,
+        start: Start::Kept,
+        command: CommandRules::default(),
+    }
+}
+
+/// A reading of so many bytes.
+fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
+    let number = |measure| metrics.get(&Metric::Of(measure)).map(|value| value * factor);
+    let whole = |value: f64| value.round() as u64;
+    let of_rate = number(Measure::Rate).map(|rate| bytes as f64 * 1e9 / rate);
+    Sample {
+        turn_readings: 1,
+        // Where the share of a time is what scatters, the time itself does not.
+        wall_ns: match (of_rate, metrics.get(&Metric::WALL), metrics.len()) {
+            (Some(wall), ..) => whole(wall),
+            (None, Some(wall), 1) => whole(wall * factor),
+            (None, Some(wall), _) => whole(*wall),
+            (None, None, _) => 1_000_000_000,
+        },
+        cpu_user_ns: number(Measure::Cpu).map(whole),
+        cpu_system_ns: Some(0),
+        peak_rss_bytes: number(Measure::Peak).map(whole),
+        device_read_bytes: number(Measure::Device).map(whole),
+        ..Sample::default()
+    }
+}
+
+fn limit(rate: f64) -> Limit {
+    Limit {
+        kind: LimitKind::Device,
+        name: "fio".into(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: rate as u64,
+        ci95: Some([rate as u64, rate as u64]),
+        samples: Vec::new(),
+        how: String::new(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Records of sweeps made for a claim: files of many sizes whose times come from a few numbers.
+
+use super::scripted::Script;
+use crate::Claim;
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_protocol::Cache;
+use readlab_record::{Header, Line, Outcome, Record, RunKind, WriteTimes, WriteWay, testing};
+
+/// How files are read or written.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// Bytes per second of large files.
+    rate: f64,
+    fixed_ns: f64,
+    /// How many times the rate files of 100 kB to 1 MB have.
+    band: f64,
+    /// How many times the rate files of 2 MB to 500 MB have.
+    middle: f64,
+    /// By what share a file of 2 GB is slower than its size says.
+    curve: f64,
+    /// By what share times scatter.
+    noise: f64,
+    /// The share of the band that comes from the device, and by what share that scatters.
+    device: f64,
+    device_noise: f64,
+}
+
+const EVEN: Times = Times {
+    rate: 3e9,
+    fixed_ns: 0.0,
+    band: 1.0,
+    middle: 1.0,
+    curve: 0.0,
+    noise: 1e-4,
+    device: 1.0,
+    device_noise: 0.0,
+};
+
+/// Reads, writes, and reads past the page cache.
+#[derive(Debug, Clone, Copy)]
+struct Sweep {
+    read: Times,
+    write: Times,
+    direct: Times,
+}
+
+fn reads(read: Times) -> Sweep {
+    Sweep { read, write: EVEN, direct: EVEN }
+}
+
+fn writes(write: Times) -> Sweep {
+    Sweep { read: EVEN, write, direct: EVEN }
+}
+
+/// What makes a claim hold, what does not, and what shows neither.
+struct Scripts {
+    claim: &'static str,
+    holds: Sweep,
+    fails: Sweep,
+    noisy: Sweep,
+}
+
+fn scripts() -> Vec<Scripts> {
+    let line = |claim, of: fn(Times) -> Sweep, holds, fails, noisy| Scripts {
+        claim,
+        holds: of(holds),
+        fails: of(fails),
+        noisy: of(noisy),
+    };
+    let rate = |rate| Times { rate, ..EVEN };
+    let fixed = |fixed_ns| Times { fixed_ns, ..EVEN };
+    let band = |band| Times { band, ..EVEN };
+    let device = |device| Times { device, ..EVEN };
+    let noisy = |times, noise| Times { noise, ..times };
+    let unsure = |device| Times { device, device_noise: 0.2, ..EVEN };
+    let curved = Times { curve: 0.5, ..EVEN };
+    let steep = Times { middle: 3.0, ..EVEN };
+    vec![
+        line("the newer machine reads", reads, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
+        line("the newer machine does not write", writes, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
+        line("reading a file has a fixed", reads, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line("writing a file has a fixed", writes, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line(
+            "the rate by the slope and the median rate agree for reads",
+            reads,
+            EVEN,
+            fixed(3e6),
+            noisy(EVEN, 0.3),
+        ),
+        line(
+            "the rate by the slope and the median rate agree for writes",
+            writes,
+            EVEN,
+            fixed(3e6),
+            noisy(EVEN, 0.3),
+        ),
+        line("files of 100 kB", reads, band(3.0), EVEN, noisy(band(2.0), 0.2)),
+        line("files of 2 MB", reads, EVEN, steep, noisy(EVEN, 0.4)),
+        line("writes have no such band", writes, EVEN, band(3.0), noisy(band(1.25), 0.2)),
+        line("a cache", reads, device(0.2), EVEN, unsure(0.5)),
+        line("the drive", reads, EVEN, device(0.5), unsure(0.95)),
+        line("the line", reads, curved, fixed(1e7), noisy(EVEN, 0.05)),
+        line(
+            "the disk",
+            |direct| Sweep { read: EVEN, write: EVEN, direct },
+            EVEN,
+            rate(9e9),
+            noisy(rate(3.3e9), 0.3),
+        ),
+    ]
+}
+
+const SIZES: [u64; 14] = [
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    20_000_000,
+    100_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+];
+const REPEATS: usize = 5;
+
+/// The record of a script for a claim on sizes.
+pub(super) fn record(claim: &Claim, script: Script) -> Record {
+    let scripts = scripts();
+    let found = scripts.iter().find(|it| claim.says.starts_with(it.claim));
+    let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.says));
+    let sweep = match script {
+        Script::Holds | Script::TwoRounds => it.holds,
+        Script::Fails => it.fails,
+        Script::Noisy => it.noisy,
+    };
+    let mut record = Record::new(Header { kind: RunKind::Sweep, ..testing::header() });
+    for nth in 0..SIZES.len() * REPEATS {
+        add_file(&mut record, nth, sweep);
+    }
+    record
+}
+
+fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
+    let size_bytes = SIZES[nth % SIZES.len()];
+    record.add(testing::sized(nth, size_bytes));
+    let times = WriteTimes { write_ns: sweep.write.wall_ns(nth, size_bytes), sync_ns: None };
+    record.add(Line::Write { target: nth, how: WriteWay::Plain, times });
+    for (method, name, times) in
+        [(0, "rust/read@buffer=1MiB", sweep.read), (1, "rust/direct@buffer=1MiB", sweep.direct)]
+    {
+        let index = 2 * nth + method;
+        let Line::Trial(mut trial) = testing::trial(index, name, CacheState::Cold, Cache::Through) else {
+            unreachable!("a trial is a line of a trial")
+        };
+        trial.target = nth;
+        record.add(Line::Trial(trial));
+        let sample = Sample {
+            trial: TrialIndex::new(index),
+            turn_readings: 1,
+            wall_ns: times.wall_ns(nth, size_bytes),
+            device_read_bytes: Some(times.device_bytes(nth, size_bytes)),
+            ..Sample::default()
+        };
+        record.add(Line::Sample(Box::new(sample)));
+        testing::outcome(record, index, Outcome::Measured);
+    }
+}
+
+impl Times {
+    fn wall_ns(&self, nth: usize, size_bytes: u64) -> u64 {
+        let size = size_bytes as f64;
+        let factor = match size_bytes {
+            100_000..=1_000_000 => self.band,
+            2_000_000..=500_000_000 => self.middle,
+            _ => 1.0,
+        };
+        let even = size * 1e9 / (self.rate * factor) * (1.0 + self.curve * size / 2e9);
+        ((even + self.fixed_ns) * scatter(nth, self.noise)).round() as u64
+    }
+
+    fn device_bytes(&self, nth: usize, size_bytes: u64) -> u64 {
+        let is_band = (100_000..=1_000_000).contains(&size_bytes);
+        let share = if is_band { self.device * scatter(nth, self.device_noise) } else { 1.0 };
+        (size_bytes as f64 * share) as u64
+    }
+}
+
+/// Up and down, not in step with the sizes.
+fn scatter(nth: usize, noise: f64) -> f64 {
+    if (nth + nth / SIZES.len()).is_multiple_of(2) { 1.0 + noise } else { 1.0 / (1.0 + noise) }
+}

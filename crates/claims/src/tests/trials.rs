@@ -1,0 +1,61 @@
+//! The trials that claims name: each is a published case, a trial of the suite that answers the
+//! claim, or a series of a sweep. A misspelled one would make its claim silent for ever.
+
+use super::super::figures::{Dataset, MissingFigure, THE_DRIVE};
+use super::*;
+use readlab_suite::Suite;
+
+#[test]
+fn every_trial_of_a_claim_is_in_the_suite_that_answers_it() {
+    for file in files() {
+        let AnsweredBy::Suite(name) = &file.answered_by else { continue };
+        let suite = Suite::find(name).unwrap();
+        let is_there = |trial: &str| {
+            trial == THE_DRIVE
+                || suite.entries.iter().any(|it| it.label.as_deref() == Some(trial) || it.trial == trial)
+                || suite.entries.iter().any(|it| it.published.as_deref() == Some(trial))
+        };
+        for claim in &file.claims {
+            for quantity in claim.expression.quantities() {
+                assert!(is_there(&quantity.trial), "{name} has no trial {}", quantity.trial);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_published_case_is_in_some_claim() {
+    for file in files() {
+        let machines = Dataset::published(file.published.as_deref().unwrap());
+        assert!(!machines.is_empty(), "{}", file.name);
+        let quantities: Vec<&Quantity> =
+            file.claims.iter().flat_map(|claim| claim.expression.quantities()).collect();
+        for case in machines.iter().flat_map(Dataset::cases) {
+            let is_named = |it: &&Quantity| case.names.contains(&it.trial);
+            assert!(quantities.iter().any(is_named), "{}: no claim is about {}", file.name, case.name);
+        }
+    }
+}
+
+#[test]
+fn machines_that_claims_name_are_published() {
+    for file in files() {
+        let machines = Dataset::published(file.published.as_deref().unwrap());
+        for claim in &file.claims {
+            if let Expression::Machines { of, to, .. } = &claim.expression {
+                for name in [of, to] {
+                    assert!(machines.iter().any(|it| it.name() == name), "{name}");
+                }
+            }
+        }
+    }
+    let nothing = Quantity {
+        trial: "no such".into(),
+        metric: Metric::WALL,
+        published_metric: None,
+        state: None,
+        sizes: None,
+    };
+    let machine = &Dataset::published("newlines")[0];
+    assert_eq!(machine.operand(&nothing), Err(MissingFigure::NotPublished("no such".into())));
+}

@@ -1,0 +1,370 @@
+//! What ranks must have in common, compared before anything is measured: the program, the
+//! contenders, the plan, and the bytes that are read. The run is refused if they differ, and who
+//! differs is named.
+
+use super::job::{Job, JobError};
+use readlab_model::trial::Answer;
+use readlab_record::{Fleet, Rank, Receipt, Share, Witness, joint_answer};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a rank says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankFacts {
+    pub host: String,
+    /// The name of the kernel's time since its start; ranks with the same one share a kernel.
+    pub boot: Option<String>,
+    /// Digest of readlab's program.
+    pub program: String,
+    pub contenders: Vec<Receipt>,
+    /// The trials that are planned, by name, with the digest of all that is decided about each.
+    pub plan: Vec<(String, String)>,
+    /// Whether trials are read by different numbers of ranks, which must bring as many bytes each.
+    pub is_scaled: bool,
+    pub file: RankFileFacts,
+}
+
+impl RankFacts {
+    /// The same without the names of its host and its file.
+    pub fn hidden(self, rank: u32) -> RankFacts {
+        let file = RankFileFacts { path: format!("file {rank}"), ..self.file };
+        RankFacts { host: format!("host {rank}"), file, ..self }
+    }
+}
+
+/// What a rank says of its file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankFileFacts {
+    pub path: String,
+    /// Where in the file its part begins; `None` where all of it is read.
+    pub start_bytes: Option<u64>,
+    pub whole: WholeFile,
+    pub size_bytes: u64,
+    pub digest: Option<String>,
+    /// The right answers about it.
+    pub answers: Answers,
+    /// The least that a cold reading of them fetches from the device, where that is known.
+    pub device_bytes: Option<u64>,
+    /// Device and inode, by which ranks that share a kernel know whether they share its pages.
+    pub inode: Option<(u64, u64)>,
+}
+
+/// A whole file, which ranks may read in parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WholeFile {
+    pub bytes: u64,
+    /// Digest of places all over it.
+    pub places: String,
+}
+
+/// What the rank on the server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessFacts {
+    pub host: String,
+    /// The path of the file there.
+    pub path: String,
+    pub whole: WholeFile,
+}
+
+/// What a rank says before all agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RankStatement {
+    Reader(Box<RankFacts>),
+    /// The one on the server.
+    Witness(WitnessFacts),
+}
+
+/// What was compared and found to agree.
+#[derive(Debug, Serialize, Deserialize)]
+struct Compared {
+    share: Share,
+    library: String,
+    readers: Vec<RankFacts>,
+    witness: Option<WitnessFacts>,
+}
+
+/// What rank 0 demands of the others.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms<'a> {
+    /// What of the file each rank reads.
+    pub share: Share,
+    /// The fleet whose run goes on, if it is no new one.
+    pub before: Option<&'a Fleet>,
+}
+
+/// The right answers about a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// About its bytes.
+    pub plain: Answer,
+    /// About what comes out of it, where trials decode it.
+    pub decoded: Option<Answer>,
+}
+
+/// The fleet, and what all its ranks are to answer together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agreement {
+    /// The ranks.
+    pub fleet: Fleet,
+    /// The right answers of each rank.
+    pub answers: Vec<Answers>,
+    /// The page caches that several ranks share.
+    pub shared: Vec<SharedCache>,
+}
+
+impl Agreement {
+    /// The same without the names of the server and its file.
+    pub fn hidden_witness(mut self) -> Agreement {
+        let hidden = |_| Witness { host: "the server".to_owned(), path: "file".to_owned() };
+        self.fleet.witness = self.fleet.witness.map(hidden);
+        self
+    }
+
+    /// The right answers of the first ranks together, so many of them; of any others too if all
+    /// read the same.
+    pub fn answers_of(&self, ranks: usize) -> Answers {
+        let first = || self.answers.iter().take(ranks);
+        let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
+        Answers {
+            plain: joint_answer(first().map(|it| it.plain)),
+            decoded: decoded.map(|all| joint_answer(all.into_iter())),
+        }
+    }
+}
+
+/// A page cache that several ranks share: what one of them brings into it, the others do not fetch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedCache {
+    pub ranks: Vec<usize>,
+    /// The least that a cold reading fetches from the device, for all of them together.
+    pub device_bytes: Option<u64>,
+}
+
+/// Compares what all ranks say. A rank that could not get so far says why instead. The terms of
+/// rank 0 hold for all.
+pub fn agree(
+    job: &Job,
+    terms: Terms,
+    own: Result<RankStatement, String>,
+) -> Result<Result<Agreement, String>, JobError> {
+    let all = job.gather(&own)?;
+    let found = all.map(|all| compared(terms, job.library(), all));
+    let found: Result<Compared, String> = job.broadcast(found.as_ref())?;
+    Ok(found.map(|Compared { share, library, readers, witness }| {
+        let answers = readers.iter().map(|it| it.file.answers).collect();
+        let ranks = ranks(&readers);
+        let shared = shared(share, &readers, &ranks);
+        let witness = witness.as_ref().map(WitnessFacts::shown);
+        Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
+    }))
+}
+
+/// What all ranks say, or the first difference from rank 0, with the host that has it.
+fn compared(
+    terms: Terms,
+    library: &str,
+    all: Vec<Result<RankStatement, String>>,
+) -> Result<Compared, String> {
+    let share = terms.share;
+    let several = all.len() > 1;
+    let (mut readers, mut witness) = (Vec::<RankFacts>::new(), None);
+    for (rank, it) in all.into_iter().enumerate() {
+        match it.map_err(|reason| if several { format!("rank {rank}: {reason}") } else { reason })? {
+            RankStatement::Reader(reader) => readers.push(*reader),
+            RankStatement::Witness(it) => witness = Some(it),
+        }
+    }
+    let first = &readers[0];
+    for (rank, it) in readers.iter().enumerate().skip(1) {
+        if let Some(what) = difference(share, first, it) {
+            return Err(format!("{} (rank {rank}) differs from {} (rank 0): {what}", it.host, first.host));
+        }
+    }
+    if let Some(it) = witness.as_ref().filter(|it| it.whole != first.file.whole || share == Share::Own) {
+        let WitnessFacts { host, path, .. } = it;
+        return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
+    }
+    let now = (ranks(&readers), witness.as_ref().map(WitnessFacts::shown));
+    if let Some(what) = terms.before.and_then(|before| before.change(&now.0, now.1.as_ref())) {
+        return Err(format!("{what}: begin anew"));
+    }
+    Ok(Compared { share, library: library.to_owned(), readers, witness })
+}
+
+impl WitnessFacts {
+    fn shown(&self) -> Witness {
+        Witness { host: self.host.clone(), path: self.path.clone() }
+    }
+}
+
+/// What differs, if anything does.
+fn difference(share: Share, first: &RankFacts, other: &RankFacts) -> Option<String> {
+    if first.program != other.program {
+        return Some("another program of readlab".to_owned());
+    }
+    let of = |it: &RankFacts| it.contenders.iter().map(shown).collect::<Vec<_>>();
+    let (theirs, ours) = (of(other), of(first));
+    if let Some(contender) = only_in(&theirs, &ours).or_else(|| only_in(&ours, &theirs)) {
+        return Some(format!("the contender {contender}"));
+    }
+    if let Some((trial, _)) = only_in(&other.plan, &first.plan).or_else(|| only_in(&first.plan, &other.plan))
+    {
+        return Some(format!("the trial {trial} is planned otherwise, as where processors differ"));
+    }
+    let (theirs, ours) = (&other.file, &first.file);
+    if share == Share::Own && first.is_scaled && ours.size_bytes != theirs.size_bytes {
+        let (theirs, ours) = (theirs.size_bytes, ours.size_bytes);
+        return Some(format!(
+            "{theirs} bytes instead of {ours}: where ranks read by turns, files have one size"
+        ));
+    }
+    if share == Share::Split {
+        let other = format!("{} has other bytes, or another size, than {}", theirs.path, ours.path);
+        return (theirs.whole != ours.whole).then_some(other);
+    }
+    let is_same = ours.digest == theirs.digest && ours.size_bytes == theirs.size_bytes;
+    (share == Share::Same && !is_same).then(|| {
+        format!(
+            "{} has {} bytes, {} has {}, or other content",
+            theirs.path, theirs.size_bytes, ours.path, ours.size_bytes
+        )
+    })
+}
+
+fn only_in<'a, T: PartialEq>(some: &'a [T], others: &[T]) -> Option<&'a T> {
+    some.iter().find(|it| !others.contains(it))
+}
+
+fn shown(receipt: &Receipt) -> String {
+    format!("{} {} ({})", receipt.contender, receipt.version, receipt.runtime)
+}
+
+fn ranks(all: &[RankFacts]) -> Vec<Rank> {
+    let mut caches = BTreeMap::new();
+    let mut rank = |it: &RankFacts| {
+        let next = u32::try_from(caches.len()).unwrap_or(u32::MAX);
+        let cache = *caches.entry((it.boot.clone(), it.file.inode)).or_insert(next);
+        let RankFileFacts { path, start_bytes, size_bytes, digest, .. } = it.file.clone();
+        Rank { host: it.host.clone(), path, start_bytes, size_bytes, digest, cache }
+    };
+    all.iter().map(&mut rank).collect()
+}
+
+fn shared(share: Share, all: &[RankFacts], ranks: &[Rank]) -> Vec<SharedCache> {
+    let device_bytes = |ranks: &[usize]| {
+        let mut each = ranks.iter().map(|&rank| all[rank].file.device_bytes);
+        // What all of them read is fetched once.
+        if share == Share::Split { each.sum() } else { each.next().flatten() }
+    };
+    let mut by_cache = BTreeMap::<u32, Vec<usize>>::new();
+    for (number, rank) in ranks.iter().enumerate() {
+        by_cache.entry(rank.cache).or_default().push(number);
+    }
+    let several = by_cache.into_values().filter(|ranks| ranks.len() > 1);
+    several.map(|ranks| SharedCache { device_bytes: device_bytes(&ranks), ranks }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credentials(host: &str) -> RankFacts {
+        RankFacts {
+            host: host.to_owned(),
+            boot: Some("boot".to_owned()),
+            program: "p".to_owned(),
+            contenders: Vec::new(),
+            plan: vec![("rust/read".to_owned(), "1".to_owned())],
+            is_scaled: false,
+            file: RankFileFacts {
+                path: "f".to_owned(),
+                start_bytes: None,
+                whole: WholeFile { bytes: 5, places: "p".to_owned() },
+                size_bytes: 5,
+                digest: Some("d".to_owned()),
+                answers: Answers::default(),
+                device_bytes: Some(5),
+                inode: Some((1, 2)),
+            },
+        }
+    }
+
+    fn told(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
+        let mut other = credentials("b");
+        change(&mut other);
+        all_told(share, [Ok(credentials("a")), Ok(other)])
+    }
+
+    fn all_told<const N: usize>(share: Share, all: [Result<RankFacts, String>; N]) -> Result<(), String> {
+        let told = all.map(|it| it.map(|it| RankStatement::Reader(Box::new(it))));
+        compared(Terms { share, before: None }, "MPI", told.into()).map(drop)
+    }
+
+    #[test]
+    fn who_differs_is_named_and_by_what() {
+        assert_eq!(told(Share::Same, |_| {}), Ok(()));
+        let program = told(Share::Same, |it| it.program = "q".to_owned()).unwrap_err();
+        assert_eq!(program, "b (rank 1) differs from a (rank 0): another program of readlab");
+        let plan = told(Share::Same, |it| it.plan[0].1 = "2".to_owned()).unwrap_err();
+        assert!(plan.contains("the trial rust/read is planned otherwise"), "{plan}");
+        let receipt = Receipt {
+            contender: "java".to_owned(),
+            version: "1".to_owned(),
+            runtime: "JDK 21".to_owned(),
+            language: None,
+        };
+        let contender = told(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
+        assert!(contender.ends_with("the contender java 1 (JDK 21)"), "{contender}");
+        let gone = all_told(Share::Same, [Ok(credentials("a")), Err("f: no such file".to_owned())]);
+        assert_eq!(gone.unwrap_err(), "rank 1: f: no such file");
+    }
+
+    #[test]
+    fn ranks_that_read_one_file_have_the_same_bytes_and_others_need_not() {
+        let other = |it: &mut RankFacts| it.file.size_bytes = 6;
+        assert!(told(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
+        assert_eq!(told(Share::Own, other), Ok(()));
+        let mut scaled = [credentials("a"), credentials("b")];
+        scaled.iter_mut().for_each(|it| it.is_scaled = true);
+        scaled[1].file.size_bytes = 6;
+        let refused = all_told(Share::Own, scaled.map(Ok)).unwrap_err();
+        assert!(refused.contains("6 bytes instead of 5: where ranks read by turns"), "{refused}");
+    }
+
+    #[test]
+    fn ranks_that_split_a_file_have_the_same_whole_file() {
+        let whole = |bytes, places: &str| WholeFile { bytes, places: places.to_owned() };
+        let told = |other| told(Share::Split, |it| it.file.whole = other);
+        assert_eq!(told(whole(5, "p")), Ok(()));
+        for other in [whole(6, "p"), whole(5, "q")] {
+            let why = told(other).unwrap_err();
+            assert!(why.ends_with("f has other bytes, or another size, than f"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_witness_watches_the_file_that_all_ranks_read() {
+        let told = |share, bytes| {
+            let whole = WholeFile { bytes, places: "p".to_owned() };
+            let witness = WitnessFacts { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
+            let all = [RankStatement::Reader(Box::new(credentials("a"))), RankStatement::Witness(witness)];
+            let terms = Terms { share, before: None };
+            compared(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
+        };
+        assert_eq!(told(Share::Same, 5), Ok(true));
+        let refused = Err("the witness on s: /e/f is not the one file that all ranks read".to_owned());
+        assert_eq!((told(Share::Same, 6), told(Share::Own, 5)), (refused.clone(), refused));
+    }
+
+    #[test]
+    fn ranks_of_one_kernel_with_one_inode_share_a_cache() {
+        let mut all = vec![credentials("a"), credentials("a"), credentials("b"), credentials("c")];
+        all[2].file.inode = Some((1, 3));
+        all[3].boot = Some("another".to_owned());
+        let ranks = ranks(&all);
+        assert_eq!(ranks.iter().map(|rank| rank.cache).collect::<Vec<_>>(), [0, 0, 1, 2]);
+        let of = |share| shared(share, &all, &ranks);
+        let both = |bytes| [SharedCache { ranks: vec![0, 1], device_bytes: Some(bytes) }];
+        assert_eq!((of(Share::Same), of(Share::Split)), (both(5).into(), both(10).into()));
+    }
+}

@@ -1,0 +1,141 @@
+//! The clock of rank 0 as another rank sees it, by comparisons of both clocks between rounds.
+//!
+//! Two comparisons give the rate at which the clocks drift apart; a time is converted by the last
+//! offset and that rate. The bound of a converted time holds the bound of the last comparison, and
+//! what the rate may be wrong by.
+
+use super::message::ClockOffset;
+use readlab_record::RankClock;
+
+/// Drift that is possible where only one comparison was made: quartz is better than this.
+const DRIFT_MAX_PPM: u64 = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Comparison {
+    /// When, by this rank's clock.
+    at_ns: u64,
+    offset: ClockOffset,
+}
+
+/// What is known of the difference of two clocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Clock {
+    last: Option<Comparison>,
+    before: Option<Comparison>,
+}
+
+impl Clock {
+    /// Takes in a comparison that was made at this time of this rank.
+    pub fn take(&mut self, at_ns: u64, offset: ClockOffset) {
+        self.before = self.last.replace(Comparison { at_ns, offset });
+    }
+
+    /// A time of this rank by the clock of rank 0.
+    pub fn of_leader(&self, own_ns: u64) -> u64 {
+        own_ns.saturating_add_signed(self.offset_at(own_ns))
+    }
+
+    /// A time of rank 0 by the clock of this rank.
+    pub fn of_own(&self, leader_ns: u64) -> u64 {
+        let by = |offset_ns: i64| leader_ns.saturating_add_signed(-offset_ns);
+        let rough_ns = by(self.last.map_or(0, |it| it.offset.offset_ns));
+        // The offset is that of a time which the offset leads to; a second step is exact.
+        by(self.offset_at(by(self.offset_at(rough_ns))))
+    }
+
+    /// How wrong a converted time may be.
+    pub fn bound_ns(&self, own_ns: u64) -> u64 {
+        let Some(last) = self.last else { return 0 };
+        let age_ns = own_ns.abs_diff(last.at_ns);
+        let of_drift_ns = match self.before.map(|before| last.at_ns.saturating_sub(before.at_ns)) {
+            // Both comparisons may be wrong to different sides.
+            Some(span_ns @ 1..) => {
+                let wrong_ns = u128::from(self.last_bound_ns()) + u128::from(self.bound_before_ns());
+                u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
+            }
+            _ => age_ns / (1_000_000 / DRIFT_MAX_PPM),
+        };
+        self.last_bound_ns().saturating_add(of_drift_ns)
+    }
+
+    /// What the record keeps of it.
+    pub fn report(&self) -> RankClock {
+        let offset_ns = self.last.map_or(0, |it| it.offset.offset_ns);
+        RankClock { offset_ns, bound_ns: self.last_bound_ns(), drift_ppm: self.drift() * 1e6 }
+    }
+
+    fn last_bound_ns(&self) -> u64 {
+        self.last.map_or(0, |it| it.offset.bound_ns.unsigned_abs())
+    }
+
+    fn bound_before_ns(&self) -> u64 {
+        self.before.map_or(0, |it| it.offset.bound_ns.unsigned_abs())
+    }
+
+    /// Nanoseconds that the offset grows by for each of this rank's.
+    #[expect(clippy::cast_precision_loss, reason = "offsets change by microseconds")]
+    fn drift(&self) -> f64 {
+        let (Some(last), Some(before)) = (self.last, self.before) else { return 0.0 };
+        let span_ns = last.at_ns.saturating_sub(before.at_ns);
+        let grown_ns = last.offset.offset_ns - before.offset.offset_ns;
+        if span_ns == 0 { 0.0 } else { grown_ns as f64 / span_ns as f64 }
+    }
+
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "drift is microseconds")]
+    fn offset_at(&self, own_ns: u64) -> i64 {
+        let Some(last) = self.last else { return 0 };
+        let age_ns = own_ns as f64 - last.at_ns as f64;
+        last.offset.offset_ns + (age_ns * self.drift()).round() as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn without_a_comparison_the_clocks_are_one() {
+        let clock = Clock::default();
+        assert_eq!((clock.of_leader(5), clock.of_own(5), clock.bound_ns(5)), (5, 5, 0));
+    }
+
+    #[test]
+    fn the_bound_grows_with_the_age_of_the_comparison() {
+        let mut clock = Clock::default();
+        clock.take(SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
+        assert_eq!((clock.bound_ns(SECOND), clock.bound_ns(2 * SECOND)), (100, 100_100));
+        clock.take(2 * SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
+        assert_eq!(clock.bound_ns(4 * SECOND), 500, "two comparisons tell the drift to 200 ns a second");
+    }
+
+    proptest! {
+        /// A rank whose clock is off by up to 1,000 seconds and drifts by up to 50 ppm: a time is
+        /// converted to within its bound, there and back.
+        #[test]
+        fn a_converted_time_is_right_within_its_bound(
+            offset_s in -1000_i64..1000,
+            drift_ppm in -50_i64..50,
+            wrong in prop::collection::vec(-20_000_i64..20_000, 2),
+            later_ms in 0_u64..5_000,
+        ) {
+            let leader_of = |own: u64| {
+                let drifted = i64::try_from(i128::from(own) * i128::from(drift_ppm) / 1_000_000).unwrap();
+                own.saturating_add_signed(offset_s * 1_000_000_000 + drifted)
+            };
+            let mut clock = Clock::default();
+            let starts = [2_000 * SECOND, 2_010 * SECOND];
+            for (at_ns, wrong_ns) in starts.into_iter().zip(&wrong) {
+                let offset_ns = i64::try_from(leader_of(at_ns)).unwrap() - i64::try_from(at_ns).unwrap();
+                clock.take(at_ns, ClockOffset { offset_ns: offset_ns + wrong_ns, bound_ns: 20_000 });
+            }
+            let own_ns = starts[1] + later_ms * 1_000_000;
+            let bound_ns = clock.bound_ns(own_ns);
+            prop_assert!(bound_ns <= 50_000, "{bound_ns}");
+            prop_assert!(clock.of_leader(own_ns).abs_diff(leader_of(own_ns)) <= bound_ns + 2);
+            prop_assert!(clock.of_own(clock.of_leader(own_ns)).abs_diff(own_ns) <= 2);
+        }
+    }
+}

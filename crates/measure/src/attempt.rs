@@ -1,0 +1,32 @@
+//! A turn that is repeated a few times while its state cannot be proven.
+
+use super::interface::{SampleError, Sampler, Slot, TrialEnd};
+use readlab_model::sample::Sample;
+use readlab_model::trial::TrialIndex;
+use readlab_record::Outcome;
+
+/// How often a turn is tried whose state cannot be proven.
+const TRIES: u32 = 4;
+
+/// The samples of a turn, or the end that it brought. For every try whose state was not proven,
+/// `rejected` gets the reason, and may repair the state before the next try.
+pub(super) fn proven<E>(
+    sampler: &mut dyn Sampler,
+    trial: TrialIndex,
+    slot: &Slot,
+    mut rejected: impl FnMut(&mut dyn Sampler, String) -> Result<(), E>,
+) -> Result<Result<Vec<Sample>, TrialEnd>, E> {
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        match sampler.turn(trial, slot) {
+            Ok(samples) => return Ok(Ok(samples)),
+            Err(SampleError::TrialEnd(end)) => return Ok(Err(end)),
+            Err(SampleError::Unproven(reason)) => {
+                rejected(sampler, reason.clone())?;
+                last = reason;
+            }
+        }
+    }
+    let reason = format!("the {} state could not be proven in {TRIES} tries: {last}", slot.state);
+    Ok(Err(TrialEnd::Trial(Outcome::Refused { reason })))
+}

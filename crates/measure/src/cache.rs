@@ -1,0 +1,315 @@
+//! Makes a file cold or warm, and proves it. A state that cannot be proven is an error with the
+//! reason.
+//!
+//! Cold: dirty pages are written back, then the file's pages are evicted, which needs only the
+//! right to read the file. Warm: by the standard fill. How pages came into the cache matters, not
+//! only that they are there: the kernel chooses folio sizes by the pattern of the reads that bring
+//! them, and mappings of small folios fault more often. There are no other ways into either state.
+//! The file is only ever opened for reading.
+
+pub use super::cache_error::CacheError;
+use super::residency::{Means, Residency, ResidencyProof};
+use readlab_model::units::Nanos;
+use readlab_protocol::Part;
+use readlab_system::linux::file_status::is_dax;
+use readlab_system::linux::memory::page_bytes;
+use readlab_system::linux::page_cache;
+use readlab_system::machine::memory::Memory;
+use readlab_targets::corpus::oracle::at_byte;
+use readlab_targets::target::filesystem::Backing;
+use readlab_targets::target::part::open_part;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The buffer of the standard fill. Programs that copy files commonly use as much, it is as large
+/// as the readahead that kernels begin with, and larger ones make smaller folios: each read beyond
+/// the readahead window restarts it.
+const FILL_BUFFER_BYTES: usize = 128 * 1024;
+
+/// The standard fill in words, for the record.
+pub const FILL: &str = "evicted, then read once from start to end with read(2) into one buffer of 128 KiB, \
+                        no advice given, by a file description of its own";
+
+/// The fill in words where pages could not be evicted before it.
+pub const FILL_OVER: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
+                             with read(2) into one buffer of 128 KiB, no advice given, by a file description of its own";
+
+/// The fill in words where a part of what it filled was evicted since.
+pub const FILL_OF_MISSING: &str = "as before, but only the files of which pages were evicted since then: each evicted as a whole, then read";
+
+/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or
+/// being read ahead are skipped by the kernel, and let go a little later.
+const TRIES: u32 = 7;
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// What is evicted to make a file cold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eviction {
+    /// This file's pages: `posix_fadvise(DONTNEED)`. Every user may.
+    OfFile,
+    /// This file's pages, then every clean page, dentry and inode of the system:
+    /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs become slower.
+    OfSystem,
+}
+
+impl Eviction {
+    /// That of a run that may drop the caches of the whole machine.
+    pub fn of_run(drop_caches: bool) -> Eviction {
+        if drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
+    }
+}
+
+/// What a fill did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filled {
+    /// Time of the sequential read, eviction not included.
+    pub wall_ns: u64,
+    /// What was found afterwards: all resident.
+    pub proof: ResidencyProof,
+}
+
+/// The page cache of a target: of one file, or of many.
+pub trait TargetCache: std::fmt::Debug {
+    /// How much is in the page cache now.
+    fn resident(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// Makes it cold, with the files below it: written back, evicted, proven.
+    ///
+    /// # Errors
+    /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
+    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::Remains`] where pages
+    /// stay.
+    fn evict(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// The same before a fill. Caches of the whole machine are dropped before cold readings only:
+    /// a warm reading needs the program that reads in memory, too.
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
+
+    /// Makes it warm by the standard fill ([`FILL`]) after it was evicted, and proves it; or where
+    /// pages cannot be evicted: pages that stayed keep the folios in which they were first read.
+    fn fill_evicted(&self) -> Result<Filled, CacheError>;
+
+    /// Makes it warm again where pages were evicted since the last fill: evicted as a whole and
+    /// filled the standard way; of many files those alone that lost pages, and the others keep the
+    /// folios that they have. What lives in memory is warm as it is, and is only read.
+    fn refill(&self) -> Result<Filled, CacheError>;
+}
+
+/// The page cache of one file.
+#[derive(Debug)]
+pub struct PageCache {
+    residency: Residency,
+    eviction: Eviction,
+    /// The files below, whose pages would serve a reading that finds none of this file.
+    below: Vec<PathBuf>,
+}
+
+/// Share of a file that may remain in caches below it, in percent: as little as may be missing of
+/// the bytes from the device. Other files in the same image, and the tables of its file system,
+/// have pages there too.
+const REMAINS_PERCENT: u64 = 1;
+
+impl PageCache {
+    /// Opens the file read-only.
+    pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
+        Ok(PageCache::new(Residency::open(path)?, eviction))
+    }
+
+    /// That of an open file.
+    pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
+        PageCache { residency, eviction, below: Vec::new() }
+    }
+
+    /// The same with files below it, which [`PageCache::evict`] makes cold too.
+    pub fn above(self, below: &[PathBuf]) -> PageCache {
+        PageCache { below: below.to_vec(), ..self }
+    }
+
+    /// The same for a part of the file.
+    pub fn of_part(self, part: Option<Part>) -> PageCache {
+        PageCache { residency: self.residency.of_part(part), ..self }
+    }
+
+    /// Makes the files below it cold, the nearest first: what one writes back becomes pages of the
+    /// next.
+    pub fn evict_below(&self) -> Result<(), CacheError> {
+        PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
+    }
+
+    /// The same for the files below a target of so many pages.
+    pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
+        let remaining = target_pages * REMAINS_PERCENT / 100;
+        // Opened when it is needed: a file below whose state is not known takes away the cold state
+        // only, not the warm one.
+        let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
+        below.iter().try_for_each(|path| open(path)?.evict_own(Eviction::OfFile, remaining).map(drop))
+    }
+
+    /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
+    /// around it the rest of the file becomes cold, too.
+    fn evict_own(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
+        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
+        match filesystem.backing {
+            Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
+            Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
+            Backing::Kernel => return Err(CacheError::Uncached { path, filesystem }),
+            _ if is_dax(self.residency.file()) => {
+                return Err(CacheError::Uncached { path, filesystem });
+            }
+            _ => {}
+        }
+        self.write_back()?;
+        let mut pause = FIRST_PAUSE;
+        let mut tries = 0;
+        loop {
+            self.advise_away(self.residency.part().filter(|_| tries == 0), eviction)?;
+            tries += 1;
+            let proof = self.residency.share()?;
+            // A probed page represents many.
+            if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
+                return Ok(proof);
+            }
+            if tries == TRIES {
+                return Err(CacheError::Remains { path, proof, tries });
+            }
+            if filesystem.backing == Backing::Program && proof.means == Means::Mincore {
+                // The pages may be those of a file that the program passes to the kernel.
+                let paged_out = page_cache::page_out(self.residency.file(), self.size_bytes()?);
+                paged_out.map_err(|cause| self.io("madvise", cause))?;
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+    }
+
+    /// The fill of a file that is evicted, with the memory that there is.
+    pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
+        let size_bytes = self.fitting(memory)?;
+        self.read_warm(size_bytes, *memory)
+    }
+
+    /// The size of the file or its part.
+    fn size_bytes(&self) -> Result<u64, CacheError> {
+        let range = self.residency.range().map_err(|cause| self.io("fstat", cause))?;
+        Ok(range.end - range.start)
+    }
+
+    /// The size of the file, if it fits the memory.
+    fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
+        let size_bytes = self.size_bytes()?;
+        if size_bytes > memory.ceiling_bytes() {
+            return Err(CacheError::TooLarge {
+                path: self.residency.path().to_owned(),
+                size_bytes,
+                memory: *memory,
+            });
+        }
+        Ok(size_bytes)
+    }
+
+    /// The reading of a fill, and its proof.
+    fn read_warm(&self, size_bytes: u64, memory: Memory) -> Result<Filled, CacheError> {
+        let wall_ns = self.read_once()?;
+        let proof = self.residency.share()?;
+        if !proof.is_warm() {
+            return Err(CacheError::NotFilled {
+                path: self.residency.path().to_owned(),
+                size_bytes,
+                proof,
+                memory,
+            });
+        }
+        self.check_kept_at_open(&proof)?;
+        Ok(Filled { wall_ns, proof })
+    }
+
+    /// Opens the file as every reader does, and looks whether that changes what is cached.
+    fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
+        let opened = open_part(self.residency.path(), self.residency.part())
+            .map_err(|cause| self.io("open", cause))?;
+        let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
+        drop(opened);
+        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
+        if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
+    }
+
+    /// Brings dirty pages to the device; pages that are dirty cannot be evicted. Where none is
+    /// known to be dirty nothing is asked for: fsync(2) of a file makes its device write out its
+    /// own cache, which takes milliseconds, for each of many files.
+    fn write_back(&self) -> Result<(), CacheError> {
+        if self.residency.share()?.dirty == Some(0) {
+            return Ok(());
+        }
+        page_cache::write_back(self.residency.file()).map_err(|cause| self.io("fsync", cause))
+    }
+
+    /// Asks the kernel once to evict the pages of a part, or all.
+    fn advise_away(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
+        let file = self.residency.file();
+        part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
+            .map_err(|cause| self.io("posix_fadvise", cause))?;
+        if eviction == Eviction::OfSystem {
+            page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the file once; the time it took. A new description each time: the kernel's readahead
+    /// starts afresh.
+    fn read_once(&self) -> Result<u64, CacheError> {
+        let mut file = open_part(self.residency.path(), self.residency.part())
+            .map_err(|cause| self.io("open", cause))?;
+        let mut buffer = vec![0; FILL_BUFFER_BYTES];
+        let start = Instant::now();
+        let mut at = 0;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => at += count as u64,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(self.io("read", at_byte(at, &cause))),
+            }
+        }
+        Ok(Nanos::from(start.elapsed()).0)
+    }
+
+    fn io(&self, call: &'static str, cause: io::Error) -> CacheError {
+        CacheError::Io { path: self.residency.path().to_owned(), call, cause }
+    }
+}
+
+impl TargetCache for PageCache {
+    fn resident(&self) -> Result<ResidencyProof, CacheError> {
+        Ok(self.residency.share()?)
+    }
+
+    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_own(self.eviction, 0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_own(Eviction::OfFile, 0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+
+    fn refill(&self) -> Result<Filled, CacheError> {
+        let memory = Memory::read();
+        self.fitting(&memory)?;
+        match self.evict_own(Eviction::OfFile, 0) {
+            Ok(_) | Err(CacheError::RamBacked { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.fill_in(&memory)
+    }
+
+    fn fill_evicted(&self) -> Result<Filled, CacheError> {
+        self.fill_in(&Memory::read())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Tests of the states of the page cache on the file system of the build folder, on tmpfs, and for
+//! users who do not own the file.
+
+use super::{CacheError, Eviction, PageCache, TargetCache};
+use crate::residency::Means;
+use readlab_system::linux::page_cache;
+use readlab_targets::target::filesystem::{Backing, Filesystem};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Not a whole number of pages, and more pages than are probed.
+const SIZE: usize = 5_000_001;
+
+/// A folder in the build folder with one file, unless that lives where nothing can be cold.
+fn disk_file() -> Option<(tempfile::TempDir, PathBuf)> {
+    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, vec![b'x'; SIZE]).unwrap();
+    let filesystem = Filesystem::read(&File::open(&path).unwrap()).unwrap();
+    if matches!(filesystem.backing, Backing::Memory | Backing::OwnCache) {
+        eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
+        return None;
+    }
+    Some((folder, path))
+}
+
+#[test]
+fn cold_is_cold_and_warm_is_warm() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    for _ in 0..3 {
+        assert_eq!(cache.evict().unwrap().share(), Some(0.0));
+        assert_eq!(cache.resident().unwrap().share(), Some(0.0));
+        let filled = cache.refill().unwrap();
+        assert!(filled.wall_ns > 0);
+        assert_eq!(filled.proof.share(), Some(1.0));
+        assert_eq!(cache.resident().unwrap().share(), Some(1.0));
+    }
+}
+
+#[test]
+fn a_dirty_file_is_written_back_and_becomes_cold() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    // In place: ext4 writes a file back at once that was cut and written again. A sync of somebody
+    // else may come between.
+    let is_dirty = || {
+        let mut file = File::options().write(true).open(&path).unwrap();
+        file.write_all(&vec![b'y'; SIZE]).unwrap();
+        cache.resident().unwrap().dirty > Some(0)
+    };
+    let written = (0..100).any(|_| is_dirty());
+    assert!(written || cache.resident().unwrap().means != Means::Cachestat);
+    assert!(cache.evict().unwrap().is_cold());
+    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; SIZE]);
+}
+
+#[test]
+fn pages_that_another_process_has_mapped_remain_with_an_error() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    cache.refill().unwrap();
+    let file = File::open(&path).unwrap();
+    let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
+    // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
+    let map = unsafe { mmap(nowhere, SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
+    // SAFETY: the mapping is `SIZE` bytes long and readable, and the file does not change while it
+    // exists.
+    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), SIZE) };
+    assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
+    let error = cache.evict().unwrap_err();
+    assert!(matches!(error, CacheError::Remains { proof, .. } if proof.resident > 0), "{error}");
+    assert!(error.to_string().contains("mapped"), "{error}");
+    // SAFETY: the mapping was made above with this length, and `bytes` is not used any more.
+    unsafe { munmap(map, SIZE) }.unwrap();
+    assert!(cache.evict().unwrap().is_cold());
+}
+
+#[test]
+fn a_file_in_memory_cannot_be_cold_but_is_warm() {
+    let shm = Path::new("/dev/shm");
+    let Ok(file) = tempfile::NamedTempFile::new_in(shm) else {
+        eprintln!("SKIPPED: no folder {} to write to", shm.display());
+        return;
+    };
+    if Filesystem::read(file.as_file()).unwrap().backing != Backing::Memory {
+        eprintln!("SKIPPED: {} is not in memory", shm.display());
+        return;
+    }
+    fs::write(file.path(), vec![b'x'; SIZE]).unwrap();
+    let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
+    let error = cache.evict().unwrap_err();
+    assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
+    assert_eq!(cache.refill().unwrap().proof.share(), Some(1.0));
+}
+
+#[test]
+fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
+    let Some((_folder, path)) = disk_file() else { return };
+    File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let error = cache.refill().unwrap_err();
+    assert!(matches!(error, CacheError::TooLarge { size_bytes: 0x400_0000_0000, .. }), "{error}");
+    assert!(error.to_string().contains("4.00 TiB"), "{error}");
+}
+
+#[test]
+fn an_empty_file_is_both_and_has_no_share() {
+    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+    let path = folder.path().join("empty");
+    fs::write(&path, "").unwrap();
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
+    assert_eq!(cache.resident().unwrap().share(), None);
+    assert!(cache.resident().unwrap().is_cold() && cache.resident().unwrap().is_warm());
+}
+
+#[test]
+fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can become a user that owns nothing");
+        return;
+    }
+    let Some((folder, path)) = disk_file() else { return };
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    let owner = PageCache::open(&path, Eviction::OfFile).unwrap();
+    if as_nobody(|| File::open(&path).is_err()) {
+        eprintln!("SKIPPED: other users may not enter the build folder");
+        return;
+    }
+    let cache = as_nobody(|| PageCache::open(&path, Eviction::OfFile).unwrap());
+    let cold = as_nobody(|| cache.evict().unwrap());
+    assert_eq!((cold.means, cold.share(), cold.is_estimate()), (Means::Probe, Some(0.0), true));
+    assert_eq!(owner.resident().unwrap().resident, 0, "probing left pages behind");
+    let filled = as_nobody(|| cache.refill().unwrap());
+    assert_eq!((filled.proof.means, filled.proof.share()), (Means::Probe, Some(1.0)));
+    assert!(filled.proof.how().contains("estimate"));
+    assert_eq!(owner.resident().unwrap().share(), Some(1.0));
+}
+
+/// The result of `look` as a user who owns no file. A thread's credentials are its own as far as
+/// the kernel is concerned: the other tests keep theirs.
+fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            look()
+        });
+        thread.join().unwrap()
+    })
+}
+
+#[test]
+fn caches_of_the_machine_are_dropped_for_cold_readings_and_not_for_fills() {
+    let Some((folder, path)) = disk_file() else { return };
+    if page_cache::may_evict_machine().is_err() {
+        eprintln!("SKIPPED: only root may drop the caches of the machine");
+        return;
+    }
+    let program = folder.path().join("program");
+    fs::write(&program, vec![b'x'; SIZE]).unwrap();
+    let other = PageCache::open(&program, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, Eviction::OfSystem).unwrap();
+    // Some kernels evict a little by themselves.
+    let stays = |made: &dyn Fn()| {
+        other.refill().unwrap();
+        made();
+        other.resident().unwrap().share() > Some(0.5)
+    };
+    assert!(stays(&|| assert!(cache.refill().unwrap().proof.is_warm())));
+    assert!(stays(&|| assert!(cache.evict_to_fill().unwrap().is_cold())));
+    assert!(!stays(&|| assert!(cache.evict().unwrap().is_cold())));
+}

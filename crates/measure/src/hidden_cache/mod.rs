@@ -1,0 +1,174 @@
+//! Probes for a cache below everything that the lab can see: reads places of the file that this run
+//! has not read yet past the page cache, each twice, and compares the second time with the first.
+//!
+//! The probe is no part of a timed round, takes a second at most, and runs before anything else
+//! reads the file: a full read would fill a hidden cache first. The second reading of one place
+//! comes after the first of the next, so that drift cancels in the ratio and a device's own
+//! readahead plays no part. Where the interval holds 1, no cache is claimed.
+
+use super::cache::{PageCache, TargetCache};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use readlab_analysis::stats::{Confidence, Observation, median, median_interval};
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
+use readlab_system::linux::direct_read::DirectFile;
+use readlab_system::linux::page_cache::fetched_bytes;
+use readlab_targets::target::Target;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Places that are read, all but the first and the last of them twice.
+const PLACES: usize = 14;
+
+/// With fewer pairs there is no result.
+const PLACES_MIN: usize = 6;
+
+const PLACE_BYTES: usize = 1 << 20;
+
+/// Each place is in a stretch of its own of at least this length.
+const STRETCH_BYTES: u64 = 2 << 20;
+
+/// The smallest file in which there are enough places.
+pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACES as u64;
+
+/// Time of the whole probe.
+pub const PROBE_TIME: Duration = Duration::from_secs(1);
+
+/// The interval must begin above this for a cache to be claimed: a second reading is seldom slower,
+/// and a little faster is no cache.
+const CLEARLY: f64 = 1.25;
+
+/// How places are read: for real, or by a script in tests.
+pub trait Places {
+    /// Reads the place that begins at this byte from below the page cache; the time it took.
+    fn read(&mut self, offset: u64) -> io::Result<Duration>;
+}
+
+/// Probes the file of a target that nothing in this run has read yet.
+pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
+    let facts = &target.facts;
+    let not = |why| HiddenCache::NotProbed { why };
+    let Some(path) = target.file().filter(|_| facts.size_bytes >= FILE_BYTES_MIN) else {
+        return not(NotProbed::SmallFile);
+    };
+    if facts.cold_above().is_some() {
+        return not(NotProbed::KnownCache);
+    }
+    // A block device has no extents: its bytes are its own.
+    let has_extents = facts.filesystem.as_deref() != Some("block device");
+    if has_extents && facts.expected_device_bytes() != Some(facts.size_bytes) {
+        return not(NotProbed::NotPlain);
+    }
+    // Dirty pages would be written back by the first reading and not by the second. Pages that
+    // cannot be evicted answer no direct read.
+    let _ = cache.evict();
+    match DirectPlaces::open(path, cache) {
+        Ok(mut places) => {
+            let start = target.part.map_or(0, |part| part.start_bytes);
+            let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
+            measure(&mut places, &offsets)
+        }
+        Err(cause) => not(NotProbed::NoDirectReads { cause: cause.to_string() }),
+    }
+}
+
+/// Reads the places in this order, and judges. The first wakes the device and the last separates
+/// the two readings of the one before it: these two are read once.
+fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
+    let begun = Instant::now();
+    let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
+    for (at, &offset) in offsets.iter().enumerate() {
+        let step = places.read(offset).and_then(|first| {
+            let before = at.checked_sub(1).filter(|&before| before > 0).map(|before| offsets[before]);
+            let second = before.map(|offset| places.read(offset)).transpose()?;
+            Ok((first, second))
+        });
+        let (first, second) = match step {
+            Ok(times) => times,
+            Err(cause) => {
+                let cause = cause.to_string();
+                return HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
+            }
+        };
+        firsts.push(first);
+        pairs.extend(second.map(|second| (firsts[at - 1], second)));
+        if begun.elapsed() > PROBE_TIME {
+            break;
+        }
+    }
+    judge(&pairs)
+}
+
+/// The result of pairs of times, first and second.
+fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
+    let slow = HiddenCache::NotProbed { why: NotProbed::SlowDevice };
+    if pairs.len() < PLACES_MIN {
+        return slow;
+    }
+    let log = |time: &Duration| time.as_secs_f64().max(1e-9).ln();
+    let logs: Vec<Observation> = (0_u32..)
+        .zip(pairs)
+        .map(|(at, (first, second))| Observation { value: log(first) - log(second), fill: at, round: at })
+        .collect();
+    let estimate = median(logs.iter().map(|it| it.value));
+    let Some((estimate, ends)) = estimate.zip(median_interval(&logs, Confidence::REPORTED)) else {
+        return slow;
+    };
+    let times = Times {
+        estimate: estimate.exp(),
+        ci95: [ends.low.exp(), ends.high.exp()],
+        pairs: pairs.len() as u64,
+    };
+    if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
+}
+
+/// Where the places begin: one in each of as many equal stretches, at a random position, in
+/// shuffled order.
+fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let count = PLACES as u64;
+    let stretch = size_bytes / count;
+    let place = PLACE_BYTES as u64;
+    let mut offsets: Vec<u64> = (0..count)
+        .map(|nth| {
+            let room = (stretch - place) / place;
+            (nth * stretch).next_multiple_of(4096) + random.next_u64() % room.max(1) * place
+        })
+        .collect();
+    for last in (1..offsets.len()).rev() {
+        let other = random.next_u64() % (last as u64 + 1);
+        offsets.swap(last, usize::try_from(other).unwrap_or(0));
+    }
+    offsets
+}
+
+/// Places read past the page cache.
+struct DirectPlaces<'a> {
+    file: DirectFile,
+    cache: &'a PageCache,
+}
+
+impl DirectPlaces<'_> {
+    fn open<'a>(path: &Path, cache: &'a PageCache) -> io::Result<DirectPlaces<'a>> {
+        Ok(DirectPlaces { file: DirectFile::open(path, PLACE_BYTES)?, cache })
+    }
+}
+
+impl Places for DirectPlaces<'_> {
+    fn read(&mut self, offset: u64) -> io::Result<Duration> {
+        // The caches below that the lab can see are evicted, so that only unseen ones can answer.
+        self.cache.evict_below().map_err(io::Error::other)?;
+        let before = fetched_bytes();
+        let begun = Instant::now();
+        self.file.read(offset)?;
+        let time = begun.elapsed();
+        if fetched_bytes().saturating_sub(before) < PLACE_BYTES as u64 {
+            return Err(io::Error::other("not all that was read came from the device"));
+        }
+        Ok(time)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! Which processes hold a file: have it mapped or open, as far as this user may inspect them.
+//!
+//! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
+//! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
+//! between turns. Processes that this user may not inspect count as holding nothing.
+//! [`super::sampler`] decides what is done about a holder.
+
+use readlab_model::target::identity::Identity;
+use readlab_system::linux::process::{
+    self, FileId, ProcessEntry, ProcessHandle, UsedFile, has_mapped, has_open, mapped_files, open_files,
+};
+use readlab_targets::target::tree::Tree;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+/// How a process holds a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// A part of its memory is the file.
+    Mapped,
+    /// One of its descriptors is the file.
+    Open,
+}
+
+/// A process that holds a file.
+#[derive(Debug)]
+pub(super) struct Holder {
+    pub(super) pid: u32,
+    /// What ends it; `None` if it has ended since it was seen.
+    pub(super) handle: Option<ProcessHandle>,
+    /// The program's name, of at most 15 bytes; it is chosen by the process.
+    pub(super) program: String,
+    pub(super) hold: Hold,
+    /// Which of several files; `None` where only one is meant.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// The processes of the system at one moment, by their numbers.
+pub struct Processes {
+    all: BTreeMap<u32, ProcessEntry>,
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Hold::Mapped => "mapped",
+            Hold::Open => "open",
+        })
+    }
+}
+
+impl fmt::Display for Holder {
+    /// `process 4711 (postgres)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({})", self.pid, self.program)
+    }
+}
+
+impl Holder {
+    /// Ends the process, and no other that may have its number by now.
+    pub(super) fn kill(&self) {
+        self.handle.iter().for_each(ProcessHandle::kill);
+    }
+}
+
+impl Processes {
+    /// All that this user can see. Processes that end meanwhile are left out.
+    pub fn now() -> Processes {
+        Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
+    }
+
+    /// A process, all that descends from it, and what is left of its process group or session.
+    pub fn family(&self, head: u32) -> BTreeSet<u32> {
+        let belongs = |process: &&ProcessEntry| {
+            process.group == head || process.session == head || self.descends(process.pid, head)
+        };
+        self.all.values().filter(belongs).map(|process| process.pid).collect()
+    }
+
+    fn descends(&self, pid: u32, head: u32) -> bool {
+        let mut at = pid;
+        // As many steps as there are processes: numbers that were reused while the table was read
+        // could make a ring.
+        for _ in 0..self.all.len() {
+            if at == head {
+                return true;
+            }
+            let Some(process) = self.all.get(&at) else { return false };
+            at = process.parent;
+        }
+        false
+    }
+
+    /// Those of some processes that hold the file; of one that has it mapped and open, the mapping.
+    pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
+        let file = file_id(file);
+        // Looked at after it is held by its descriptor: so both are about the same process.
+        let of_one = |&pid: &u32| {
+            let handle = self.all.get(&pid).and_then(ProcessHandle::open);
+            let hold = if has_mapped(pid, file) { Some(Hold::Mapped) } else { None };
+            let hold = hold.or_else(|| has_open(pid, file).then_some(Hold::Open))?;
+            Some(Holder { handle, ..self.holder(pid, hold) })
+        };
+        among.iter().filter_map(of_one).collect()
+    }
+
+    /// Those of some processes that hold a file of a tree, each with one such file, a mapped one
+    /// first. A tree whose list cannot be read is held by none; that ends its trials elsewhere.
+    pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
+        let used = |&pid: &u32| {
+            let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));
+            let open = open_files(pid).into_iter().map(|file| (Hold::Open, file));
+            (pid, mapped.chain(open).collect())
+        };
+        let used: Vec<(u32, Vec<(Hold, UsedFile)>)> = among.iter().map(used).collect();
+        let names = used.iter().flat_map(|(_, files)| files).filter_map(|(_, file)| file.path.file_name());
+        let held = tree.named(&names.collect()).unwrap_or_default();
+        let of_one = |(pid, files): (u32, Vec<(Hold, UsedFile)>)| {
+            let (hold, file) = files.into_iter().find(|(_, file)| held.contains(&file.id))?;
+            Some(Holder { file: Some(file.path), ..self.holder(pid, hold) })
+        };
+        used.into_iter().filter_map(of_one).collect()
+    }
+
+    /// All processes but these that have the file mapped.
+    pub(super) fn others_that_map(&self, but: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
+        let others = self.all.keys().filter(|pid| !but.contains(pid) && has_mapped(**pid, file_id(file)));
+        others.map(|&pid| self.holder(pid, Hold::Mapped)).collect()
+    }
+
+    fn holder(&self, pid: u32, hold: Hold) -> Holder {
+        let program = self.all.get(&pid).map(|process| process.name.clone()).unwrap_or_default();
+        Holder { pid, handle: None, program, hold, file: None }
+    }
+}
+
+/// The file as the table of processes knows it.
+fn file_id(file: &Identity) -> FileId {
+    FileId { device: file.dev, number: file.ino }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_system::linux::process::may_be_inspected;
+    use readlab_targets::target::Target;
+    use readlab_targets::target::tree::{ListSource, TreeRequest};
+    use std::fs::File;
+    use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+
+    /// A shell that prints a line after it has run a script, and then waits for its input to end.
+    fn waiting(script: &str, path: &Path) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{script} echo; read -r _")]).arg("sh").arg(path);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let read = std::io::Read::read(&mut child.stdout.take().unwrap(), &mut [0]);
+        assert_eq!(read.unwrap(), 1);
+        child
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_has_a_file_open_is_found_among_its_family_only() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let identity = Identity::of_path(file.path()).unwrap();
+        let holder = waiting("exec 7<\"$1\";", file.path());
+        let other = waiting("", file.path());
+        let now = Processes::now();
+        let found = now.holders(&now.family(holder.id()), &identity);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].pid, found[0].hold, found[0].program.as_str()), (holder.id(), Hold::Open, "sh"));
+        assert_eq!(found[0].to_string(), format!("process {} (sh)", holder.id()));
+        assert!(now.holders(&now.family(other.id()), &identity).is_empty());
+        found[0].kill();
+        end(other);
+        let mut holder = holder;
+        holder.wait().unwrap();
+        assert!(now.holders(&now.family(holder.id()), &identity).is_empty());
+    }
+
+    #[test]
+    fn of_many_files_the_one_that_is_held_is_named_and_a_namesake_elsewhere_is_not() {
+        let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for folder in [&tree, &elsewhere] {
+            std::fs::write(folder.path().join("a"), "a").unwrap();
+            std::fs::write(folder.path().join("b"), "b").unwrap();
+        }
+        let source = ListSource::Folder(tree.path().to_owned());
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        let files = target.tree().unwrap();
+        let holder = waiting("exec 7<\"$1\";", &tree.path().join("b"));
+        let other = waiting("exec 7<\"$1\";", &elsewhere.path().join("b"));
+        let now = Processes::now();
+        let found = now.holders_of_any(&BTreeSet::from([holder.id(), other.id()]), files);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].pid, found[0].hold), (holder.id(), Hold::Open));
+        assert_eq!(found[0].file.as_deref().and_then(Path::file_name), Some("b".as_ref()));
+        end(holder);
+        end(other);
+    }
+
+    #[test]
+    fn children_are_of_the_family_and_parents_are_not() {
+        let child = waiting("", Path::new("/"));
+        let now = Processes::now();
+        assert!(now.family(std::process::id()).contains(&child.id()));
+        assert!(!now.family(child.id()).contains(&std::process::id()));
+        end(child);
+    }
+
+    #[test]
+    fn a_mapping_is_found_by_the_file_and_not_by_its_name() {
+        let program = std::env::current_exe().unwrap();
+        let identity = Identity::of_path(&program).unwrap();
+        let me = BTreeSet::from([std::process::id()]);
+        let now = Processes::now();
+        let found = now.holders(&me, &identity);
+        assert_eq!((found.len(), found[0].hold), (1, Hold::Mapped));
+        assert!(now.others_that_map(&me, &identity).iter().all(|it| it.pid != std::process::id()));
+        let other = tempfile::NamedTempFile::new().unwrap();
+        let _open = File::open(other.path()).unwrap();
+        let found = now.holders(&me, &Identity::of_path(other.path()).unwrap());
+        assert_eq!((found.len(), found[0].hold), (1, Hold::Open));
+        assert!(may_be_inspected(std::process::id()) && !may_be_inspected(u32::MAX >> 1));
+    }
+}

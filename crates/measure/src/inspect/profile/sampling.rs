@@ -1,0 +1,288 @@
+//! Samples of where a process and its children spend the processor's time, taken in a thread while
+//! the caller makes them work.
+//!
+//! The kernel writes a record some thousand times a second of processor time; a thread of the lab
+//! reads the records, walks the stacks and counts them.
+
+use super::mappings::Mappings;
+use super::symbols::Frame;
+use super::unwind::Walker;
+use readlab_system::linux::clock::monotonic_ns;
+use readlab_system::linux::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
+use readlab_system::linux::process::{CodeMapping, thread_name, threads};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the reader of the rings sleeps at most.
+const NAP: Duration = Duration::from_millis(20);
+
+#[derive(Debug)]
+pub(super) struct SampledStacks {
+    /// Stacks with the thread's name, outermost frame first, and how often each was seen.
+    pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
+    /// Every process that was seen.
+    pub(super) pids: BTreeSet<u32>,
+    /// Samples that the kernel had no room for.
+    pub(super) lost: u64,
+    /// Stacks whose end was not reached.
+    pub(super) cut: u64,
+}
+
+/// Sampling in a thread, until it is stopped.
+#[derive(Debug)]
+pub(super) struct StackSampling {
+    pub(super) event: Event,
+    /// Whether the kernel's frames are seen.
+    pub(super) kernel: bool,
+    stop: Arc<AtomicBool>,
+    from_ns: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
+    thread: Option<JoinHandle<SampledStacks>>,
+}
+
+impl StackSampling {
+    /// Begins; threads and children that come later are sampled too. No sample is counted yet.
+    pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
+        let sampler = StackSampler::open(pid)?;
+        let (event, kernel) = (sampler.event(), sampler.sees_kernel());
+        let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
+        let stop = Arc::new(AtomicBool::new(false));
+        let collector = Collector::start(pid, Arc::clone(&from_ns), Arc::clone(&taken));
+        let until = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("stacks".to_owned())
+            .spawn(move || collector.collect(sampler, &until))
+            .map_err(|cause| format!("no thread to read samples: {cause}"))?;
+        Ok(StackSampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
+    }
+
+    pub(super) fn count_from_now(&self) {
+        self.from_ns.store(monotonic_ns(), Ordering::Relaxed);
+    }
+
+    /// Samples that count, so far.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Ends the sampling and returns what was found.
+    pub(super) fn stop(mut self) -> SampledStacks {
+        self.join().expect("it is stopped once")
+    }
+
+    fn join(&mut self) -> Option<SampledStacks> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(|thread| thread.join().expect("reading records does not panic"))
+    }
+}
+
+impl Drop for StackSampling {
+    fn drop(&mut self) {
+        // The maps that runtimes wrote go with what was found.
+        drop(self.join().map(|found| super::symbols::Maps::from_pids(found.pids)));
+    }
+}
+
+/// Puts records in their order and counts stacks.
+struct Collector {
+    mappings: Mappings,
+    walker: Walker,
+    names: HashMap<u32, String>,
+    pending: Vec<PerfRecord>,
+    found: SampledStacks,
+    from_ns: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Collector {
+    /// With all that a process has by now.
+    fn start(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
+        let mut mappings = Mappings::default();
+        mappings.read(pid);
+        let name = |thread| Some((thread, thread_name(pid, thread)?));
+        let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
+        let pids = BTreeSet::from([pid]);
+        let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
+        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
+    }
+
+    fn collect(mut self, mut sampler: StackSampler, stop: &AtomicBool) -> SampledStacks {
+        loop {
+            sampler.wait(NAP);
+            let last = stop.load(Ordering::Relaxed);
+            // What was written before now is in the rings; of what comes while they are read, one
+            // ring may hold more than another.
+            let before_ns = if last { u64::MAX } else { monotonic_ns() };
+            let drained = sampler.drain();
+            let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
+            self.found.lost += if counting { drained.lost } else { 0 };
+            self.pending.extend(drained.records);
+            self.take_in(before_ns);
+            if last {
+                return self.found;
+            }
+        }
+    }
+
+    /// Counts the records up to a time, in the order of their times.
+    fn take_in(&mut self, before_ns: u64) {
+        self.pending.sort_by_key(|record| record.time_ns);
+        let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
+        let ready: Vec<PerfRecord> = self.pending.drain(..ready).collect();
+        for record in ready {
+            self.take(record);
+        }
+    }
+
+    fn take(&mut self, record: PerfRecord) {
+        let PerfRecord { pid, tid, time_ns, .. } = record;
+        match record.body {
+            PerfEvent::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
+                self.count(pid, tid, &sample);
+            }
+            PerfEvent::Sample(_) => {}
+            PerfEvent::Map { start, end, offset, path } => {
+                self.mappings.map(pid, CodeMapping::named(start, end, offset, &path));
+                self.walker.forget(pid);
+            }
+            PerfEvent::Comm { name, exec } => {
+                self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
+                if exec {
+                    self.mappings.exec(pid);
+                    self.walker.forget(pid);
+                }
+            }
+            PerfEvent::Fork { parent, parent_tid } => {
+                self.mappings.fork(parent, pid);
+                self.found.pids.insert(pid);
+                if let Some(name) = self.names.get(&parent_tid).cloned() {
+                    self.names.insert(tid, name);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, pid: u32, tid: u32, sample: &PerfSample) {
+        let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
+        self.found.cut += u64::from(!whole);
+        let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
+            Some(CodeMapping { start, offset, file: Some(file), .. }) => {
+                Frame::File(file.clone(), address - start + offset)
+            }
+            Some(_) => Frame::Made(pid, address),
+            None => Frame::Unmapped(pid, address),
+        });
+        let mut frames: Vec<Frame> =
+            sample.kernel.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
+        frames.reverse();
+        let name = self.names.get(&tid).cloned().unwrap_or_default();
+        *self.found.stacks.entry((name, frames)).or_default() += 1;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_system::linux::perf::Registers;
+
+    fn collector() -> Collector {
+        Collector::start(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
+    }
+
+    fn record(time_ns: u64, body: PerfEvent) -> PerfRecord {
+        PerfRecord { time_ns, pid: 5, tid: 6, body }
+    }
+
+    fn sampled_at(ip: u64) -> PerfEvent {
+        let registers = Registers { program_counter: ip, ..Registers::default() };
+        PerfEvent::Sample(PerfSample { registers: Some(registers), ..PerfSample::default() })
+    }
+
+    #[test]
+    fn records_of_several_rings_are_taken_in_by_their_times() {
+        let mut collector = collector();
+        let map = PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
+        let name = PerfEvent::Comm { name: b"reader".to_vec(), exec: false };
+        // As two rings would give them: the sample first, though it was later.
+        collector.pending = vec![
+            record(30, sampled_at(0x1004)),
+            record(90, sampled_at(0x1008)),
+            record(10, map),
+            record(20, name),
+        ];
+        collector.take_in(50);
+        let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
+        assert_eq!(collector.found.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
+        assert_eq!(collector.pending.len(), 1, "what is too new waits");
+        collector.take_in(u64::MAX);
+        assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
+        assert_eq!(collector.taken.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn what_was_sampled_before_the_counting_is_not_counted() {
+        let mut collector = collector();
+        collector.from_ns.store(50, Ordering::Relaxed);
+        collector.take(record(49, sampled_at(0x1004)));
+        collector.take(PerfRecord {
+            time_ns: 20,
+            pid: 8,
+            tid: 8,
+            body: PerfEvent::Fork { parent: 5, parent_tid: 6 },
+        });
+        collector.take(record(50, sampled_at(0x1008)));
+        assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
+        assert!(
+            collector.found.pids.contains(&8),
+            "a process that may write a map is known from the beginning"
+        );
+    }
+
+    #[test]
+    fn samples_become_stacks_with_the_kernel_inside() {
+        let kernel = vec![0xffff_ffff_8100_0000];
+        let registers =
+            Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
+        let sample = PerfSample { kernel, registers: Some(registers), stack: Vec::new() };
+        let mut collector = collector();
+        collector.pending =
+            vec![record(7, PerfEvent::Sample(sample.clone())), record(8, PerfEvent::Sample(sample))];
+        collector.take_in(u64::MAX);
+        let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
+        let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
+        assert_eq!(name, "", "no record named it");
+        assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
+        assert_eq!(collector.found.cut, 2);
+    }
+
+    #[test]
+    fn children_are_named_and_mapped_as_their_parents_until_they_execute() {
+        let mut collector = collector();
+        let map = |path: &[u8]| PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
+        collector.take(record(1, PerfEvent::Comm { name: b"sh".to_vec(), exec: false }));
+        collector.take(record(2, map(b"/bin/sh")));
+        let child = |time_ns, body| PerfRecord { time_ns, pid: 8, tid: 8, body };
+        collector.take(child(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(child(4, sampled_at(0x1001)));
+        collector.take(child(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child(6, sampled_at(0x1001)));
+        collector.take(child(7, map(b"/bin/wc")));
+        collector.take(child(8, sampled_at(0x1001)));
+        let mut seen: Vec<_> = collector.found.stacks.into_keys().collect();
+        seen.sort();
+        let stack = |name: &str, frame| (name.to_owned(), vec![frame]);
+        assert_eq!(
+            seen,
+            [
+                stack("sh", Frame::File("/bin/sh".into(), 1)),
+                stack("wc", Frame::File("/bin/wc".into(), 1)),
+                stack("wc", Frame::Unmapped(8, 0x1001)),
+            ]
+        );
+        assert!(collector.found.pids.contains(&8));
+    }
+}

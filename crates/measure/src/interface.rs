@@ -1,0 +1,222 @@
+//! The boundary between the order of a run and everything that reads files, starts processes and
+//! writes records: the traits [`Sampler`] and [`Sink`] and the values that pass through them.
+//!
+//! [`super::round`] calls them. The real sampler lives in [`super::sampler`]; a scripted one is in
+//! the tests of the rounds.
+
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, Params, TrialIndex};
+use readlab_model::units::Nanos;
+use readlab_record::{Count, EndReason, Fill, Line, Outcome, RecordError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Takes samples of the trials of a plan.
+pub trait Sampler {
+    /// Starts the contenders of these trials without waiting for them, because they are opened
+    /// next. Others that were started like this and are not opened yet are ended.
+    fn launch(&mut self, _next: &[TrialIndex]) {}
+
+    /// Starts the trial's contender, again if it is running; every parameter in force.
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd>;
+
+    /// One untimed reading whose answer is compared. If the file of the trial may be read only
+    /// once, another file is read.
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd>;
+
+    /// Evicts the files of the plan and fills them the standard way; with the number of the last
+    /// fill, only what was evicted since then.
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
+
+    /// One turn from a proven state: one or more timed readings, metered, with every answer
+    /// compared. The samples carry the slot.
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
+
+    /// Counts what contenders do inside, each in one untimed run of a process of its own, side by
+    /// side. In the order of the trials: the counts, or why there are none, or why the run must
+    /// end.
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+
+    /// The same again, each in a new process. Runtimes report nothing then: what they count is a
+    /// mean of all turns already.
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+
+    /// Whether counting a trial takes no reading, because the same readings were counted from
+    /// another state.
+    fn is_counted(&self, _trial: TrialIndex) -> bool {
+        false
+    }
+
+    /// Whether contenders are inspected besides.
+    fn inspects(&self) -> bool {
+        false
+    }
+
+    /// Inspects a contender in untimed runs of processes of its own; the lines for the record.
+    fn inspect(&mut self, _trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        Ok(Vec::new())
+    }
+
+    /// The lines that [`Sampler::inspect`] would give, each with the reason why the trial was not
+    /// inspected.
+    fn not_inspected(&mut self, _trial: TrialIndex, _reason: &str) -> Vec<Line> {
+        Vec::new()
+    }
+
+    /// Why the numbers of a trial are refused although its turns went well: this may be found
+    /// during the turns of other trials.
+    fn refusal(&self, _trial: TrialIndex) -> Option<Outcome> {
+        None
+    }
+
+    /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
+    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
+        None
+    }
+
+    /// The trial has no further turns and its contender is sound: it may serve a trial that differs
+    /// only in the state of the cache.
+    fn retire(&mut self, trial: TrialIndex) {
+        self.close(trial);
+    }
+
+    /// Ends the trial's contender, if it is running.
+    fn close(&mut self, trial: TrialIndex);
+
+    /// Runs what the user wants to be run after the last reading, once.
+    fn clean_up(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Meters that could not be read in the last turn, with the reason.
+    fn missing(&mut self) -> Vec<(String, String)>;
+
+    /// Lines for the record that no other call returns, such as warm-ups, since the last call.
+    fn notes(&mut self) -> Vec<Line> {
+        Vec::new()
+    }
+
+    /// Time since the run began.
+    fn elapsed_ns(&self) -> u64;
+}
+
+/// Where a turn waits until it may begin.
+pub trait StartingGate {
+    /// Waits until this host may make the state that the turn starts from.
+    fn before_state(&mut self) -> Result<(), SampleError>;
+
+    /// The state of this host is proven; whether the turn may begin.
+    fn ready(&mut self) -> Result<(), SampleError>;
+
+    /// Waits for the beginning, right before the contender is told to read. Returns at once unless
+    /// the turn may begin.
+    fn wait(&mut self);
+}
+
+/// Takes what a run finds and shows what it does.
+pub trait Sink {
+    /// One more line for the record.
+    fn append(&mut self, line: Line) -> Result<(), RecordError>;
+
+    fn about_to(&mut self, step: Step);
+
+    /// Whether the user wants the run to end as if its time were used up. Asked between turns.
+    fn wants_end(&mut self) -> Result<bool, RecordError> {
+        Ok(false)
+    }
+}
+
+/// The place of a turn in a run. Its samples carry it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// The state that the turn starts from.
+    pub state: CacheState,
+    /// Which fill of the cache, from 0; turns that are not warm have one each.
+    pub fill: u32,
+    /// Which round, from 0.
+    pub round: u32,
+    /// Place in the round's shuffled order, from 0.
+    pub position: u32,
+    /// Which rung of a search; `None` for a turn whose numbers are reported.
+    pub rung: Option<u32>,
+}
+
+impl Slot {
+    /// The slot of a turn whose samples are not recorded.
+    pub fn unrecorded(state: CacheState) -> Slot {
+        Slot { state, fill: 0, round: 0, position: 0, rung: None }
+    }
+}
+
+/// What a run does next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Begins a state with this number of trials.
+    State(CacheState, usize),
+    /// Fills the cache.
+    Fill(u32),
+    /// Starts a contender and has it read untimed.
+    Start(TrialIndex),
+    /// Counts what a contender does inside, untimed.
+    Count(TrialIndex, Progress),
+    /// Inspects a contender, untimed.
+    Inspect(TrialIndex),
+    Turn {
+        trial: TrialIndex,
+        /// The round, from 0.
+        round: u32,
+        /// Place in the round, from 0.
+        position: u32,
+        /// Trials in the round.
+        of: u32,
+    },
+    RoundOver(Progress),
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The share of the whole run that is done, 0 to 1.
+    pub share: f64,
+    /// Time since it began.
+    pub elapsed_ns: u64,
+}
+
+impl Progress {
+    /// The time left at the rate so far; `None` before anything is done.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn left(&self) -> Option<Nanos> {
+        let elapsed_s = self.elapsed_ns as f64 / 1e9;
+        (self.share > 0.0).then(|| Nanos::from_secs_f64(elapsed_s * (1.0 - self.share).max(0.0) / self.share))
+    }
+}
+
+/// The end of a trial or of the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TrialEnd {
+    Trial(Outcome),
+    Run(EndReason),
+    /// Of the run, because of this trial.
+    Both(Outcome, EndReason),
+}
+
+/// Why a turn gave no samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SampleError {
+    /// The state of the cache was not proven; the turn may be repeated.
+    Unproven(String),
+    TrialEnd(TrialEnd),
+}
+
+impl From<TrialEnd> for SampleError {
+    fn from(end: TrialEnd) -> SampleError {
+        SampleError::TrialEnd(end)
+    }
+}
+
+impl SampleError {
+    /// The end of a trial that is refused.
+    pub fn refused(reason: String) -> SampleError {
+        TrialEnd::Trial(Outcome::Refused { reason }).into()
+    }
+}

@@ -1,0 +1,218 @@
+//! The meters on a process that does exactly what it is commanded to do: a fork of the test that
+//! makes system calls only.
+
+use super::*;
+use readlab_system::linux::page_cache;
+use readlab_system::linux::process;
+use readlab_system::linux::process::testing::{Deed, ForkedProcess};
+use readlab_targets::target::filesystem::{Backing, Filesystem};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+const MIB: u64 = 1 << 20;
+
+/// A file of 8 MiB on the disk that holds the build, none of it in the page cache; `None` where
+/// that is impossible.
+fn cold_file() -> Option<(tempfile::TempDir, PathBuf)> {
+    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+    let path = folder.path().join("cold");
+    std::fs::write(&path, vec![0x41; 8 << 20]).unwrap();
+    if Filesystem::read(&File::open(&path).unwrap()).unwrap().backing == Backing::Memory {
+        eprintln!("SKIPPED: the build folder is on tmpfs, which has no device");
+        return None;
+    }
+    evict(&path);
+    Some((folder, path))
+}
+
+fn evict(path: &Path) {
+    let file = File::open(path).unwrap();
+    page_cache::write_back(&file).unwrap();
+    page_cache::evict(&file).unwrap();
+}
+
+#[test]
+fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
+    // The process begins as large as the test that it was forked from, so peaks are compared, with
+    // room for the kernel's approximate counters.
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid(), None);
+    let idle = meters.end().peak_rss_bytes.unwrap();
+    process.does(Deed::Touch64MiB);
+    let busy = meters.end().peak_rss_bytes.unwrap();
+    assert!(idle > 0 && busy >= idle + 63 * MIB, "{busy} after {idle}");
+    meters.begin();
+    let again = meters.end().peak_rss_bytes.unwrap();
+    assert!(again < idle + 16 * MIB, "{again} after {busy}");
+}
+
+#[test]
+fn faults_without_the_device_are_minor_ones() {
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid(), None);
+    process.does(Deed::Touch64MiB);
+    let touched = meters.end();
+    assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
+    assert_eq!(touched.major_faults, Ok(0));
+    assert_eq!(touched.device_read_bytes, Ok(0));
+    meters.begin();
+    assert_eq!(meters.end().minor_faults, Ok(0), "nothing happened in this turn");
+}
+
+#[test]
+fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
+    let Some((_folder, path)) = cold_file() else { return };
+    let mut process = ForkedProcess::start(&path);
+    let mut meters = Meters::open(process.pid(), None);
+    process.does(Deed::ReadFile);
+    let cold = meters.end().device_read_bytes.unwrap();
+    assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
+    meters.begin();
+    process.does(Deed::ReadFile);
+    assert_eq!(meters.end().device_read_bytes, Ok(0));
+}
+
+#[test]
+fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
+    let Some((_folder, path)) = cold_file() else { return };
+    let mut process = ForkedProcess::start(&path);
+    let mut meters = Meters::open(process.pid(), None);
+    process.does(Deed::ReadFileInChild);
+    let metered = meters.end();
+    assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
+    assert!(metered.minor_faults.unwrap() > 0);
+    assert_eq!(metered.cpu_total_ns, Err(Missing::OtherPrograms));
+    assert_eq!(metered.cpu_split, Err(Missing::OtherPrograms));
+    assert_eq!(metered.peak_rss_bytes, Err(Missing::OtherPrograms));
+    assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
+    assert!(metered.whole.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
+    assert_eq!((metered.whole.cpu_error_ns, metered.whole.alone), (2 * tick_ns(), false));
+}
+
+#[test]
+fn what_a_living_child_reads_faults_and_holds_is_the_contenders() {
+    let Some((_folder, path)) = cold_file() else { return };
+    let mut process = ForkedProcess::start(&path);
+    process.does(Deed::Fork);
+    let mut meters = Meters::open(process.pid(), None);
+    let idle = meters.end();
+    meters.begin();
+    process.does(Deed::Touch64MiB);
+    let touched = meters.end();
+    assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
+    let (busy, idle) = (touched.peak_rss_bytes.unwrap(), idle.peak_rss_bytes.unwrap());
+    assert!(busy >= idle + 63 * MIB, "{busy} after {idle}");
+    meters.begin();
+    process.does(Deed::ReadFile);
+    let cold = meters.end();
+    assert!((8 * MIB..9 * MIB).contains(cold.device_read_bytes.as_ref().unwrap()), "{cold:?}");
+    assert!(cold.whole.passed_bytes.clone().unwrap() >= 8 * MIB && !cold.whole.alone, "{cold:?}");
+    assert!(cold.disturbance.delayed_ns.is_ok());
+    meters.begin();
+    process.does(Deed::Burn);
+    let burnt = meters.end();
+    assert!((250_000_000..500_000_000).contains(burnt.cpu_total_ns.as_ref().unwrap()), "{burnt:?}");
+}
+
+#[test]
+fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
+    let work = "read go; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+    let mut script = std::process::Command::new("sh");
+    script.args(["-c", "sh -c \"$1\"; :", "sh", work]);
+    let piped = std::process::Stdio::piped;
+    let mut script = script.stdin(piped()).stdout(piped()).spawn().unwrap();
+    let (mut go, mut done) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+    let has_child = || process::all().iter().any(|process| process.parent == script.id());
+    while !has_child() {
+        std::thread::yield_now();
+    }
+    let mut meters = Meters::open(script.id(), None);
+    meters.begin();
+    go.write_all(b"go\n").unwrap();
+    done.read_exact(&mut [0; 5]).unwrap();
+    let whole = meters.end().whole;
+    go.write_all(b"end\n").unwrap();
+    script.wait().unwrap();
+    assert!(!whole.alone);
+    // The script itself waits; a shell needs more than 30 ns to add 1.
+    assert!(whole.cpu_ns.clone().unwrap() > 10_000_000, "{:?}", whole.cpu_ns);
+    assert_eq!(whole.cpu_error_ns, 0, "of one that lives it is exact");
+}
+
+#[test]
+fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
+    let program = std::env::current_exe().unwrap();
+    let mut process = ForkedProcess::start(&program);
+    let mut meters = Meters::open(process.pid(), None);
+    process.does(Deed::ReadFile);
+    let whole = meters.end().whole;
+    let size = std::fs::metadata(&program).unwrap().len();
+    assert!(whole.alone);
+    assert!(whole.passed_bytes.clone().unwrap() >= size, "{:?} of {size}", whole.passed_bytes);
+}
+
+#[test]
+fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid(), None);
+    assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
+    meters.begin();
+    process.does(Deed::Burn);
+    let metered = meters.end();
+    let total = metered.cpu_total_ns.unwrap();
+    assert!((250_000_000..500_000_000).contains(&total), "{total}");
+    let split = metered.cpu_split.unwrap();
+    assert_eq!(split.user_ns + split.system_ns, total);
+    assert!(split.user_ns > 0);
+}
+
+#[test]
+fn what_other_work_takes_is_known_or_has_a_reason() {
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid(), None);
+    process.does(Deed::Burn);
+    let Disturbance { delayed_ns, lab_delayed_ns, preemptions, steal_ns, .. } = meters.end().disturbance;
+    assert!(delayed_ns.is_ok() && lab_delayed_ns.is_ok() && preemptions.is_ok() && steal_ns.is_ok());
+    // Not every kernel has pressure stall information.
+    let is_counted = MachineStalls::read().cpu_pressure_ns.is_ok();
+    assert_eq!(meters.end().disturbance.cpu_pressure_ns.is_ok(), is_counted);
+    process.dies();
+    process.reap();
+    let ended = meters.end().disturbance;
+    assert!(ended.delayed_ns.is_err() && ended.preemptions.is_err() && ended.steal_ns.is_ok());
+}
+
+#[test]
+fn a_process_that_ends_leaves_reasons_and_no_zeros() {
+    let mut process = ForkedProcess::start(Path::new("/dev/null"));
+    let mut meters = Meters::open(process.pid(), None);
+    let pid = process.pid();
+    process.dies();
+    let zombie = meters.end();
+    assert_eq!(zombie.peak_rss_bytes, Err(Unavailable::Ended { pid }.into()));
+    assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
+    process.reap();
+    meters.begin();
+    let ended = meters.end();
+    for reading in [ended.cpu_total_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
+        assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
+    }
+    assert_eq!(Meters::open(pid, None).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
+}
+
+#[test]
+fn the_split_needs_ticks_and_never_overflows() {
+    let idle = process::Family::of_program(std::process::id(), None).counts().activity.unwrap();
+    let ticks = |user_ticks, system_ticks| Activity { user_ticks, system_ticks, ..idle };
+    assert_eq!(split(90, &ticks(4, 5)), Err(Missing::TooFewTicks { ticks: 9 }));
+    assert_eq!(split(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));
+    assert_eq!(split(u64::MAX, &ticks(1 << 40, 0)), Ok(CpuSplit { user_ns: u64::MAX, system_ns: 0 }));
+}
+
+#[test]
+fn the_lab_meters_itself() {
+    let me = lab_self();
+    assert!(me.cpu_ns.unwrap() > 0);
+    assert!(me.peak_rss_bytes.unwrap() > MIB);
+}

@@ -1,0 +1,78 @@
+//! Plans made by hand, for the tests of everything that reads plans.
+
+use super::{Budget, Focus, Plan, Planned, Role, Rules};
+use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex, Work};
+use readlab_model::units::Nanos;
+use readlab_protocol::{Cache, MethodLine, Reads};
+use readlab_record::{CommandRules, Start, Trial};
+use readlab_roster::methods::ResolvedMethod;
+use readlab_roster::roster::Warmup;
+use std::collections::BTreeMap;
+
+pub const WARM: CacheState = CacheState::Warm;
+pub const COLD: CacheState = CacheState::Cold;
+
+/// Rules under which trials are settled by the number of their readings alone.
+pub fn runs(n: u32) -> Rules {
+    Rules {
+        warmup: 1,
+        min_runs: n,
+        max_runs: n,
+        max_time: Nanos(u64::MAX),
+        precision: -1.0,
+        fills: 1,
+        budget: Budget::Firm(Nanos(u64::MAX)),
+        seed: 42,
+        counts: 1,
+        focus: Focus::Everything,
+    }
+}
+
+/// A plan of these trials; those called `null`, `resident` and `device` are controls.
+pub fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
+    let mut planned = Vec::new();
+    for (index, &(name, state)) in trials.iter().enumerate() {
+        planned.push(planned_trial(index, name, state));
+    }
+    let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
+    states.dedup();
+    Plan { trials: planned, absent: Vec::new(), states, rules }
+}
+
+fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
+    let cache = match name {
+        "null" | "resident" | "device" => Cache::None,
+        _ => Cache::Through,
+    };
+    let id: TrialId = format!("rust/{name}").parse().unwrap();
+    let method = MethodLine {
+        method: name.to_owned(),
+        scans: BTreeMap::new(),
+        params: Vec::new(),
+        about: String::new(),
+        cache,
+        reads: Reads::File,
+        decodes: Vec::new(),
+        dictionary: false,
+        parts: false,
+        lists: false,
+        tls: false,
+        unavailable: None,
+    };
+    let trial = Trial {
+        index: TrialIndex::new(index),
+        label: None,
+        params: Params::default(),
+        target: 0,
+        work: Work::Newlines,
+        state,
+        cache,
+        decodes: None,
+        start: Start::Kept,
+        command: CommandRules::default(),
+        id: id.clone(),
+    };
+    let choice = ResolvedMethod { id: id.method, params: Params::default(), method };
+    let (warmup, role) = (Warmup::Readings, Role::Candidate);
+    Planned { trial, choice, warmup, collects: false, role, is_first_named: false }
+}

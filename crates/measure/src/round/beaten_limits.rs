@@ -1,0 +1,202 @@
+//! Beaten limits: when the rounds of a state are over and a reading was clearly faster than the
+//! control that should have limited it, that control gets a few more turns, and the record a line
+//! with what they showed.
+//!
+//! Which of the two figures is the limit, and what it means for a reading, is decided by the
+//! verdict.
+
+use super::state_run::StateRun;
+use super::trial_progress::TrialProgress;
+use super::{Run, RunStop};
+use crate::attempt;
+use crate::interface::{Slot, Step, TrialEnd};
+use crate::plan::ROUNDS_MIN;
+use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use readlab_model::trial::TrialIndex;
+use readlab_model::units::Throughput;
+use readlab_record::{Limit, LimitKind, LimitUnit, Line};
+
+/// A control and the reading that it should have limited.
+struct BeatenLimit {
+    kind: LimitKind,
+    control: usize,
+    by: usize,
+}
+
+impl Run<'_> {
+    /// Measures the controls again that a reading is beyond, while there is time.
+    pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        for beaten in self.beaten(&state_run.progresses) {
+            let is_up = self.is_firmly_up(&state_run.clock)?;
+            let control = state_run.progresses[beaten.control].trial;
+            if !is_up && !self.resumed.is_measured_again(control) {
+                self.measure_again(&beaten, state_run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The controls that a reading is clearly beyond, each with the fastest of these readings.
+    fn beaten(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
+        let mut found: Vec<BeatenLimit> = Vec::new();
+        for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {
+            for kind in [LimitKind::Device, LimitKind::Memory, LimitKind::Decoding] {
+                let Some(control) = self.control_of(kind, reading, progresses) else { continue };
+                if !self.is_beyond(kind, reading, &progresses[control]) {
+                    continue;
+                }
+                let rate = |at: usize| self.rate(kind, &progresses[at]).unwrap_or_default();
+                match found.iter_mut().find(|had| had.control == control) {
+                    Some(had) if rate(had.by) < rate(by) => had.by = by,
+                    Some(_) => {}
+                    None => found.push(BeatenLimit { kind, control, by }),
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the readings of a trial will be kept, as far as is known by now.
+    fn may_beat(&self, it: &TrialProgress) -> bool {
+        let trial = &self.plan.planned(it.trial).trial;
+        let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, ns));
+        !it.ended && !trial.is_control() && !refused
+    }
+
+    /// The control that limits a reading: of those with at least as many threads as the reading
+    /// keeps busy, the one with the fewest.
+    fn control_of(
+        &self,
+        kind: LimitKind,
+        reading: &TrialProgress,
+        progresses: &[TrialProgress],
+    ) -> Option<usize> {
+        let own = &self.plan.planned(reading.trial).trial;
+        let applies = match kind {
+            LimitKind::Memory => own.work.touches_bytes() && own.decodes.is_none(),
+            LimitKind::Decoding => own.decodes.is_some(),
+            _ => true,
+        };
+        let workers = own.threads().max(reading.processors());
+        let fits = |it: &TrialProgress| {
+            let control = &self.plan.planned(it.trial).trial;
+            let visits = kind != LimitKind::Memory || control.work.touches_bytes();
+            let same =
+                control.target == own.target && (kind == LimitKind::Device || control.decodes == own.decodes);
+            let enough = kind == LimitKind::Device || control.threads() >= workers;
+            !it.ended && control.limit() == Some(kind) && visits && same && enough
+        };
+        let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
+        // Every control of the device is a limit, and the fastest of them counts.
+        let fastest =
+            |it: &TrialProgress| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
+        let best = controls.min_by_key(|(_, it)| match kind {
+            LimitKind::Device => (0, fastest(it)),
+            _ => (self.plan.planned(it.trial).trial.threads(), fastest(it)),
+        });
+        best.map(|(at, _)| at)
+    }
+
+    /// Whether a reading is so much faster than a control that their intervals lie apart.
+    fn is_beyond(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
+        let rates = self.rate(kind, reading).zip(self.rate(kind, control));
+        let apart = || {
+            let ends =
+                self.interval(&self.rates(kind, reading)).zip(self.interval(&self.rates(kind, control)));
+            ends.is_some_and(|(reading, control)| reading.low > control.high)
+        };
+        rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND) && apart()
+    }
+
+    fn interval(&self, rates: &[Observation]) -> Option<Interval> {
+        stats::median_interval(rates, Confidence::REPORTED)
+    }
+
+    /// The readings of a trial as rates of a limit; none if a meter or the number of bytes is not
+    /// known.
+    fn rates(&self, kind: LimitKind, it: &TrialProgress) -> Vec<Observation> {
+        if kind == LimitKind::Device {
+            return it.device_rates.clone();
+        }
+        let trial = &self.plan.planned(it.trial).trial;
+        let Some(bytes) = self.sampler.bytes(it.trial) else { return Vec::new() };
+        #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
+        let bytes = bytes.saturating_mul(trial.readers()) as f64;
+        let rate = |wall: &Observation| Observation { value: bytes * 1e9 / wall.value.max(1.0), ..*wall };
+        it.walls.iter().map(rate).collect()
+    }
+
+    /// The median of these rates.
+    fn rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
+        stats::median(self.rates(kind, it).iter().map(|it| it.value))
+    }
+
+    /// A few more turns of a control, and the limit that they show. What the control showed before
+    /// is kept.
+    fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> Result<(), RunStop> {
+        let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.by]);
+        let again = self.further_readings(control.trial)?;
+        let Some(limit) = self.limit(beaten.kind, &again, by) else { return Ok(()) };
+        let shown = |it| Throughput(self.rate(beaten.kind, it).unwrap_or_default());
+        let text = format!(
+            "the {} limit was beaten: {} reached {}, and {} showed {}; measured again, it showed {}",
+            limit.kind.word(),
+            self.plan.planned(by.trial).trial.id,
+            shown(by),
+            limit.name,
+            shown(control),
+            shown(&again),
+        );
+        self.sink.append(Line::Limit(Box::new(limit)))?;
+        Ok(self.sink.append(Line::Warning { text })?)
+    }
+
+    /// The readings of a few more turns of a control, as many as it gives.
+    fn further_readings(&mut self, control: TrialIndex) -> Result<TrialProgress, RunStop> {
+        let mut again = TrialProgress::new(control);
+        let state = self.plan.planned(control).trial.state;
+        for round in 0..ROUNDS_MIN {
+            self.sink.about_to(Step::Turn { trial: control, round, position: 0, of: 1 });
+            let slot = Slot { round, fill: round, ..Slot::unrecorded(state) };
+            let taken = attempt::proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
+            match taken {
+                Ok(samples) => again.take(&samples, &self.plan.rules),
+                Err(TrialEnd::Trial(_)) => break,
+                Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
+            }
+            self.write_notes()?;
+            // Why a meter could not be read was recorded in the rounds.
+            self.sampler.missing();
+        }
+        Ok(again)
+    }
+
+    /// The limit that a control shows which was measured again because of a reading; `None` if it
+    /// shows none.
+    fn limit(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
+        let trial = &self.plan.planned(again.trial).trial;
+        let rates = self.rates(kind, again);
+        let ends = self.interval(&rates);
+        Some(Limit {
+            kind,
+            name: trial.id.to_string(),
+            target: trial.target,
+            state: Some(trial.state),
+            trial: Some(trial.index),
+            threads: trial.threads(),
+            unit: LimitUnit::BytesPerSecond,
+            value: whole(self.rate(kind, again)?),
+            ci95: ends.map(|ends| [whole(ends.low), whole(ends.high)]),
+            samples: rates.iter().map(|it| whole(it.value)).collect(),
+            how: format!(
+                "measured again after the rounds, as {} was faster",
+                self.plan.planned(by.trial).trial.id
+            ),
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}

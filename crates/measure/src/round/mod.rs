@@ -1,0 +1,252 @@
+//! The order of a run: executes a plan state by state, in each state fill by fill and round by
+//! round, and in each round every trial once, until every trial is settled.
+//!
+//! Everything outside is behind [`Sampler`] and [`Sink`], so whole runs are tested to the digit
+//! against a script, and every finding is written at once, so a run may end at any moment. Rounds
+//! are in `rounds`, one turn in `turn`, the end of a state in `finish`. How a reading is taken and
+//! its state proven lives in [`super::sampler`].
+
+mod beaten_limits;
+mod ceiling;
+mod finish;
+mod plausibility;
+mod progress_display;
+mod qualifying;
+mod refutation;
+pub(super) mod resume_state;
+mod rounds;
+pub(super) mod state_clock;
+pub(super) mod state_run;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+mod time_limits;
+pub(super) mod trial_progress;
+mod turn;
+mod unaccounted;
+
+use super::interface::{Sampler, Sink, Step, TrialEnd};
+use super::plan::Plan;
+use plausibility::Plausibility;
+use progress_display::ProgressDisplay;
+use readlab_model::trial::{CacheState, Params, TrialIndex};
+use readlab_record::{EndReason, Line, Outcome, Record, RecordError, StopReason};
+use resume_state::NextRound;
+pub use resume_state::{ResumeState, reopen};
+use state_clock::StateClock;
+use state_run::StateRun;
+use trial_progress::TrialProgress;
+pub use unaccounted::share_of_bound;
+
+/// Why a run stops before its plan is done.
+pub(super) enum RunStop {
+    Ended(EndReason),
+    Record(RecordError),
+}
+
+impl From<RecordError> for RunStop {
+    fn from(error: RecordError) -> RunStop {
+        RunStop::Record(error)
+    }
+}
+
+/// The execution of one plan.
+pub struct Run<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) sampler: &'a mut dyn Sampler,
+    pub(super) sink: &'a mut dyn Sink,
+    /// What the controls of the current state have shown.
+    plausibility: Plausibility,
+    pub(super) display: ProgressDisplay,
+    resumed: ResumeState<'a>,
+    /// Trials that were measured and counted, and are inspected at the end.
+    measured: Vec<TrialIndex>,
+}
+
+/// Executes a plan; every trial that was announced gets its outcome.
+pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
+    Run::new(plan, ResumeState::default(), sampler, sink).execute(Run::measure_state)
+}
+
+/// Executes the rest of a plan of which a part was executed and recorded.
+pub fn resume(
+    plan: &Plan,
+    record: &Record,
+    sampler: &mut dyn Sampler,
+    sink: &mut dyn Sink,
+) -> Result<EndReason, RecordError> {
+    Run::new(plan, ResumeState::from_record(record), sampler, sink).execute(Run::measure_state)
+}
+
+pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason, RecordError> {
+    match ended {
+        Ok(reason) | Err(RunStop::Ended(reason)) => Ok(reason),
+        Err(RunStop::Record(error)) => Err(error),
+    }
+}
+
+impl<'a> Run<'a> {
+    /// A run of a plan of which `resumed` is done.
+    pub(super) fn new(
+        plan: &'a Plan,
+        resumed: ResumeState<'a>,
+        sampler: &'a mut dyn Sampler,
+        sink: &'a mut dyn Sink,
+    ) -> Run<'a> {
+        Run {
+            plan,
+            sampler,
+            sink,
+            plausibility: Plausibility::default(),
+            display: ProgressDisplay::new(plan.states.len()),
+            resumed,
+            measured: resumed.not_inspected(plan),
+        }
+    }
+
+    /// Measures each state of the plan by `measure`, then inspects what was measured. Whatever
+    /// happens, the record gets its last line.
+    pub(super) fn execute(
+        mut self,
+        measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
+    ) -> Result<EndReason, RecordError> {
+        self.announce_absent()?;
+        let settled = self.run_states(measure);
+        let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
+        // Also where the record cannot be written any more.
+        let cleaned = self.sampler.clean_up();
+        let mut reason = end_reason(ended)?;
+        if let Err(text) = cleaned {
+            self.sink.append(Line::Warning { text })?;
+            reason = if reason == EndReason::Interrupted { reason } else { EndReason::CommandFailed };
+        }
+        let wall_ns = self.sampler.elapsed_ns();
+        self.sink.append(Line::End { reason, wall_ns })?;
+        Ok(reason)
+    }
+
+    /// Writes the outcomes of trials that cannot be measured here.
+    pub(super) fn announce_absent(&mut self) -> Result<(), RecordError> {
+        for (trial, outcome) in &self.plan.absent {
+            if !self.resumed.has_ended(trial.index) {
+                self.sink.append(Line::Trial(Box::new(trial.clone())))?;
+                self.sink.append(Line::Outcome { trial: trial.index, outcome: outcome.clone() })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All states in order; whether time was up in one of them.
+    fn run_states(
+        &mut self,
+        mut measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
+    ) -> Result<EndReason, RunStop> {
+        let mut reason = EndReason::Settled;
+        let states = &self.plan.states;
+        for (done, &state) in states.iter().enumerate() {
+            if self.plan.trials_of(state).is_empty() {
+                continue;
+            }
+            self.display.begin_state(done);
+            let mut state_run = self.begin_state(state, states.len() - done);
+            let end = measure(self, &mut state_run);
+            match self.finish_state(&mut state_run, end)? {
+                EndReason::Settled => {}
+                EndReason::Budget => reason = EndReason::Budget,
+                other => return Err(RunStop::Ended(other)),
+            }
+        }
+        Ok(reason)
+    }
+
+    /// Begins a state; `states_left` of the run are left, this one included.
+    pub(super) fn begin_state(&mut self, state: CacheState, states_left: usize) -> StateRun {
+        let trials = self.plan.trials_of(state);
+        self.sink.about_to(Step::State(state, trials.len()));
+        // What controls have shown in one state says nothing of the next.
+        self.plausibility = Plausibility::default();
+        for (trial, turn) in self.resumed.turns_of_controls(self.plan, state) {
+            self.learn(trial, &turn);
+        }
+        let progress = |trial| self.resumed.progress(trial, &self.plan.rules);
+        let progresses = trials.into_iter().map(progress).collect();
+        let parts = states_left + usize::from(self.sampler.inspects());
+        let clock = StateClock::start(self.plan, self.sampler.elapsed_ns(), parts);
+        StateRun { state, progresses, clock, longest_start_ns: 0 }
+    }
+
+    /// Measures what is left of a state.
+    fn measure_state(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let state = state_run.state;
+        match self.resumed.rounds_ended(self.plan, state) {
+            Some(reason) => Ok(reason),
+            None if state_run.live(self.plan).is_empty() => Ok(EndReason::Settled),
+            None => {
+                let end = self.measure_from(self.resumed.first(state), state_run)?;
+                self.record_stops(state_run).map(|()| end)
+            }
+        }
+    }
+
+    /// Records why each trial has no more readings. That another one is faster was recorded when
+    /// the trial stopped.
+    fn record_stops(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+        let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
+        for progress in read.filter(|it| it.stopped != Some(StopReason::NotFirst)) {
+            let stopped = progress.stop(&self.plan.rules);
+            self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
+        }
+        Ok(())
+    }
+
+    /// Rounds from this one on until every trial is settled or time is up; then the limits that a
+    /// reading exceeded are measured again.
+    pub(super) fn measure_from(
+        &mut self,
+        first: NextRound,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let end = self.rounds(first, state_run)?;
+        self.remeasure_beaten_limits(state_run)?;
+        Ok(end)
+    }
+
+    /// Writes the trial's line, once, with the parameters in force.
+    fn announce(&mut self, progress: &mut TrialProgress, params: &Params) -> Result<(), RunStop> {
+        if progress.announced {
+            return Ok(());
+        }
+        progress.announced = true;
+        let mut trial = self.plan.planned(progress.trial).trial.clone();
+        trial.params.0.extend(params.0.clone());
+        Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
+    }
+
+    /// Ends what a call of the sampler ended: the trial, the run, or both.
+    fn take_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
+        match end {
+            TrialEnd::Trial(outcome) => self.end(progress, outcome),
+            TrialEnd::Run(reason) => Err(RunStop::Ended(reason)),
+            TrialEnd::Both(outcome, reason) => {
+                self.end(progress, outcome)?;
+                Err(RunStop::Ended(reason))
+            }
+        }
+    }
+
+    /// Writes the trial's outcome; it has no further turns.
+    fn end(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> Result<(), RunStop> {
+        progress.ended = true;
+        match outcome {
+            Outcome::Measured => self.sampler.retire(progress.trial),
+            _ => self.sampler.close(progress.trial),
+        }
+        Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
+    }
+
+    /// Writes what the sampler found besides samples.
+    fn write_notes(&mut self) -> Result<(), RunStop> {
+        self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
+    }
+}

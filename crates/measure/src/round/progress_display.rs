@@ -1,0 +1,84 @@
+//! How much of a run is done, for the progress bar: of a state by what its trials need or by its
+//! time, whichever is further, and of the counting that follows. Nothing is decided by it.
+
+use super::Run;
+use super::state_run::StateRun;
+use super::trial_progress::TrialProgress;
+use crate::interface::Progress;
+
+/// Counting what a contender does inside takes about as long as this many readings.
+const COUNTING_READINGS: u64 = 4;
+
+/// The share of a run that is shown as done. It never decreases.
+pub(crate) struct ProgressDisplay {
+    states: usize,
+    states_done: usize,
+    share_shown: f64,
+}
+
+impl ProgressDisplay {
+    /// Of a run of so many states.
+    pub(super) fn new(states: usize) -> ProgressDisplay {
+        ProgressDisplay { states, states_done: 0, share_shown: 0.0 }
+    }
+
+    /// A state begins after so many others.
+    pub(crate) fn begin_state(&mut self, states_done: usize) {
+        self.states_done = states_done;
+    }
+
+    /// The share of the whole run that is done when this share of the current state is.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of states")]
+    pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> Progress {
+        let share = (self.states_done as f64 + of_state) / self.states.max(1) as f64;
+        // `share` is not a number if nothing was done in no time; `max` ignores it.
+        self.share_shown = self.share_shown.max(share);
+        Progress { share: self.share_shown, elapsed_ns }
+    }
+}
+
+impl Run<'_> {
+    /// The share of the whole run that is done after so many rounds of a state.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of trials, and times below 104 days")]
+    pub(super) fn progress(&mut self, state_run: &StateRun, rounds: u32) -> Progress {
+        let (now_ns, progresses) = (self.sampler.elapsed_ns(), &state_run.progresses);
+        let needed = progresses.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
+        let by_trials = needed / progresses.len().max(1) as f64;
+        let of_rounds = by_trials.max(state_run.clock.share_done(rounds, now_ns));
+        let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
+        let whole_ns = state_ns / of_rounds + self.counting_ns(progresses.iter()) as f64;
+        self.display.progress(state_ns / whole_ns, now_ns)
+    }
+
+    /// The same when the rounds are over and the contenders of the trials from this one on are
+    /// still to be counted.
+    #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
+    pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, left: &[&TrialProgress]) -> Progress {
+        let now_ns = self.sampler.elapsed_ns();
+        let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
+        let left_ns = self.counting_ns(left.iter().copied()) as f64;
+        self.display.progress(state_ns / (state_ns + left_ns), now_ns)
+    }
+
+    /// The time that counting these will take.
+    fn counting_ns<'a>(&self, progresses: impl Iterator<Item = &'a TrialProgress>) -> u64 {
+        let open = progresses.filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
+        open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "halves and quarters are exact")]
+    fn each_state_has_an_equal_share_and_it_never_decreases() {
+        let mut display = ProgressDisplay::new(2);
+        assert_eq!(display.progress(0.5, 7), Progress { share: 0.25, elapsed_ns: 7 });
+        assert_eq!(display.progress(f64::NAN, 8).share, 0.25);
+        assert_eq!(display.progress(0.1, 9).share, 0.25);
+        display.begin_state(1);
+        assert_eq!(display.progress(0.5, 10).share, 0.75);
+    }
+}

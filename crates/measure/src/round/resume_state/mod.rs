@@ -1,0 +1,147 @@
+//! The resume state: what the record of an earlier part of the same run holds. Trials, their
+//! progress and outcomes, which states are done, and with which round and fill the rest begins.
+//! Empty for a new run.
+
+#[cfg(test)]
+mod tests;
+
+use super::trial_progress::TrialProgress;
+use super::unaccounted::turns;
+use crate::plan::{Plan, Rules};
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_record::{EndReason, Outcome, Record, StopReason, TrialRecord};
+
+/// The earlier part, if there was one.
+#[derive(Clone, Copy, Default)]
+pub struct ResumeState<'a>(Option<&'a Record>);
+
+/// The numbers of the next round and the next fill in a state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct NextRound {
+    /// The round, from 0.
+    pub(crate) round: u32,
+    /// The fill, from 0.
+    pub(crate) fill: u32,
+}
+
+/// Trials that an interruption ended as measured although readings are still to come: those of the
+/// states that were not closed. A state is closed by counting what its contenders do inside.
+pub fn reopen(record: &Record) -> Vec<TrialIndex> {
+    if !matches!(record.end, Some((EndReason::Interrupted, _))) {
+        return Vec::new();
+    }
+    let closed = |state| record.trials.iter().any(|it| it.trial.state == state && !it.counts.is_empty());
+    let goes_on = |it: &&TrialRecord| it.outcome == Some(Outcome::Measured) && !closed(it.trial.state);
+    record.trials.iter().filter(goes_on).map(|it| it.trial.index).collect()
+}
+
+impl<'a> ResumeState<'a> {
+    /// The part that this record holds.
+    pub fn from_record(record: &'a Record) -> ResumeState<'a> {
+        ResumeState(Some(record))
+    }
+
+    /// The first state of the plan in which something is left to do, or its last state, and the
+    /// next round there. The trials `reopen` count as not done.
+    pub fn next(self, plan: &Plan, reopen: &[TrialIndex]) -> Option<(CacheState, u32)> {
+        let is_done = |trial: &TrialIndex| {
+            self.trial(*trial).is_some_and(|it| match &it.outcome {
+                Some(Outcome::Measured) => !reopen.contains(trial) && !it.counts.is_empty(),
+                other => other.is_some(),
+            })
+        };
+        let is_open = |state: &&CacheState| !plan.trials_of(**state).iter().all(is_done);
+        let state = plan.states.iter().find(is_open).or(plan.states.last())?;
+        Some((*state, self.first(*state).round))
+    }
+
+    fn trial(self, index: TrialIndex) -> Option<&'a TrialRecord> {
+        self.0?.trial(index)
+    }
+
+    fn samples(self, trial: TrialIndex) -> impl Iterator<Item = Sample> + use<'a> {
+        self.trial(trial).into_iter().flat_map(|it| &it.samples)
+    }
+
+    /// Whether a limit that this control shows was measured again.
+    pub(super) fn is_measured_again(self, control: TrialIndex) -> bool {
+        self.0.is_some_and(|record| record.limits.iter().any(|limit| limit.trial == Some(control)))
+    }
+
+    pub(super) fn has_ended(self, trial: TrialIndex) -> bool {
+        self.trial(trial).is_some_and(|it| it.outcome.is_some())
+    }
+
+    /// The next round and fill in a state. A round or a fill that was begun is not continued.
+    pub(super) fn first(self, state: CacheState) -> NextRound {
+        let Some(record) = self.0 else { return NextRound::default() };
+        let trials = || record.trials.iter().filter(|it| it.trial.state == state);
+        let samples = || trials().flat_map(|it| &it.samples);
+        let rejected = trials().flat_map(|it| it.rejected.iter().map(|(round, _)| *round));
+        let filled = record.fills.iter().map(|fill| fill.fill).filter(|_| state == CacheState::Warm);
+        let next = |last: Option<u32>| last.map_or(0, |last| last.saturating_add(1));
+        NextRound {
+            round: next(samples().map(|sample| sample.round).chain(rejected).max()),
+            fill: next(samples().map(|sample| sample.fill).chain(filled).max()),
+        }
+    }
+
+    pub(super) fn progress(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
+        let mut progress = self.as_read(trial, rules);
+        if let Some(it) = self.trial(trial) {
+            progress.announced = true;
+            progress.ended = it.outcome.is_some();
+            // The other reasons are found again from the readings.
+            let why = it.stopped.map(|stopped| stopped.why);
+            progress.stopped = why.filter(|why| *why == StopReason::NotFirst);
+            progress.measured = it.outcome == Some(Outcome::Measured);
+            progress.counted = !it.counts.is_empty();
+            progress.missing = it.missing.keys().cloned().collect();
+        }
+        progress
+    }
+
+    /// Its progress by its readings alone, whatever its outcome.
+    fn as_read(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
+        let mut progress = TrialProgress::new(trial);
+        progress.take(self.samples(trial), rules);
+        progress
+    }
+
+    /// Why the rounds of a state were over, if they were: the outcome that a trial was measured is
+    /// written only then.
+    pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
+        let measured =
+            |trial: &TrialIndex| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
+        let measured: Vec<TrialIndex> = plan.trials_of(state).into_iter().filter(measured).collect();
+        let is_control = |trial: TrialIndex| plan.planned(trial).trial.is_control();
+        let is_stopped = |trial: TrialIndex| {
+            let stopped = self.trial(trial).and_then(|it| it.stopped);
+            stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
+        };
+        let is_settled = |&trial: &TrialIndex| {
+            let is_done = is_control(trial) || is_stopped(trial);
+            is_done || self.as_read(trial, &plan.rules).is_settled(&plan.rules)
+        };
+        let why = if measured.iter().all(is_settled) { EndReason::Settled } else { EndReason::Budget };
+        (!measured.is_empty()).then_some(why)
+    }
+
+    /// Trials that were measured and not inspected.
+    pub(super) fn not_inspected(self, plan: &Plan) -> Vec<TrialIndex> {
+        let is_open = |trial: &TrialIndex| {
+            self.trial(*trial).is_some_and(|it| {
+                let seen = it.flame_graph.is_some() || it.trace.is_some();
+                it.outcome == Some(Outcome::Measured) && !it.counts.is_empty() && !seen
+            })
+        };
+        plan.states.iter().flat_map(|&state| plan.trials_of(state)).filter(is_open).collect()
+    }
+
+    pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
+        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
+        let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
+        controls.flat_map(of).collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! The rounds of one state: fills, blocks of rounds for which contenders are started together, and
+//! single rounds in shuffled order.
+
+use super::resume_state::NextRound;
+use super::state_run::StateRun;
+use super::trial_progress::TrialProgress;
+use super::{Run, RunStop};
+use crate::interface::{Slot, Step, TrialEnd};
+use crate::plan::{Budget, FILLS_PER_START};
+use readlab_model::trial::{CacheState, Params};
+use readlab_record::{EndReason, Line, Outcome};
+use std::ops::Range;
+
+/// So many contenders are started while another one reads untimed.
+const STARTED_AHEAD: usize = 2;
+
+/// A turn may take so many times as long as a start with its untimed reading, which may come from
+/// memory.
+const STARTS_PER_TURN: u64 = 4;
+
+/// Rounds for which contenders are started together.
+struct Block {
+    fill: u32,
+    /// Blocks of this run part before this one.
+    blocks_before: u32,
+    rounds: Range<u32>,
+}
+
+impl Run<'_> {
+    /// Rounds from this one on until every trial is settled or time is up: cold rounds in one
+    /// block, warm rounds over fills.
+    pub(super) fn rounds(
+        &mut self,
+        first: NextRound,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        match state_run.state {
+            CacheState::Cold | CacheState::Unknown => {
+                self.run_block(&Block { fill: 0, blocks_before: 0, rounds: first.round..u32::MAX }, state_run)
+            }
+            CacheState::Warm => self.fills(first, state_run),
+        }
+    }
+
+    /// Fill after fill, each with a few rounds.
+    fn fills(&mut self, first: NextRound, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let each = self.plan.rules.rounds_per_fill();
+        for blocks_before in 0_u32.. {
+            let begin = first.round.saturating_add(blocks_before.saturating_mul(each));
+            if self.is_up(&state_run.clock, begin)? {
+                return Ok(EndReason::Budget);
+            }
+            let fill = first.fill.saturating_add(blocks_before);
+            if !self.filled(fill, state_run)? {
+                return Ok(EndReason::Settled);
+            }
+            let block = Block { fill, blocks_before, rounds: begin..begin.saturating_add(each) };
+            let end = self.run_block(&block, state_run)?;
+            if end != EndReason::Settled || state_run.live(self.plan).is_empty() {
+                return Ok(end);
+            }
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Fills the cache; `false` if it cannot be filled, which is then the outcome of every trial
+    /// without a sample.
+    pub(crate) fn filled(&mut self, fill: u32, state_run: &mut StateRun) -> Result<bool, RunStop> {
+        self.sink.about_to(Step::Fill(fill));
+        match self.sampler.fill(fill) {
+            Ok(fill) => {
+                self.sink.append(Line::Fill(fill))?;
+                self.write_notes().map(|()| true)
+            }
+            Err(TrialEnd::Trial(outcome)) => self.end_unfilled(fill, state_run, &outcome).map(|()| false),
+            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+        }
+    }
+
+    /// Ends every trial without a sample, because the cache could not be filled. What was measured
+    /// from earlier fills is kept.
+    fn end_unfilled(
+        &mut self,
+        fill: u32,
+        state_run: &mut StateRun,
+        outcome: &Outcome,
+    ) -> Result<(), RunStop> {
+        if let (1.., Some(reason)) = (fill, outcome.reason()) {
+            let text = format!("the cache could not be filled again after {fill} fills: {reason}");
+            self.sink.append(Line::Warning { text })?;
+        }
+        for progress in &mut state_run.progresses {
+            if !progress.ended && progress.walls.is_empty() {
+                self.announce(progress, &Params::default())?;
+                self.end(progress, outcome.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the contenders that are due, then takes rounds until all trials are settled, the
+    /// rounds of the block are done, or time is up. Contenders that were not started in a firm time
+    /// are started when all others are settled.
+    fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        if block.blocks_before.is_multiple_of(FILLS_PER_START) {
+            self.start_all(&state_run.live(self.plan), state_run)?;
+        }
+        for round in block.rounds.clone() {
+            self.start_named(state_run)?;
+            let mut live = state_run.live_among(self.plan, |it| it.announced);
+            if live.is_empty() {
+                let waiting = state_run.live_among(self.plan, |it| !it.announced);
+                self.start_all(&waiting, state_run)?;
+                live = state_run.live_among(self.plan, |it| it.announced);
+            }
+            if live.is_empty() {
+                let is_up = self.is_firmly_up(&state_run.clock)?;
+                return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
+            }
+            if self.is_up(&state_run.clock, round)? {
+                return Ok(EndReason::Budget);
+            }
+            let state = state_run.state;
+            // Where nothing is filled, every round has a state of its own.
+            let fill = if state == CacheState::Warm { block.fill } else { round };
+            let begin = Slot { state, fill, round, position: 0, rung: None };
+            if self.round(begin, &live, state_run)? == EndReason::Budget {
+                return Ok(EndReason::Budget);
+            }
+            self.qualify(state_run)?;
+            let progress = self.progress(state_run, round + 1);
+            self.sink.about_to(Step::RoundOver(progress));
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Starts these trials in the order of the plan. In a firm time those come first that the user
+    /// named, as many as leave time for a turn of each; of the others only as many are started as
+    /// leave time for their rounds, but at least one that is no control.
+    fn start_all(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
+        if due.is_empty() {
+            return Ok(());
+        }
+        let due = self.named_first(due, state_run);
+        let only_controls = state_run.progresses.iter().all(|it| self.plan.is_control(it.trial));
+        let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
+        let has_others = |it: &TrialProgress| only_controls || !self.plan.is_control(it.trial);
+        let mut any = state_run.progresses.iter().any(|it| it.announced && !it.ended && has_others(it));
+        let mut longest_ns = state_run.longest_start_ns;
+        for (place, &at) in due.iter().enumerate() {
+            let now_ns = self.sampler.elapsed_ns();
+            let is_late = match self.plan.planned(state_run.progresses[at].trial).is_first_named {
+                // A turn takes about as long as a start with its untimed reading.
+                true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
+                false => now_ns >= end_ns,
+            };
+            if self.is_firmly_up(&state_run.clock)? || any && is_late {
+                break;
+            }
+            let next = due[place..].iter().take(1 + STARTED_AHEAD).map(|&at| state_run.progresses[at].trial);
+            self.sampler.launch(&next.collect::<Vec<_>>());
+            let progress = &mut state_run.progresses[at];
+            self.start(progress)?;
+            any |= !progress.ended && (only_controls || !self.plan.is_control(progress.trial));
+            longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
+        }
+        state_run.longest_start_ns = longest_ns;
+        // No contender may be starting while another one is timed.
+        self.sampler.launch(&[]);
+        Ok(())
+    }
+
+    /// Starts what the user named and what had to wait until others were read, while there is a
+    /// firm time for it.
+    fn start_named(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+        if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
+            return Ok(());
+        }
+        let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
+        waiting.retain(|&at| self.plan.planned(state_run.progresses[at].trial).is_first_named);
+        self.start_all(&waiting, state_run)
+    }
+
+    /// The same trials; in a firm time those first that the user named and that have no reading
+    /// yet.
+    fn named_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
+        let mut sorted = trials.to_vec();
+        if matches!(self.plan.rules.budget, Budget::Firm(_)) {
+            let waits = |at: usize| {
+                let progress = &state_run.progresses[at];
+                progress.walls.is_empty() && self.plan.planned(progress.trial).is_first_named
+            };
+            sorted.sort_by_key(|&at| !waits(at));
+        }
+        sorted
+    }
+
+    /// Starts a contender and has it read untimed until it is warm; if it fails, that is its
+    /// outcome.
+    pub(crate) fn start(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
+        self.sink.about_to(Step::Start(progress.trial));
+        let opened = self.sampler.open(progress.trial);
+        let params = opened.as_ref().cloned().unwrap_or_default();
+        self.announce(progress, &params)?;
+        let warm_ups = self.plan.rules.warmup.max(u32::from(progress.walls.is_empty()));
+        let ready = opened.and_then(|_| (0..warm_ups).try_for_each(|_| self.sampler.warm_up(progress.trial)));
+        self.write_notes()?;
+        match ready {
+            Ok(()) => Ok(()),
+            Err(end) => self.take_end(progress, end),
+        }
+    }
+
+    /// Every live trial once, in the shuffled order of the round that begins with this slot. Where
+    /// a firm time may end in it, what the user named and was not read yet comes first.
+    fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let mut order = self.plan.order(begin.state, begin.round, live);
+        let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
+        if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
+            order = self.named_first(&order, state_run);
+        }
+        let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        for (position, at) in (0..).zip(order) {
+            if self.is_firmly_up(&state_run.clock)? {
+                return Ok(EndReason::Budget);
+            }
+            let progress = &mut state_run.progresses[at];
+            self.sink.about_to(Step::Turn { trial: progress.trial, round: begin.round, position, of });
+            self.turn(&Slot { position, ..begin }, progress)?;
+        }
+        Ok(EndReason::Settled)
+    }
+}

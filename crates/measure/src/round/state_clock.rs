@@ -1,0 +1,109 @@
+//! The time of one state of a run: when it must end, and how much of that time is used up. The
+//! callers give it the current time.
+
+use crate::plan::{Budget, Plan, ROUNDS_MIN};
+
+/// One part in this many of a state's firm time is kept for counting what its contenders do inside.
+const COUNTING_PART: u64 = 8;
+
+/// Of what is left of a firm time, starting contenders may take one part in this many: a start
+/// takes as long as a turn or more, and each contender needs a few readings.
+const STARTING_PART: u64 = 4;
+
+/// When a state must end: it has an equal share of the time left, together with the states after
+/// it.
+pub(crate) struct StateClock {
+    budget: Budget,
+    start_ns: u64,
+    /// End of the rounds.
+    end_ns: u64,
+    /// End of the counting after them.
+    counting_end_ns: u64,
+}
+
+impl StateClock {
+    /// The clock of a state that begins now; `parts` of the run are left, this state included.
+    pub(crate) fn start(plan: &Plan, now_ns: u64, parts: usize) -> StateClock {
+        let budget = plan.rules.budget;
+        let left_ns = budget.time().0.saturating_sub(now_ns);
+        let part_ns = left_ns / parts.max(1) as u64;
+        let counting_ns = match budget {
+            Budget::Advised(_) => 0,
+            Budget::Firm(_) => part_ns / COUNTING_PART,
+        };
+        let counting_end_ns = now_ns.saturating_add(part_ns);
+        StateClock { budget, start_ns: now_ns, end_ns: counting_end_ns - counting_ns, counting_end_ns }
+    }
+
+    /// The clock of the first part of this state, a share from 0 to 1.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a time that is exact up to 104 days"
+    )]
+    pub(crate) fn first_part(&self, share: f64) -> StateClock {
+        let part_ns = (self.end_ns.saturating_sub(self.start_ns) as f64 * share) as u64;
+        StateClock { end_ns: self.start_ns + part_ns, ..*self }
+    }
+
+    /// Whether no further round may begin.
+    pub(crate) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
+        now_ns >= self.end_ns && self.share_of_rounds(rounds_done) >= 1.0
+    }
+
+    /// The share that is done of the rounds that are taken even if time is up.
+    fn share_of_rounds(&self, rounds_done: u32) -> f64 {
+        match self.budget {
+            Budget::Advised(_) => f64::from(rounds_done) / f64::from(ROUNDS_MIN),
+            Budget::Firm(_) => 1.0,
+        }
+    }
+
+    /// Whether the state has had its time, so that only what decides should take more.
+    pub(crate) fn is_late(&self, now_ns: u64) -> bool {
+        now_ns >= self.end_ns
+    }
+
+    /// Whether even the next turn is too late.
+    pub(crate) fn is_firmly_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
+    }
+
+    /// When no further contender may be started for the rounds that begin now: starting may take a
+    /// part of what is left of a firm time. A contender that is started and never read gives no
+    /// number and takes time from the others.
+    pub(crate) fn starts_end_ns(&self, now_ns: u64) -> u64 {
+        match self.budget {
+            Budget::Advised(_) => u64::MAX,
+            Budget::Firm(_) => now_ns.saturating_add(self.end_ns.saturating_sub(now_ns) / STARTING_PART),
+        }
+    }
+
+    /// Whether a firm time of the rounds ends within so much from now.
+    pub(crate) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns.saturating_add(time_ns) >= self.end_ns
+    }
+
+    /// Whether the state's time for counting is used up.
+    pub(crate) fn is_counting_up(&self, now_ns: u64) -> bool {
+        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.counting_end_ns
+    }
+
+    /// The share of the state that is done if only its time ends it, 0 to 1.
+    pub(crate) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
+        self.share(now_ns).min(self.share_of_rounds(rounds_done))
+    }
+
+    /// Time since the state began.
+    pub(crate) fn since_start_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.start_ns)
+    }
+
+    /// The share of the state's time that is used up, 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+    pub(crate) fn share(&self, now_ns: u64) -> f64 {
+        let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
+        (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
+    }
+}

@@ -1,0 +1,21 @@
+//! Whole runs against a script, cut by what they show.
+
+mod budgets;
+mod failures;
+mod limits;
+mod order;
+mod qualifying;
+mod recounting;
+mod settling;
+
+use crate::interface::{SampleError, TrialEnd};
+use crate::plan::{Budget, Plan, Planned, Rules};
+use crate::round::testing::{
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_until_full, refused, runs,
+    unproven,
+};
+use readlab_model::sample::Sample;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Nanos;
+use readlab_record::{EndReason, Line, Outcome};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,0 +1,86 @@
+//! Claims with known answers.
+
+use super::*;
+use crate::meters::{Metered, Missing, Whole};
+use crate::sampler::testing;
+use readlab_protocol::TurnRequest;
+use readlab_roster::session::Turn;
+use readlab_system::linux::process::Unavailable;
+
+const MS: u64 = 1_000_000;
+const READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
+
+/// One reading that claims this CPU time and this peak.
+fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
+    let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
+    let line =
+        SampleLine { wall_ns: MS, cpu_user_ns, cpu_system_ns, peak_rss_bytes, ..SampleLine::default() };
+    Turn { samples: vec![line], counts: Vec::new(), latencies: None, seen_ns: 2 * MS }
+}
+
+fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
+    let cpu_error_ns = if alone { 0 } else { 2 * tick_ns() };
+    let unmetered = testing::metered();
+    let whole = Whole { cpu_ns, cpu_error_ns, alone, ..unmetered.whole };
+    Metered { peak_rss_bytes: Ok(8 << 20), whole, ..unmetered }
+}
+
+fn judged(answer: Turn, metered: Metered) -> Option<String> {
+    refuted(&MeteredTurn { request: READING, began_ns: 0, answer, metered })
+}
+
+/// What is said of so much claimed CPU time where the kernel counted this.
+fn claimed(cpu: (u64, u64), counted_ns: u64) -> Option<String> {
+    judged(claim(Some(cpu), None), metered(Ok(counted_ns), true))
+}
+
+#[test]
+fn cpu_time_may_exceed_the_kernels_count_by_two_ticks_and_a_hundredth() {
+    let slack_ns = 2 * tick_ns() + 3 * MS;
+    assert_eq!(claimed((200 * MS, 100 * MS + slack_ns), 300 * MS), None);
+    let why = claimed((200 * MS, 100 * MS + slack_ns + 1), 300 * MS).unwrap();
+    let both = format!(
+        "it claims {} ns of CPU time in a turn for which the kernel counted 300000000 ns",
+        300 * MS + slack_ns + 1
+    );
+    assert_eq!(why, both);
+    assert!(claimed((u64::MAX, u64::MAX), 300 * MS).unwrap().contains(&u64::MAX.to_string()), "no overflow");
+}
+
+#[test]
+fn without_a_count_of_the_kernel_all_processors_bound_the_claim() {
+    let unknown = || metered(Err(Missing::from(Unavailable::Ended { pid: 1 })), true);
+    assert_eq!(judged(claim(Some((2 * MS, 0)), None), unknown()), None);
+    let why = judged(claim(Some((u64::MAX, 0)), None), unknown()).unwrap();
+    assert!(why.contains("all processors together had"), "{why}");
+}
+
+#[test]
+fn much_work_without_cpu_time_is_refused() {
+    assert_eq!(claimed((0, 0), 4 * 2 * tick_ns()), None, "too little to judge");
+    let why = claimed((0, 0), 1000 * MS).unwrap();
+    assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
+    let half = MeteredTurn {
+        request: TurnRequest { lead: 9, count: 1 },
+        began_ns: 0,
+        answer: claim(Some((90 * MS, 0)), None),
+        metered: metered(Ok(1000 * MS), true),
+    };
+    assert_eq!(refuted(&half), None, "untimed readings have their part");
+}
+
+#[test]
+fn without_a_claim_nothing_is_refused() {
+    assert_eq!(judged(claim(None, None), metered(Ok(1000 * MS), true)), None);
+}
+
+#[test]
+fn a_peak_is_bounded_by_the_own_high_water_mark_or_by_all_memory() {
+    let peak = |bytes, alone| judged(claim(None, Some(bytes)), metered(Ok(0), alone));
+    assert_eq!(peak(8 << 20, true), None);
+    let why =
+        "it claims a peak of 67108864 bytes of memory where the kernel's high-water mark was 12582912 bytes";
+    assert_eq!(peak(64 << 20, true).as_deref(), Some(why));
+    assert_eq!(peak(64 << 20, false), None, "it may be that of a program that it ran");
+    assert!(peak(1 << 60, false).unwrap().contains("this machine has"));
+}

@@ -1,0 +1,257 @@
+//! The search for the process that keeps pages of a file in memory, so that eviction fails for
+//! every trial.
+//!
+//! A contender of this run that does so breaks PROTOCOL.md: its trial is refused, its process is
+//! ended, and the other trials go on. Another program is named once in a warning, and what can be
+//! measured in spite of it is measured. Which process holds a file is looked up in
+//! [`crate::holders`]; how often eviction is tried is in [`crate::cache`].
+
+use super::notes::Notes;
+use super::session_pool::SessionPool;
+use super::trials::Trials;
+use crate::cache::{CacheError, TargetCache};
+use crate::holders::{Hold, Holder, Processes};
+use crate::residency::ResidencyProof;
+use crate::target::MeasuredTarget;
+use readlab_model::target::identity::Identity;
+use readlab_model::trial::TrialIndex;
+use readlab_record::Outcome;
+use readlab_system::linux::process::may_be_inspected;
+use readlab_system::terminal::printable::display_path;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often in a run a holder is searched for that is neither a visible contender of this run nor
+/// known: it takes seconds. The first search only reads /proc; the others end contenders to see
+/// whether the pages go with them.
+const SEARCHES_MAX: u32 = 4;
+
+/// How often pages must have gone with the end of one contender before it is refused: once may be
+/// chance.
+const SUSPICIONS: u32 = 2;
+
+/// Most programs of others that are named at a time.
+const NAMED_MAX: usize = 3;
+
+/// What is known about holders in this run.
+#[derive(Default)]
+pub(super) struct KnownHolders {
+    /// Trials whose contenders were checked after their first turn.
+    checked: BTreeSet<TrialIndex>,
+    /// Trials that are refused for keeping the file, with the reason.
+    refused: BTreeMap<TrialIndex, String>,
+    /// How often the pages went when the contender of a trial was ended.
+    suspicions: BTreeMap<TrialIndex, u32>,
+    /// Processes of other programs that were named in a warning.
+    named: BTreeSet<u32>,
+    searches: u32,
+}
+
+impl KnownHolders {
+    /// That a trial keeps the file between turns, if it was seen to.
+    pub(super) fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
+        self.refused.get(&trial).map(|reason| Outcome::Refused { reason: reason.clone() })
+    }
+
+    /// Whether pages are known to stay because of another program.
+    pub(super) fn are_others(&self) -> bool {
+        !self.named.is_empty()
+    }
+
+    /// Whether a trial is checked for the first time.
+    pub(super) fn is_first_check(&mut self, trial: TrialIndex) -> bool {
+        self.checked.insert(trial)
+    }
+
+    /// Refuses a trial because of how a process of its contender holds the file of this path.
+    pub(super) fn refuse_holder(&mut self, trial: TrialIndex, path: &str, holder: &Holder) {
+        let why = match holder.hold {
+            Hold::Mapped => "so the cache cannot be emptied for any trial",
+            Hold::Open => "which the contract forbids",
+        };
+        let path = holder.file.as_deref().map_or_else(|| path.to_owned(), display_path);
+        let reason = format!("it keeps {path} {} between turns ({holder}), {why}", holder.hold);
+        self.refused.insert(trial, reason);
+    }
+
+    /// Counts that pages of the file of this path went with the end of a trial's contender, and
+    /// refuses the trial if that was no chance.
+    fn suspect(&mut self, trial: TrialIndex, path: &str) {
+        let suspicions = self.suspicions.entry(trial).or_default();
+        *suspicions += 1;
+        if *suspicions == SUSPICIONS {
+            let reason = format!(
+                "pages of {path} could be evicted only when its process was ended, {SUSPICIONS} times: it keeps them in \
+                 memory between turns"
+            );
+            self.refused.insert(trial, reason);
+        }
+    }
+}
+
+/// The pages of which target are evicted, and how: for a cold reading, or to be filled.
+#[derive(Clone, Copy)]
+pub(super) struct EvictRequest {
+    pub(super) target: usize,
+    evict: fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>,
+}
+
+impl EvictRequest {
+    /// For a cold reading.
+    pub(super) fn for_reading(target: usize) -> EvictRequest {
+        EvictRequest { target, evict: |cache| cache.evict() }
+    }
+
+    pub(super) fn to_fill(target: usize) -> EvictRequest {
+        EvictRequest { target, evict: |cache| cache.evict_to_fill() }
+    }
+
+    /// Once.
+    pub(super) fn done(self, trials: &Trials) -> Result<ResidencyProof, CacheError> {
+        (self.evict)(trials.page_cache(self.target))
+    }
+}
+
+/// One search for the process that keeps pages of one file.
+pub(super) struct HolderSearch<'s, 'a> {
+    pub(super) known: &'s mut KnownHolders,
+    pub(super) trials: &'s Trials<'a>,
+    pub(super) pool: &'s mut SessionPool,
+    pub(super) notes: &'s mut Notes,
+    pub(super) target: &'s MeasuredTarget<'a>,
+    pub(super) file: Identity,
+    pub(super) now: Processes,
+    pub(super) request: EvictRequest,
+}
+
+impl HolderSearch<'_, '_> {
+    /// Searches after an eviction that left pages: what the last eviction proved, after contenders
+    /// of this run that keep pages were ended and their trials refused.
+    pub(super) fn evict_after(
+        &mut self,
+        mut evicted: Result<ResidencyProof, CacheError>,
+    ) -> Result<ResidencyProof, CacheError> {
+        if self.end_own_holders() {
+            evicted = self.evict();
+        }
+        let named_still_hold = || !self.now.holders(&self.known.named, &self.file).is_empty();
+        if !is_kept(&evicted) || named_still_hold() || self.known.searches == SEARCHES_MAX {
+            return evicted;
+        }
+        self.known.searches += 1;
+        if self.name_others() || self.known.searches == 1 {
+            return evicted;
+        }
+        let evicted = self.evict_without_contenders();
+        if is_kept(&evicted) && self.known.searches == 2 {
+            let path = self.path();
+            self.notes.warn(format!(
+                "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
+            ));
+        }
+        evicted
+    }
+
+    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+        self.request.done(self.trials)
+    }
+
+    fn path(&self) -> &str {
+        &self.target.target.facts.path
+    }
+
+    /// The running contenders that read this file, by trial, with their processes.
+    fn contenders(&self) -> Vec<(TrialIndex, u32)> {
+        let mut running = self.pool.processes();
+        running.retain(|(trial, _)| self.trials.target_of(*trial).shares_file(self.target));
+        running
+    }
+
+    /// Refuses every trial whose contender, or a process that it started, has the file mapped, and
+    /// ends those processes; whether there was one.
+    fn end_own_holders(&mut self) -> bool {
+        let mut any = false;
+        for (trial, process) in self.contenders() {
+            let holders = self.now.holders(&self.now.family(process), &self.file);
+            let Some(first) = holders.iter().find(|holder| holder.hold == Hold::Mapped) else { continue };
+            self.pool.close(trial);
+            self.known.refuse_holder(trial, &self.trials.facts(trial).path, first);
+            // A process that left the process group of its contender does not end with it.
+            holders.iter().filter(|holder| holder.pid != process).for_each(Holder::kill);
+            any = true;
+        }
+        any
+    }
+
+    /// Names other programs that have the file mapped, each once in a run; whether there are any.
+    fn name_others(&mut self) -> bool {
+        let own = BTreeSet::from([std::process::id()]);
+        let others = self.now.others_that_map(&own, &self.file);
+        if others.is_empty() {
+            return false;
+        }
+        let named = others.iter().take(NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let more = match others.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let has = if others.len() == 1 { "has" } else { "have" };
+        let path = self.path();
+        self.notes.warn(format!(
+            "{path}: {named}{more} {has} it mapped, so its pages cannot be evicted: methods through the page cache have no \
+             cold state, and the cache is filled around the pages that stay"
+        ));
+        self.known.named.extend(others.iter().map(|other| other.pid));
+        true
+    }
+
+    /// Ends one running contender after the other until the pages go: suspects first, then those
+    /// whose processes this user may not inspect. Ended contenders are started again before their
+    /// next turn; the one whose end released the pages is refused when that happens again.
+    fn evict_without_contenders(&mut self) -> Result<ResidencyProof, CacheError> {
+        let mut running = self.contenders();
+        running.sort_by_key(|(trial, process)| {
+            (!self.known.suspicions.contains_key(trial), may_be_inspected(*process))
+        });
+        for (trial, _) in running {
+            self.pool.close(trial);
+            let evicted = self.evict();
+            if !is_kept(&evicted) {
+                self.known.suspect(trial, &self.trials.facts(trial).path);
+                return evicted;
+            }
+        }
+        self.evict()
+    }
+}
+
+/// Whether pages stayed although they were evicted.
+pub(super) fn is_kept(evicted: &Result<ResidencyProof, CacheError>) -> bool {
+    matches!(evicted, Err(CacheError::Remains { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_is_refused_with_how_it_holds_the_file() {
+        let mut known = KnownHolders::default();
+        assert_eq!(known.refusal(TrialIndex::new(1)), None);
+        let holder =
+            Holder { pid: 7, handle: None, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
+        known.refuse_holder(TrialIndex::new(1), "/data", &holder);
+        let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
+        assert_eq!(known.refusal(TrialIndex::new(1)), Some(Outcome::Refused { reason: reason.to_owned() }));
+        assert_eq!(known.refusal(TrialIndex::new(2)), None);
+    }
+
+    #[test]
+    fn one_suspicion_refuses_no_trial() {
+        let mut known = KnownHolders::default();
+        known.suspect(TrialIndex::new(1), "/data");
+        assert_eq!(known.refusal(TrialIndex::new(1)), None);
+        known.suspect(TrialIndex::new(1), "/data");
+        assert!(known.refusal(TrialIndex::new(1)).is_some());
+        assert!(known.is_first_check(TrialIndex::new(1)) && !known.is_first_check(TrialIndex::new(1)));
+    }
+}

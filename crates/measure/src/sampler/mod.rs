@@ -1,0 +1,379 @@
+//! The sampler: takes the samples of one turn of one trial from real contender processes. Every
+//! number of readlab comes from `proven_turn` in this file.
+//!
+//! Each part owns one thing: `trials` what is read, `session_pool` the started contenders and
+//! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of
+//! what contenders do inside, `inspector` flame graphs and traces, `single_reads` the files
+//! that are read only once, `notes` what was found besides samples. Which turn comes when is
+//! decided in [`super::round`].
+
+mod cache_states;
+mod claims;
+mod conduct;
+mod errors;
+mod holder_search;
+mod inspector;
+mod latencies;
+mod notes;
+mod observed_turn;
+mod own_commands;
+mod read_offset;
+mod runtime_counters;
+mod session_pool;
+mod single_reads;
+mod state_violation;
+#[cfg(test)]
+mod testing;
+mod together;
+mod trials;
+mod warm_up;
+
+use super::interface::{SampleError, Sampler, Slot, StartingGate, TrialEnd};
+use super::plan::Plan;
+use super::residency::ResidencyProof;
+use super::target::{Look, MeasuredTarget, SweepTarget};
+use super::warm_up_file::WarmUpFile;
+use cache_states::CacheStates;
+pub use inspector::{FlameGraphPaths, InspectPlan};
+use inspector::{Inspection, Inspector};
+use notes::Notes;
+use own_commands::{OwnCommands, before_reading};
+use readlab_model::sample::Sample;
+use readlab_model::trial::{Answer, Params, TrialIndex};
+use readlab_protocol::TurnRequest;
+use readlab_record::{Count, EndReason, Fill, Line, Outcome, Start, Trial};
+use readlab_roster::discovery::Contenders;
+use readlab_roster::roster::Warmup;
+use readlab_roster::session::Turn;
+use runtime_counters::RuntimeCounters;
+use session_pool::SessionPool;
+use single_reads::SingleReads;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use together::CacheBeforeAfter;
+use trials::Trials;
+use warm_up::{Next, UntilSteady};
+
+/// Takes samples from the contenders of one plan on its targets.
+pub struct ProcessSampler<'a> {
+    trials: Trials<'a>,
+    pool: SessionPool,
+    states: CacheStates,
+    own_commands: OwnCommands,
+    counters: RuntimeCounters,
+    inspector: Inspector,
+    notes: Notes,
+    /// The files, where no file may be read before its only reading.
+    single_reads: Option<SingleReads<'a>>,
+    /// Where turns wait for those of other hosts.
+    gate: Option<Box<dyn StartingGate>>,
+    clock: RunClock,
+}
+
+/// The time of a run, which may have been cut short before.
+struct RunClock {
+    earlier: Duration,
+    started: Instant,
+}
+
+impl<'a> ProcessSampler<'a> {
+    /// A sampler for a plan and its targets, whose right answers are known.
+    pub fn new(
+        plan: &'a Plan,
+        contenders: &'a Contenders,
+        targets: Vec<MeasuredTarget<'a>>,
+    ) -> ProcessSampler<'a> {
+        ProcessSampler {
+            trials: Trials::new(plan, contenders, targets),
+            pool: SessionPool::default(),
+            states: CacheStates::default(),
+            own_commands: OwnCommands::default(),
+            counters: RuntimeCounters::default(),
+            inspector: Inspector::default(),
+            notes: Notes::default(),
+            single_reads: None,
+            gate: None,
+            clock: RunClock { earlier: Duration::ZERO, started: Instant::now() },
+        }
+    }
+
+    /// A sampler for a plan whose trials read these files once, one trial after the other. What is
+    /// read untimed is readlab's own file, never one of them.
+    pub fn of_single_reads(
+        plan: &'a Plan,
+        contenders: &'a Contenders,
+        files: &'a [SweepTarget],
+        warm_up_file: Option<&'a WarmUpFile>,
+    ) -> ProcessSampler<'a> {
+        let single_reads = Some(SingleReads::new(files, warm_up_file));
+        ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
+    }
+
+    /// The same, reading each file once, untimed, before the only reading that counts.
+    pub fn priming(mut self) -> ProcessSampler<'a> {
+        self.single_reads.iter_mut().for_each(SingleReads::prime);
+        self
+    }
+
+    /// The same, where so many processes of a contender read together for the trials of these
+    /// numbers.
+    pub fn reading_together(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
+        self.trials.read_together(readers);
+        self
+    }
+
+    /// The same, inspecting what is measured besides.
+    pub fn inspecting(self, plan: InspectPlan) -> ProcessSampler<'a> {
+        ProcessSampler { inspector: Inspector::new(plan), ..self }
+    }
+
+    /// The same, whose turns begin when this gate lets them, each with one reading.
+    pub fn starting_at(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
+        self.trials.read_singly();
+        self.gate = Some(gate);
+        self
+    }
+
+    /// The same, where the run has taken some time already.
+    pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
+        self.clock.earlier = earlier;
+        self
+    }
+
+    /// One turn whose samples are proven: the state is made and proven, the turn is taken between
+    /// meters, the state is proven again, the answers are compared, the claims are checked.
+    fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        let request = self.trials.turn_request(trial);
+        before_reading(trial, &self.trials)?;
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
+        let prepared = self.prepare_state(trial)?;
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
+        let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
+        let below_before = self.trials.next_layer_bytes(trial.index);
+        let busy_before = self.trials.device_busy(trial.index);
+        let turns = self.metered_turns(trial, request);
+        let device_busy = self.trials.device_busy_since(trial.index, busy_before);
+        let below = self.trials.below_since(trial.index, below_before);
+        let after = self.look_after(trial, turns.is_ok())?;
+        let turns = turns?;
+        turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
+        self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
+    }
+
+    /// Brings the cache into the state that a turn of the trial starts from; what is resident then.
+    fn prepare_state(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
+        self.states.prepare(trial, &self.trials, &mut self.pool, &mut self.notes)
+    }
+
+    /// What is resident after a turn; the run ends if the target has changed.
+    fn look_after(&mut self, trial: &Trial, is_taken: bool) -> Result<Option<ResidencyProof>, SampleError> {
+        if !is_taken || self.trials.leaves_cache_alone(trial) {
+            return self.trials.check_unchanged_after(trial.index, is_taken).map(|()| None);
+        }
+        let Look { resident, change } = self.trials.target_of(trial.index).look();
+        self.trials.check_change(trial.index, change)?;
+        Ok(self.notes.value("resident_after", resident))
+    }
+
+    /// Compares every answer of a turn with the right one, and what a command printed with what it
+    /// must print.
+    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+        self.trials.compare(trial, turn)?;
+        self.own_commands.compare(trial, turn)
+    }
+
+    /// Notes once of a trial how readlab adjusts its answers.
+    fn note_adjusted(&mut self, trial: &Trial, turn: &Turn) {
+        let truth = &self.trials.truth(trial.index).answer;
+        let first = turn.samples.first().map(Answer::from);
+        if let Some(how) = first.and_then(|answer| answer.added(trial.work, truth)) {
+            self.notes.adjusted(&trial.id, how);
+        }
+    }
+
+    /// Starts the contender of a trial again if it was closed for lack of memory, and warms it up
+    /// as at the beginning.
+    fn ensure_running(&mut self, trial: &Trial) -> Result<(), SampleError> {
+        let was_started = self.pool.ensure_running(&self.trials, trial.index)?;
+        if !was_started || self.single_reads.is_some() {
+            return Ok(());
+        }
+        (0..self.trials.plan.rules.warmup.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
+    }
+
+    /// One untimed reading of the current target, and what the trial ends with if that fails. A
+    /// contender that has read in another state of the cache needs none.
+    fn warm_up_on_target(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        if self.pool.session(trial)?.is_taken_over {
+            return self.states.check_not_refused(trial);
+        }
+        let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
+        self.release_if_low_memory(trial);
+        warmed_up.map_err(|error| match error {
+            SampleError::TrialEnd(end) => self.with_read_offset(trial, end),
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
+        })
+    }
+
+    /// One untimed reading whose answer is compared. If the contender must read until it is steady
+    /// and has not done so since its start, it does.
+    fn warm_up_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
+        self.states.check_not_refused(trial.index)?;
+        self.ensure_running(trial)?;
+        let first_ns = self.untimed_turn(trial, 1)?;
+        self.states.check_released(trial, &self.trials, &mut self.pool)?;
+        let until_steady = self.trials.warmup(trial.index) == Warmup::UntilSteady;
+        if until_steady && !self.pool.session(trial.index)?.is_steady {
+            self.read_until_steady(trial, first_ns)?;
+            self.pool.session(trial.index)?.is_steady = true;
+        }
+        Ok(())
+    }
+
+    /// Reads until the readings stay at one level, or for as long as a warm-up may take.
+    fn read_until_steady(&mut self, trial: &Trial, first_ns: Vec<u64>) -> Result<(), SampleError> {
+        let contenders = self.trials.contenders_until_steady(trial.index);
+        let time_limit = warm_up::time_limit(self.trials.plan.rules.budget.time(), contenders);
+        let (began, mut warm_up) = (Instant::now(), UntilSteady::begin(first_ns, time_limit));
+        loop {
+            match warm_up.next(began.elapsed()) {
+                Next::Read(count) => warm_up.add(self.untimed_turn(trial, count)?),
+                Next::End(end) => {
+                    let warmed_up = warm_up.warmed_up(trial.index, began.elapsed(), end);
+                    self.notes.add(Line::Warmup(warmed_up));
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Readings whose times count for the warm-up alone; their answers are compared.
+    fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
+        before_reading(trial, &self.trials)?;
+        let turns = self.metered_turns(trial, TurnRequest { lead: 0, count });
+        self.trials.check_unchanged_after(trial.index, turns.is_ok())?;
+        let turns = turns?;
+        turns.iter().try_for_each(|turn| self.compare(trial, &turn.answer))?;
+        let first = turns.iter().take(1).flat_map(|turn| &turn.answer.samples);
+        Ok(first.map(|sample| sample.wall_ns).collect())
+    }
+
+    /// Closes the session whose turn just ended if memory would run short.
+    fn release_if_low_memory(&mut self, trial: TrialIndex) {
+        self.pool.release_if_low_memory(trial, self.trials.cached_bytes(trial));
+    }
+
+    /// The end of a trial, with the byte at which its file cannot be read.
+    fn with_read_offset(&self, trial: TrialIndex, end: TrialEnd) -> TrialEnd {
+        read_offset::with_read_offset(end, self.trials.target_of(trial).target.file())
+    }
+}
+
+impl Sampler for ProcessSampler<'_> {
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
+        self.states.check_not_refused(trial)?;
+        if self.single_reads.is_some() {
+            return self.open_once(trial);
+        }
+        self.own_commands.begin(self.trials.trial(trial), &self.trials)?;
+        Ok(self.pool.restart(&self.trials, trial)?)
+    }
+
+    fn launch(&mut self, next: &[TrialIndex]) {
+        if self.single_reads.is_none() {
+            // What a set-up makes may be the program itself.
+            let is_set_up =
+                |&trial: &TrialIndex| self.own_commands.is_set_up(self.trials.trial(trial), &self.trials);
+            let next: Vec<TrialIndex> = next.iter().copied().filter(is_set_up).collect();
+            self.pool.launch(&self.trials, &next);
+        }
+    }
+
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        if self.single_reads.is_some() { self.warm_up_once(trial) } else { self.warm_up_on_target(trial) }
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
+        if readlab_system::linux::interrupt::requested() {
+            return Err(TrialEnd::Run(EndReason::Interrupted));
+        }
+        self.states.fill_all(fill, &self.trials, &mut self.pool, &mut self.notes)
+    }
+
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        let planned = self.trials.trial(trial);
+        self.states.check_not_refused(trial)?;
+        match planned.start {
+            Start::Kept => self.ensure_running(planned)?,
+            Start::EachReading => drop(self.pool.restart(&self.trials, trial)?),
+        }
+        self.notes.begin_turn();
+        let samples = self.proven_turn(planned, slot);
+        self.release_if_low_memory(trial);
+        samples.map_err(|error| match error {
+            SampleError::TrialEnd(end) => SampleError::TrialEnd(self.with_read_offset(trial, end)),
+            unproven @ SampleError::Unproven(_) => unproven,
+        })
+    }
+
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        self.counters.count(trials, &self.trials)
+    }
+
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        runtime_counters::count_again(trials, &self.trials)
+    }
+
+    fn is_counted(&self, trial: TrialIndex) -> bool {
+        self.counters.counted_before(trial, &self.trials).is_some()
+    }
+
+    fn inspects(&self) -> bool {
+        self.inspector.is_on()
+    }
+
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
+        let trials = &self.trials;
+        self.inspector.inspect(Inspection { trial: trials.trial(trial), trials, states, pool, notes })
+    }
+
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
+        self.inspector.not_inspected(self.trials.trial(trial), reason)
+    }
+
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
+        self.states.refusal(trial)
+    }
+
+    fn bytes(&self, trial: TrialIndex) -> Option<u64> {
+        let readers = u64::from(self.trials.readers(trial));
+        self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
+    }
+
+    fn retire(&mut self, trial: TrialIndex) {
+        self.pool.retire(trial);
+    }
+
+    fn close(&mut self, trial: TrialIndex) {
+        self.pool.close(trial);
+    }
+
+    fn clean_up(&mut self) -> Result<(), String> {
+        self.own_commands.clean_up(&self.trials)
+    }
+
+    fn notes(&mut self) -> Vec<Line> {
+        self.notes.take_lines()
+    }
+
+    fn missing(&mut self) -> Vec<(String, String)> {
+        let missing = self.notes.take_missing().into_iter();
+        missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        let elapsed = self.clock.earlier + self.clock.started.elapsed();
+        u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+    }
+}

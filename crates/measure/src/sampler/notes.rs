@@ -1,0 +1,116 @@
+//! What the sampler found besides samples: lines for the record, the meters that could not be read
+//! in a turn, and what was noted before, so that it is noted once.
+
+use readlab_model::trial::{TrialId, TrialIndex};
+use readlab_record::{Line, OwnScheduling};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// Most kinds of scheduling that are noted of one trial.
+const SCHEDULINGS_MAX: usize = 4;
+
+/// Notes since they were taken last.
+#[derive(Default)]
+pub(super) struct Notes {
+    lines: Vec<Line>,
+    missing: Vec<(&'static str, String)>,
+    /// Trials of whose answers it was noted that readlab adjusts them.
+    adjusted: BTreeSet<TrialId>,
+    schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
+}
+
+impl Notes {
+    /// Forgets which meters were missing in an earlier turn, of whichever trial.
+    pub(super) fn begin_turn(&mut self) {
+        self.missing.clear();
+    }
+
+    /// One more line for the record.
+    pub(super) fn add(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// A warning for the record.
+    pub(super) fn warn(&mut self, text: String) {
+        self.lines.push(Line::Warning { text });
+    }
+
+    /// A meter that could not be read, with the reason.
+    pub(super) fn missing(&mut self, meter: &'static str, reason: impl Display) {
+        self.missing.push((meter, reason.to_string()));
+    }
+
+    /// What a meter shows; if it could not be read, the reason becomes a note.
+    pub(super) fn value<T>(&mut self, meter: &'static str, reading: Result<T, impl Display>) -> Option<T> {
+        reading.map_err(|reason| self.missing(meter, reason)).ok()
+    }
+
+    /// Warns once of a trial how readlab adjusts its answers.
+    pub(super) fn adjusted(&mut self, trial: &TrialId, how: &str) {
+        if self.adjusted.insert(trial.clone()) {
+            self.warn(format!("{trial} {how}"));
+        }
+    }
+
+    /// Notes a scheduling that a contender gave itself, each kind once, a few of each trial.
+    pub(super) fn scheduling(&mut self, trial: TrialIndex, scheduling: OwnScheduling) {
+        let noted = self.schedulings.entry(trial).or_default();
+        if noted.len() < SCHEDULINGS_MAX && !noted.contains(&scheduling) {
+            noted.push(scheduling.clone());
+            self.lines.push(Line::Scheduling { trial, scheduling: Box::new(scheduling) });
+        }
+    }
+
+    /// Forgets the lines that are not about the conduct of a contender: what is missing or warmed
+    /// up on another file than the measured one says nothing of that.
+    pub(super) fn keep_conduct(&mut self) {
+        self.lines.retain(|line| matches!(line, Line::LeftBehind { .. } | Line::Scheduling { .. }));
+    }
+
+    pub(super) fn take_lines(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.lines)
+    }
+
+    pub(super) fn take_missing(&mut self) -> Vec<(&'static str, String)> {
+        std::mem::take(&mut self.missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_record::LeftBehind;
+
+    #[test]
+    fn a_meter_without_a_reading_leaves_its_reason() {
+        let mut notes = Notes::default();
+        assert_eq!(notes.value("before", Err::<u64, _>("an earlier turn")), None);
+        notes.begin_turn();
+        assert_eq!(notes.value("minor_faults", Ok::<_, String>(3)), Some(3));
+        assert_eq!(notes.value("major_faults", Err::<u64, _>("not here")), None);
+        assert_eq!(notes.take_missing(), [("major_faults", "not here".to_owned())]);
+        assert!(notes.take_missing().is_empty(), "taken once");
+    }
+
+    #[test]
+    fn of_a_warm_up_on_another_file_only_the_conduct_is_kept() {
+        let mut notes = Notes::default();
+        let left =
+            Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes: 1, readings: 1 } };
+        notes.warn("of the other file".to_owned());
+        notes.add(left.clone());
+        notes.keep_conduct();
+        assert_eq!(notes.take_lines(), [left]);
+    }
+
+    #[test]
+    fn an_adjusted_answer_is_noted_once_for_each_trial() {
+        let mut notes = Notes::default();
+        let [a, b]: [TrialId; 2] = ["rust/a", "rust/b"].map(|name| name.parse().unwrap());
+        for trial in [&a, &a, &b] {
+            notes.adjusted(trial, "counts newlines");
+        }
+        let text = |text: &str| Line::Warning { text: text.to_owned() };
+        assert_eq!(notes.take_lines(), [text("rust/a counts newlines"), text("rust/b counts newlines")]);
+    }
+}

@@ -1,0 +1,269 @@
+//! One observed turn: the contender's answer, the meters around it and the page cache before and
+//! after it, from which its samples are made.
+
+use super::notes::Notes;
+use crate::interface::Slot;
+use crate::meters::{CpuSplit, Metered, Missing};
+use crate::next_layer::{LayerBytes, NextLayer};
+use crate::residency::ResidencyProof;
+use readlab_model::sample::{Delivered, RequestMeters, Sample, TurnSeen};
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{Answer, COMMAND};
+use readlab_protocol::{SampleLine, TurnRequest};
+use readlab_record::{LimitKind, Trial};
+use readlab_roster::session::Turn;
+
+/// Why a reading from a server has no bytes from a device.
+const BEHIND_SERVER: &str = "the server reads the device, not the contender";
+
+/// Why a control has no reading of most meters.
+const OUTSIDE_WINDOW: &str = "a control: what it does outside its window would be counted";
+
+/// What one page fault maps of pages that are in memory, where these are small: the kernel's
+/// `fault_around_bytes`.
+const MAPPED_AROUND_BYTES: u64 = 64 << 10;
+
+/// One answered turn of one reader with what the meters counted around it.
+pub(super) struct MeteredTurn {
+    pub(super) request: TurnRequest,
+    /// How long after the first of the readers that read at the same time it was told to read.
+    pub(super) began_ns: u64,
+    pub(super) answer: Turn,
+    pub(super) metered: Metered,
+}
+
+impl MeteredTurn {
+    /// All its readings, the untimed ones too.
+    pub(super) fn readings(&self) -> u64 {
+        u64::from(self.request.lead) + u64::from(self.request.count)
+    }
+}
+
+/// Everything that was observed of one turn of a trial.
+pub(super) struct ObservedTurn<'t> {
+    pub(super) trial: &'t Trial,
+    pub(super) facts: &'t TargetFacts,
+    pub(super) turn: MeteredTurn,
+    /// The page cache before the turn; `None` where it could not be read.
+    pub(super) before: Option<ResidencyProof>,
+    /// The page cache after the turn.
+    pub(super) after: Option<ResidencyProof>,
+    /// What the layer below the file system counted during the turn, where there is one.
+    pub(super) below: Option<LowerLayerBytes>,
+    /// How long the device had work during the turn; `None` where none is known.
+    pub(super) device_busy: Option<Result<u64, String>>,
+}
+
+/// What a layer below a file system counted during a turn.
+pub(super) struct LowerLayerBytes {
+    pub(super) layer: NextLayer,
+    pub(super) bytes: LayerBytes,
+}
+
+/// The minor page faults of what is measured. Those of a command are the faults of its own process:
+/// forking makes memory shared, so what starts it faults some thirty times a reading.
+pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Result<u64, Missing> {
+    if trial.contender() == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
+}
+
+impl ObservedTurn<'_> {
+    /// The samples of the turn. What was metered around it is shared out among its readings.
+    pub(super) fn samples(&self, slot: &Slot, notes: &mut Notes) -> Vec<Sample> {
+        let shared = self.turn.readings();
+        let metered = &self.turn.metered;
+        let common = Sample {
+            trial: self.trial.index,
+            fill: slot.fill,
+            round: slot.round,
+            position: slot.position,
+            rung: slot.rung,
+            turn_readings: self.turn.request.lead + self.turn.request.count,
+            peak_rss_bytes: self.peak(notes),
+            minor_faults: self
+                .meter("minor_faults", minor_faults(self.trial, metered), notes)
+                .map(|faults| faults / shared),
+            major_faults: self
+                .meter("major_faults", &metered.major_faults, notes)
+                .map(|faults| faults / shared),
+            device_read_bytes: self.device_bytes(notes).map(|bytes| bytes / shared),
+            below_read_bytes: self.below_bytes(notes).map(|bytes| bytes / shared),
+            resident_before: self.before.as_ref().and_then(ResidencyProof::share),
+            resident_after: self.after.as_ref().and_then(ResidencyProof::share),
+            resident_is_estimate: [&self.before, &self.after]
+                .into_iter()
+                .flatten()
+                .any(ResidencyProof::is_estimate),
+            turn: self.seen_from_outside(notes),
+            ..Sample::default()
+        };
+        let lines = (0..).zip(&self.turn.answer.samples);
+        lines.map(|(reading, line)| Sample { reading, ..self.sample(&common, line, notes) }).collect()
+    }
+
+    /// One sample: what the contender said, over what the lab saw from outside.
+    fn sample(&self, common: &Sample, line: &SampleLine, notes: &mut Notes) -> Sample {
+        let mut cpu = |said: Option<u64>, meter: &'static str, part: fn(&CpuSplit) -> u64| match said {
+            Some(ns) => Some(ns),
+            None => {
+                let split = notes.value(meter, self.turn.metered.cpu_split.as_ref().map(part));
+                split.map(|ns| ns / self.turn.readings())
+            }
+        };
+        Sample {
+            wall_ns: line.wall_ns,
+            cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
+            cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
+            peak_rss_bytes: common.peak_rss_bytes.or(line.peak_rss_bytes),
+            request: RequestMeters::from(line),
+            answer: Answer::from(line),
+            ..common.clone()
+        }
+    }
+
+    /// What the lab saw of the turn from outside.
+    fn seen_from_outside(&self, notes: &mut Notes) -> TurnSeen {
+        let Metered { whole, disturbance, .. } = &self.turn.metered;
+        let mut meter = |name, reading: &Result<u64, Missing>| notes.value(name, reading.as_ref().copied());
+        TurnSeen {
+            wall_ns: Some(self.turn.answer.seen_ns),
+            cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
+            cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
+            delayed_ns: meter("turn.delayed_ns", &disturbance.delayed_ns),
+            lab_delayed_ns: meter("turn.lab_delayed_ns", &disturbance.lab_delayed_ns),
+            preemptions: meter("turn.preemptions", &disturbance.preemptions),
+            steal_ns: meter("turn.steal_ns", &disturbance.steal_ns),
+            cpu_pressure_ns: meter("turn.cpu_pressure_ns", &disturbance.cpu_pressure_ns),
+            io_pressure_ns: meter("turn.io_pressure_ns", &disturbance.io_pressure_ns),
+            memory_pressure_ns: meter("turn.memory_pressure_ns", &disturbance.memory_pressure_ns),
+            throttled_ns: meter("turn.throttled_ns", &disturbance.throttled_ns),
+            device_busy_ns: self.device_busy_ns(notes),
+            delivered: self.delivered(),
+        }
+    }
+
+    /// How long the device had work, or a note of why it is not known.
+    fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
+        notes.value("turn.device_busy_ns", self.device_busy.as_ref()?.as_ref().copied())
+    }
+
+    /// By which meter enough bytes for every reading were seen to reach the contender.
+    fn delivered(&self) -> Option<Delivered> {
+        let metered = &self.turn.metered;
+        let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
+        let passed = metered.whole.passed_bytes.as_ref().is_ok_and(|&passed| passed >= bytes);
+        let mapped = |&faults: &u64| faults.saturating_mul(MAPPED_AROUND_BYTES) >= bytes;
+        match metered.minor_faults.as_ref().is_ok_and(mapped) {
+            _ if bytes == 0 => None,
+            _ if passed => Some(Delivered::Calls),
+            true => Some(Delivered::Faults),
+            false => None,
+        }
+    }
+
+    /// The high-water mark of memory, unless the contender reports that of a program which it
+    /// started for each reading.
+    fn peak(&self, notes: &mut Notes) -> Option<u64> {
+        let is_reported = self.turn.answer.samples.iter().all(|line| line.peak_rss_bytes.is_some());
+        if is_reported && !self.turn.metered.whole.alone {
+            None
+        } else {
+            self.meter("peak_rss_bytes", &self.turn.metered.peak_rss_bytes, notes)
+        }
+    }
+
+    /// Bytes from the device, where it is the contender that makes the kernel fetch them.
+    fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
+        if !self.trial.is_control() && self.facts.transport().has_server() {
+            notes.missing("device_read_bytes", BEHIND_SERVER);
+            return None;
+        }
+        self.meter("device_read_bytes", &self.turn.metered.device_read_bytes, notes)
+    }
+
+    /// Bytes that the next layer read. A control reads nothing through it.
+    fn below_bytes(&self, notes: &mut Notes) -> Option<u64> {
+        let counted = self.below.as_ref().filter(|_| !self.trial.is_control())?;
+        notes.value("below_read_bytes", counted.bytes.read.as_ref().copied())
+    }
+
+    /// What a meter shows, or a note of why it shows nothing.
+    fn meter(&self, meter: &'static str, reading: &Result<u64, Missing>, notes: &mut Notes) -> Option<u64> {
+        // These two controls do nothing outside their windows that a meter would count.
+        let is_plain = matches!(self.trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
+        if self.trial.is_control() && !is_plain {
+            notes.missing(meter, OUTSIDE_WINDOW);
+            return None;
+        }
+        notes.value(meter, reading.as_ref().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Fixture, metered, sample_line};
+    use super::*;
+    use crate::round::testing::WARM;
+    use readlab_model::trial::TrialIndex;
+
+    const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
+
+    fn below() -> LowerLayerBytes {
+        LowerLayerBytes { layer: NextLayer::Lustre, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
+    }
+
+    fn turn(readings: u32) -> MeteredTurn {
+        let samples = vec![sample_line(Some(1)); readings as usize];
+        let answer = Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 };
+        let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
+        metered.disturbance.preemptions = Ok(4);
+        MeteredTurn { request: TurnRequest { lead: 1, count: readings }, began_ns: 0, answer, metered }
+    }
+
+    #[test]
+    fn a_sample_is_whole_and_has_its_share_of_what_was_metered() {
+        let fixture = Fixture::of_size(1);
+        let trials = fixture.trials(&[("a", WARM)]);
+        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
+        let observed = ObservedTurn {
+            trial,
+            facts,
+            turn: turn(2),
+            before: None,
+            after: None,
+            below: Some(below()),
+            device_busy: None,
+        };
+        let mut notes = Notes::default();
+        let samples = observed.samples(&SLOT, &mut notes);
+        let shown: Vec<_> =
+            samples.iter().map(|it| (it.reading, it.turn_readings, it.minor_faults)).collect();
+        assert_eq!(shown, [(0, 3, Some(3)), (1, 3, Some(3))]);
+        assert!(samples.iter().all(|it| (it.fill, it.round, it.position, it.rung) == (2, 5, 1, Some(3))));
+        assert_eq!((samples[0].device_read_bytes, samples[0].below_read_bytes), (Some(2), Some(1)));
+        let missing: Vec<_> = notes.take_missing().into_iter().map(|(meter, _)| meter).collect();
+        assert!(missing.contains(&"major_faults") && !missing.contains(&"minor_faults"), "{missing:?}");
+        // What other work took is of the whole turn.
+        assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
+        assert!(missing.contains(&"turn.steal_ns") && !missing.contains(&"turn.preemptions"), "{missing:?}");
+    }
+
+    #[test]
+    fn a_control_has_no_meters_for_they_would_count_what_it_does_outside_its_window() {
+        let fixture = Fixture::of_size(1);
+        let trials = fixture.trials(&[("null", WARM)]);
+        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
+        let observed = ObservedTurn {
+            trial,
+            facts,
+            turn: turn(1),
+            before: None,
+            after: None,
+            below: Some(below()),
+            device_busy: None,
+        };
+        let mut notes = Notes::default();
+        let sample = observed.samples(&SLOT, &mut notes).remove(0);
+        assert_eq!((sample.minor_faults, sample.below_read_bytes), (None, None));
+        assert!(notes.take_missing().contains(&("minor_faults", OUTSIDE_WINDOW.to_owned())));
+    }
+}

@@ -1,0 +1,168 @@
+//! The user's commands as they are: what each of them must print, and the commands that are run
+//! around its readings.
+//!
+//! What is run around a reading is outside of every window, and before the state of the cache is
+//! made: what it does to the cache is undone. What must be printed is found in an untimed reading.
+
+use super::trials::Trials;
+use crate::interface::{SampleError, TrialEnd};
+use readlab_model::trial::{TrialId, TrialIndex};
+use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
+use readlab_record::{Check, EndReason, Outcome, Trial};
+use readlab_roster::session::Turn;
+use readlab_system::linux::program::{self, CommandLine, ReadError};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// Longest time of a command that is run around readings.
+const TIME_LIMIT: Duration = Duration::from_secs(3600);
+
+/// What is known of the commands so far.
+#[derive(Default)]
+pub(super) struct OwnCommands {
+    /// A trial of each command that was set up, in order.
+    set_up: Vec<TrialIndex>,
+    /// The digest of what a command must print.
+    outputs: BTreeMap<TrialId, u64>,
+}
+
+impl OwnCommands {
+    /// Sets a command up before its first reading, and finds out what it must print.
+    pub(super) fn begin(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
+        self.set_up(trial, trials)?;
+        match &trial.command.check {
+            Check::Count | Check::Unchecked => Ok(()),
+            Check::Accepted { by } => self.find_output(trial, Some(by), trials),
+            Check::Same { of } => {
+                let first = trials.named(of).unwrap_or(trial);
+                self.set_up(first, trials)?;
+                self.find_output(first, None, trials).map_err(|end| of_first(end, first, trial))
+            }
+        }
+    }
+
+    /// Whether nothing must be run before a command can be started.
+    pub(super) fn is_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
+        trial.command.setup.is_none() || self.was_set_up(trial, trials)
+    }
+
+    fn was_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
+        self.set_up.iter().any(|&other| trials.trial(other).id == trial.id)
+    }
+
+    fn set_up(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
+        if self.was_set_up(trial, trials) {
+            return Ok(());
+        }
+        // What a set-up did before it failed is cleaned up, too.
+        self.set_up.push(trial.index);
+        let Some(line) = &trial.command.setup else { return Ok(()) };
+        run("--setup", line, trials.target_name(trial.index))
+    }
+
+    /// Reads once untimed, and keeps the digest of what was printed if the check accepts it.
+    fn find_output(
+        &mut self,
+        trial: &Trial,
+        check: Option<&String>,
+        trials: &Trials,
+    ) -> Result<(), TrialEnd> {
+        if self.outputs.contains_key(&trial.id) {
+            return Ok(());
+        }
+        before_reading(trial, trials)?;
+        let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
+        let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
+        let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
+        let output = turn.samples.first().and_then(|sample| sample.output);
+        self.outputs.extend(output.map(|output| (trial.id.clone(), output)));
+        Ok(())
+    }
+
+    /// Refuses a turn in which a command printed something else than it must.
+    pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+        let (right, reason) = match &trial.command.check {
+            Check::Count | Check::Unchecked => return Ok(()),
+            Check::Same { of } if *of != trial.id.to_string() => {
+                (of.parse().ok(), format!("its output is not that of {of}"))
+            }
+            Check::Same { .. } | Check::Accepted { .. } => {
+                let reason = "its output changes from reading to reading; --check none does not compare it";
+                (Some(trial.id.clone()), reason.to_owned())
+            }
+        };
+        let right = right.and_then(|id| self.outputs.get(&id));
+        let is_right = turn.samples.iter().all(|sample| sample.output.as_ref() == right && right.is_some());
+        if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
+    }
+
+    /// Cleans up after every command that was set up, whatever the others did; the first failure.
+    pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), String> {
+        let mut failed = None;
+        for trial in std::mem::take(&mut self.set_up) {
+            let Some(line) = &trials.trial(trial).command.cleanup else { continue };
+            let ended = ended("--cleanup", line, trials.target_name(trial), program::run_in_any_case);
+            if let Err(HookError::Failed(reason)) = ended {
+                failed.get_or_insert(reason);
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// Runs what must be run before each reading of a command.
+pub(super) fn before_reading(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
+    let Some(line) = &trial.command.prepare else { return Ok(()) };
+    run("--prepare", line, trials.target_name(trial.index))
+}
+
+/// Why a command around readings did not do its work.
+enum HookError {
+    Failed(String),
+    Interrupted,
+}
+
+/// How such a command is run to its end.
+type Runner =
+    fn(&CommandLine, &Path, &std::fs::File, Duration) -> Result<std::process::ExitStatus, ReadError>;
+
+fn run(option: &str, line: &str, target: OsString) -> Result<(), TrialEnd> {
+    ended(option, line, target, program::run_to_end).map_err(|error| match error {
+        HookError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
+        HookError::Failed(reason) => TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed),
+    })
+}
+
+/// Runs a line for a shell, in which `{}` is the path, to its end.
+fn ended(option: &str, line: &str, target: OsString, runner: Runner) -> Result<(), HookError> {
+    let failed = |what: String| HookError::Failed(format!("{option} '{line}' {what}"));
+    // Without a name, so that nothing is left however the lab ends.
+    let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
+    let args = vec!["-c".into(), readlab_protocol::command_line::script(line).into(), "sh".into(), target];
+    let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
+    let status = runner(&shell, Path::new("."), &said, TIME_LIMIT).map_err(|error| match error {
+        ReadError::Interrupted => HookError::Interrupted,
+        other => failed(format!("could not be run: {other}")),
+    })?;
+    if status.success() {
+        return Ok(());
+    }
+    let last = program::last_line(said).map_or_else(String::new, |line| format!(": {line}"));
+    let how = status.code().map_or_else(|| status.to_string(), |code| format!("ended with exit code {code}"));
+    Err(failed(format!("{how}{last}")))
+}
+
+/// The end of another trial than the first, whose output it should have printed.
+fn of_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
+    let is_same = first.id == trial.id;
+    let named = |reason: &str| format!("{}, whose output it must print: {reason}", first.id);
+    match end {
+        TrialEnd::Trial(outcome) if !is_same => {
+            let reason = named(outcome.reason().unwrap_or("it ended"));
+            TrialEnd::Trial(Outcome::Failed { reason })
+        }
+        other => other,
+    }
+}

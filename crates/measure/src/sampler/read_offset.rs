@@ -1,0 +1,60 @@
+//! The byte at which a file cannot be read: searched for when a contender failed, because few
+//! contenders report it.
+
+use crate::interface::TrialEnd;
+use readlab_record::Outcome;
+use readlab_targets::corpus::oracle;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A file that could be read for so long is not read any further.
+const SEARCH_MAX: Duration = Duration::from_secs(2);
+
+/// The same end, with the byte at which the file fails, if it does and the contender did not report
+/// it.
+pub(super) fn with_read_offset(end: TrialEnd, file: Option<&Path>) -> TrialEnd {
+    match (end, file) {
+        (TrialEnd::Trial(Outcome::Failed { reason }), Some(file)) if !reason.contains(" at byte ") => {
+            let place = unreadable(file).map(|place| format!("; the file itself: {place}"));
+            TrialEnd::Trial(Outcome::Failed { reason: reason + &place.unwrap_or_default() })
+        }
+        (end, _) => end,
+    }
+}
+
+/// Why and where a file cannot be read, if that is found soon.
+fn unreadable(file: &Path) -> Option<io::Error> {
+    let begun = Instant::now();
+    let check = |_| if begun.elapsed() < SEARCH_MAX { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) };
+    let error = oracle::truth_of(|| File::open(file), &check).err();
+    error.filter(|cause| cause.kind() != io::ErrorKind::TimedOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(reason: &str) -> TrialEnd {
+        TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_part_of_the_reason() {
+        let missing = Path::new("/nonexistent/file");
+        let TrialEnd::Trial(outcome) = with_read_offset(failed("read failed"), Some(missing)) else {
+            panic!("another end")
+        };
+        assert!(outcome.reason().unwrap().starts_with("read failed; the file itself: "), "{outcome:?}");
+    }
+
+    #[test]
+    fn a_reason_with_its_offset_and_a_file_that_can_be_read_change_nothing() {
+        let missing = Path::new("/nonexistent/file");
+        assert_eq!(with_read_offset(failed("EIO at byte 7"), Some(missing)), failed("EIO at byte 7"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(with_read_offset(failed("no"), Some(file.path())), failed("no"));
+        assert_eq!(with_read_offset(failed("no"), None), failed("no"));
+    }
+}

@@ -1,0 +1,277 @@
+//! Starts the contenders of trials that read their file once: each is warmed up on readlab's own
+//! file, then its target becomes the file of its trial. One file and one contender are open at a
+//! time.
+//!
+//! Why contenders are warmed up there, and how they get from one file to the other, is described
+//! in [`crate::warm_up_file`].
+
+use super::ProcessSampler;
+use crate::interface::TrialEnd;
+use crate::target::{MeasuredTarget, SweepTarget};
+use crate::warm_up_file::WarmUpFile;
+use readlab_model::trial::{Params, TrialIndex};
+use readlab_record::{EndReason, Outcome, Trial};
+use readlab_system::linux::interrupt;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+
+/// The files of a plan whose trials read each file once.
+pub(super) struct SingleReads<'a> {
+    files: &'a [SweepTarget],
+    warm_up_file: Option<&'a WarmUpFile>,
+    /// Whether the contender that was started last reads readlab's own file.
+    is_warming_up: bool,
+    /// Whether each file is read once before the reading that counts.
+    is_primed: bool,
+    /// Warnings that were noted: what fails once fails before every file.
+    warned: BTreeSet<String>,
+}
+
+impl<'a> SingleReads<'a> {
+    /// These files, by the numbers of their targets. Without a file of readlab's own, contenders
+    /// start cold.
+    pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
+        SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
+    }
+
+    /// Has each file read once before the reading that counts.
+    pub(super) fn prime(&mut self) {
+        self.is_primed = true;
+    }
+
+    /// Where the contender of a trial is warmed up; `None` if its file is too large for that.
+    fn warm_up_file_for(&self, trial: &Trial) -> Option<&'a WarmUpFile> {
+        self.warm_up_file.filter(|_| WarmUpFile::is_for(&self.files[trial.target].target))
+    }
+
+    /// What a trial reads, opened.
+    fn measured(&self, trial: &Trial) -> Result<MeasuredTarget<'a>, TrialEnd> {
+        let measured = self.files[trial.target].measured(trial.target);
+        measured.map_err(|error| TrialEnd::Trial(Outcome::Unavailable { reason: error.to_string() }))
+    }
+
+    /// Changes the link of readlab's own file to lead to the file of a trial.
+    fn lead_to_file_of(&self, trial: &Trial) -> Result<(), String> {
+        match (self.warm_up_file, self.files[trial.target].target.file()) {
+            (Some(warm_up_file), Some(file)) => warm_up_file.lead_to(file),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ProcessSampler<'_> {
+    /// Starts the contender of a trial that reads its file once, on readlab's own file if it can be
+    /// warmed up there; its parameters.
+    pub(super) fn open_once(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
+        if interrupt::requested() {
+            return Err(TrialEnd::Run(EndReason::Interrupted));
+        }
+        match self.start_on_warm_up_file(trial)? {
+            Some(params) => Ok(params),
+            None => self.start_on_measured_file(trial),
+        }
+    }
+
+    /// Warms up a contender that reads its file once, and makes that file its target. A contender
+    /// that cannot be warmed up is started again and reads its file cold.
+    pub(super) fn warm_up_once(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        let Some(reads) = &mut self.single_reads else { return Ok(()) };
+        if !std::mem::take(&mut reads.is_warming_up) {
+            return Ok(());
+        }
+        let warmed_up = self.warm_up_on_target(trial);
+        self.notes.keep_conduct();
+        let goes_on = match warmed_up {
+            Ok(()) => self.link_to_measured_file(trial),
+            // A method may fail there and not here: a file system that knows no O_DIRECT.
+            Err(TrialEnd::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => Err(reason),
+            Err(end) => return Err(end),
+        };
+        match goes_on {
+            Ok(true) => self.open_measured_file(trial),
+            Ok(false) => self.start_on_measured_file(trial).map(drop),
+            Err(reason) => {
+                self.warn_not_warmed_up(trial, &reason);
+                self.start_on_measured_file(trial).map(drop)
+            }
+        }
+    }
+
+    /// Starts a contender on readlab's own file; `None` if it must start on the file of its trial.
+    fn start_on_warm_up_file(&mut self, trial: TrialIndex) -> Result<Option<Params>, TrialEnd> {
+        let planned = self.trials.trial(trial);
+        let warm_up_file = self.single_reads.as_ref().and_then(|reads| reads.warm_up_file_for(planned));
+        let Some(warm_up_file) = warm_up_file else { return Ok(None) };
+        match warm_up_file.in_place_of(planned) {
+            Ok(target) => self.trials.replace_target(target),
+            Err(reason) => {
+                self.warn_not_warmed_up(trial, &reason);
+                return Ok(None);
+            }
+        }
+        match self.pool.restart(&self.trials, trial).map_err(TrialEnd::from) {
+            Ok(params) => {
+                self.single_reads.iter_mut().for_each(|reads| reads.is_warming_up = true);
+                Ok(Some(params))
+            }
+            // It is started once more, for the file of its trial, and fails in the same way.
+            Err(TrialEnd::Trial(_)) => Ok(None),
+            Err(end) => Err(end),
+        }
+    }
+
+    /// Starts a contender on the file of its trial.
+    fn start_on_measured_file(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
+        self.open_measured_file(trial)?;
+        Ok(self.pool.restart(&self.trials, trial)?)
+    }
+
+    /// Makes the path of a warm contender lead to the file of its trial; `false` if it was given no
+    /// link and must be started again. The reason if it cannot be used.
+    fn link_to_measured_file(&self, trial: TrialIndex) -> Result<bool, String> {
+        let planned = self.trials.trial(trial);
+        if !WarmUpFile::is_linked(planned) {
+            return Ok(false);
+        }
+        if !self.pool.has(trial) {
+            return Err("memory ran short".to_owned());
+        }
+        let reads = self.single_reads.as_ref();
+        reads.map_or(Ok(()), |reads| reads.lead_to_file_of(planned)).map(|()| true)
+    }
+
+    /// Opens the file of a trial as the only target.
+    fn open_measured_file(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        let planned = self.trials.trial(trial);
+        if let Some(reads) = &self.single_reads {
+            let measured = reads.measured(planned)?;
+            if reads.is_primed {
+                read_untimed(&measured)?;
+            }
+            self.trials.replace_target(measured);
+        }
+        Ok(())
+    }
+
+    /// Warns once of a trial that its contender reads its file cold.
+    fn warn_not_warmed_up(&mut self, trial: TrialIndex, reason: &str) {
+        let id = &self.trials.trial(trial).id;
+        let text = format!("{id} was not warmed up before its reading: {reason}");
+        if self.single_reads.as_mut().is_some_and(|reads| reads.warned.insert(text.clone())) {
+            self.notes.warn(text);
+        }
+    }
+}
+
+/// Reads the whole file of a target from its device, as it was evicted, into the page cache, from
+/// which it is evicted again before the turn.
+fn read_untimed(measured: &MeasuredTarget) -> Result<(), TrialEnd> {
+    let Some(path) = measured.target.file() else { return Ok(()) };
+    measured.cache().map_or(Ok(()), |cache| cache.evict().map(drop))?;
+    let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+    let failed = |cause: io::Error| Outcome::Failed { reason: format!("{}: {cause}", path.display()) };
+    read.map(drop).map_err(|cause| TrialEnd::Trial(failed(cause)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interface::Sampler;
+    use crate::plan::Plan;
+    use crate::round::testing::{COLD, plan, runs};
+    use readlab_model::target::TargetFacts;
+    use readlab_model::trial::Answer;
+    use readlab_record::Line;
+    use readlab_roster::discovery::Contenders;
+    use readlab_targets::corpus::oracle::Truth;
+    use readlab_targets::target::{Place, Target};
+    use std::fs;
+    use std::path::Path;
+
+    /// A file that is read once, and readlab's own file in another folder.
+    struct Files {
+        plan: Plan,
+        contenders: Contenders,
+        folder: tempfile::TempDir,
+        files: Vec<SweepTarget>,
+        warm_up_file: WarmUpFile,
+    }
+
+    fn known(file: &Path) -> SweepTarget {
+        let place = Place::File(file.to_owned());
+        let target =
+            Target { place, part: None, copies: None, facts: TargetFacts::default(), evictable: Vec::new() };
+        let answer = Answer::default();
+        SweepTarget {
+            target,
+            truth: Truth {
+                answer,
+                products: None,
+                digest: String::new(),
+                text: true,
+                archive: None,
+                wall_ns: 1,
+            },
+        }
+    }
+
+    impl Files {
+        fn new() -> Files {
+            let folder = tempfile::tempdir().unwrap();
+            let (timed, untimed) = (folder.path().join("timed"), folder.path().join("warm-up"));
+            fs::write(&timed, "bytes").unwrap();
+            fs::write(&untimed, "bytes").unwrap();
+            Files {
+                plan: plan(runs(1), &[("a", COLD)]),
+                contenders: Contenders::default(),
+                folder,
+                files: vec![known(&timed)],
+                warm_up_file: WarmUpFile::at(&untimed, known(&untimed)),
+            }
+        }
+
+        fn sampler(&self) -> ProcessSampler<'_> {
+            let warm_up_file = Some(&self.warm_up_file);
+            ProcessSampler::of_single_reads(&self.plan, &self.contenders, &self.files, warm_up_file)
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_the_outcome_and_a_warm_up_that_fails_is_noted_once() {
+        let files = Files::new();
+        fs::remove_dir_all(files.folder.path()).unwrap();
+        let mut sampler = files.sampler();
+        for _ in 0..2 {
+            let end = sampler.open(TrialIndex::new(0)).unwrap_err();
+            assert!(matches!(end, TrialEnd::Trial(Outcome::Unavailable { .. })), "{end:?}");
+        }
+        let notes = sampler.notes();
+        let [Line::Warning { text }] = &notes[..] else { panic!("{notes:?}") };
+        assert!(text.starts_with("rust/a was not warmed up before its reading: "), "{text}");
+    }
+
+    #[test]
+    fn while_it_is_warmed_up_the_target_is_the_file_of_readlab() {
+        let files = Files::new();
+        let mut sampler = files.sampler();
+        let trial = &files.plan.trials[0].trial;
+        sampler.trials.replace_target(files.warm_up_file.in_place_of(trial).unwrap());
+        let path_of = |sampler: &ProcessSampler| {
+            fs::canonicalize(sampler.trials.target_of(TrialIndex::new(0)).target.file().unwrap()).unwrap()
+        };
+        assert!(path_of(&sampler).ends_with("warm-up"));
+        assert_eq!(sampler.link_to_measured_file(TrialIndex::new(0)), Err("memory ran short".to_owned()));
+        assert!(path_of(&sampler).ends_with("warm-up"), "a contender that ended leaves the link");
+        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
+        assert!(path_of(&sampler).ends_with("timed"));
+    }
+
+    #[test]
+    fn a_contender_that_is_not_on_the_file_of_readlab_reads_nothing_before_its_turn() {
+        let files = Files::new();
+        let mut sampler = files.sampler();
+        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
+        assert_eq!(sampler.warm_up(TrialIndex::new(0)), Ok(()), "nothing was started that could read");
+    }
+}

@@ -1,0 +1,134 @@
+//! Fixtures for the tests of the sampler's parts: trials of a small target, and meters without
+//! readings.
+
+use super::trials::Trials;
+use crate::cache::Eviction;
+use crate::meters::{Disturbance, Metered, Missing, Whole};
+use crate::plan::Plan;
+use crate::round::testing::{plan, runs};
+use crate::target::{CacheControl, MeasuredTarget};
+use readlab_model::target::ServerOptions;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{Answer, CacheState};
+use readlab_protocol::SampleLine;
+use readlab_roster::discovery::Contenders;
+use readlab_targets::corpus::oracle::Truth;
+use readlab_targets::target::source::Source;
+use readlab_targets::target::tree::{ListSource, TreeRequest};
+use readlab_targets::target::web::Remote;
+use readlab_targets::target::{Place, Target};
+use std::fs;
+use std::path::Path;
+
+/// Time of the plainest reading of the target.
+const PLAINEST_NS: u64 = 1_000_000;
+
+/// A target with its right answer, read by no contender.
+pub(super) struct Fixture {
+    target: Target,
+    truth: Truth,
+    contenders: Contenders,
+    /// Removed with it.
+    folder: Option<tempfile::TempDir>,
+}
+
+impl Fixture {
+    /// A target of this size behind a foreign server: nothing is read from it.
+    pub(super) fn of_size(size_bytes: u64) -> Fixture {
+        let source = Source::Url("http://localhost/f".parse().unwrap());
+        let remote = Remote::new(source, &ServerOptions::default());
+        Fixture::new(Place::Web(Box::new(remote)), size_bytes)
+    }
+
+    pub(super) fn with_file(content: &[u8]) -> Fixture {
+        let folder = Fixture::folder();
+        let path = folder.path().join("file");
+        fs::write(&path, content).unwrap();
+        Fixture { folder: Some(folder), ..Fixture::new(Place::File(path), content.len() as u64) }
+    }
+
+    /// So many files of this content, of which each has its number for a name.
+    pub(super) fn with_files(count: usize, content: &[u8]) -> Fixture {
+        let folder = Fixture::folder();
+        (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
+        let source = ListSource::Folder(folder.path().to_owned());
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        let all = Fixture::new(target.place, (count * content.len()) as u64);
+        Fixture { folder: Some(folder), ..all }
+    }
+
+    /// Where files are on a device: in memory there is no page cache to fill, and a temporary
+    /// folder may be there.
+    fn folder() -> tempfile::TempDir {
+        let program = std::env::current_exe().unwrap();
+        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+    }
+
+    /// The folder of its file or files.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.as_ref().expect("it has files").path()
+    }
+
+    fn new(place: Place, size_bytes: u64) -> Fixture {
+        let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
+        let answer =
+            Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
+        let truth = Truth {
+            answer,
+            products: None,
+            digest: String::new(),
+            text: true,
+            archive: None,
+            wall_ns: PLAINEST_NS,
+        };
+        let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
+        Fixture { target, truth, contenders: Contenders::default(), folder: None }
+    }
+
+    /// Trials that read the target.
+    pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
+        let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
+        let cache_control = match &self.folder {
+            Some(_) => CacheControl::open(&self.target, Eviction::OfFile).unwrap(),
+            None => CacheControl::Web,
+        };
+        let target = MeasuredTarget {
+            index: 0,
+            target: &self.target,
+            truth: &self.truth,
+            decoded: None,
+            cache_control,
+        };
+        Trials::new(plan, &self.contenders, vec![target])
+    }
+}
+
+/// One answered reading.
+pub(super) fn sample_line(newlines: Option<u64>) -> SampleLine {
+    SampleLine { wall_ns: 100, newlines, ..SampleLine::default() }
+}
+
+/// Meters that could not be read.
+pub(super) fn metered() -> Metered {
+    let missing = || Missing::from(readlab_system::linux::process::Unavailable::Ended { pid: 1 });
+    Metered {
+        cpu_total_ns: Err(missing()),
+        cpu_split: Err(missing()),
+        peak_rss_bytes: Err(missing()),
+        minor_faults: Err(missing()),
+        child_minor_faults: Err(missing()),
+        major_faults: Err(missing()),
+        device_read_bytes: Err(missing()),
+        whole: Whole { cpu_ns: Err(missing()), cpu_error_ns: 0, passed_bytes: Err(missing()), alone: true },
+        disturbance: Disturbance {
+            delayed_ns: Err(missing()),
+            lab_delayed_ns: Err(missing()),
+            preemptions: Err(missing()),
+            steal_ns: Err(missing()),
+            cpu_pressure_ns: Err(missing()),
+            io_pressure_ns: Err(missing()),
+            memory_pressure_ns: Err(missing()),
+            throttled_ns: Err(missing()),
+        },
+    }
+}

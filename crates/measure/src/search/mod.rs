@@ -1,0 +1,227 @@
+//! The order of a search: in each rung every remaining candidate is read once, from a proven state
+//! and in shuffled order, and the slower ones are eliminated. Then the chosen candidates are
+//! measured afresh, as in any race.
+//!
+//! [`readlab_analysis::stats::Search`] decides which candidates are eliminated; [`super::round`]
+//! defines a turn and what happens if it fails. Readings of the search have the number of their
+//! rung; no number is reported from them.
+
+#[cfg(test)]
+mod tests;
+
+use super::interface::{Sampler, Sink, Slot, Step};
+use super::plan::Plan;
+use super::round::resume_state::NextRound;
+use super::round::state_clock::StateClock;
+use super::round::state_run::StateRun;
+use super::round::trial_progress::TrialProgress;
+use super::round::{ResumeState, Run, RunStop};
+use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRules, quantile};
+use readlab_model::trial::{CacheState, TrialId, TrialIndex};
+use readlab_record::{EndReason, RecordError, Trial};
+use readlab_roster::roster::Warmup;
+use readlab_roster::snippet::is_easy;
+use std::collections::BTreeSet;
+
+/// Share of a state's time that its search may take: the chosen candidates must still be measured.
+const SEARCH_SHARE: f64 = 0.7;
+
+/// Candidates that are measured afresh: the winner and the runner-up.
+const CHOSEN: usize = 2;
+
+/// What is searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    /// All trials. Its rules are those of the fresh measurement.
+    pub plan: Plan,
+    /// The trials among which the fastest is searched.
+    pub candidates: BTreeSet<TrialIndex>,
+    /// The trials that are measured afresh in any case: the reference.
+    pub always: BTreeSet<TrialIndex>,
+    /// The candidates that are easy to use in a program: the best of them is measured afresh
+    /// too.
+    pub easy: BTreeSet<TrialIndex>,
+}
+
+/// Executes a search in each state of its plan; every trial that was announced gets its outcome.
+pub fn run(
+    tuning: &Tuning,
+    sampler: &mut dyn Sampler,
+    sink: &mut dyn Sink,
+) -> Result<EndReason, RecordError> {
+    let run = Run::new(&tuning.plan, ResumeState::default(), sampler, sink);
+    run.execute(|run, state_run| run.search_and_measure(tuning, state_run))
+}
+
+impl Tuning {
+    /// A search among the candidates of a plan, with a reference that is measured in any case.
+    /// Settings past the page cache are searched in the cold state only.
+    pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
+        let ids: BTreeSet<&TrialId> = candidates.iter().collect();
+        plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
+        let trials = || plan.trials.iter().map(|planned| &planned.trial);
+        let is_candidate = |trial: &&Trial| ids.contains(&trial.id);
+        let of = |trial: &Trial| trial.index;
+        let always = trials().filter(|trial| Some(&trial.id) == reference).map(of).collect();
+        let easy = trials().filter(is_candidate).filter(|trial| is_easy(&trial.id.method)).map(of).collect();
+        Tuning { candidates: trials().filter(is_candidate).map(of).collect(), always, easy, plan }
+    }
+
+    fn candidates_of(&self, state: CacheState) -> Vec<TrialIndex> {
+        let mut trials = self.plan.trials_of(state);
+        trials.retain(|trial| self.candidates.contains(trial));
+        trials
+    }
+
+    fn rules(&self, state: CacheState) -> SearchRules {
+        let references =
+            self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
+        let measured = CHOSEN + references + usize::from(!self.easy.is_empty());
+        let candidates = self.candidates_of(state).len();
+        SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
+    }
+
+    /// The trials that are measured afresh: the two best, the best that is easy to use, and the
+    /// reference.
+    fn chosen(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
+        let best = search.best_first();
+        let easy = best.iter().find(|trial| self.easy.contains(trial));
+        let always = self.always.iter().filter(|_| !best.is_empty());
+        best.iter().take(CHOSEN).chain(easy).chain(always).copied().collect()
+    }
+}
+
+struct StateSearch {
+    search: Search<TrialIndex>,
+    /// The part of the state's time that the search may take.
+    clock: StateClock,
+}
+
+impl Run<'_> {
+    /// Searches in one state: rungs until few candidates are left and distinguished, then the
+    /// chosen ones are measured afresh.
+    fn search_and_measure(
+        &mut self,
+        tuning: &Tuning,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let state = state_run.state;
+        let search = Search::new(tuning.candidates_of(state), tuning.rules(state));
+        let clock = state_run.clock.first_part(SEARCH_SHARE);
+        let mut state_search = StateSearch { search, clock };
+        let searched = self.rungs(&mut state_search, state_run)?;
+        match self.measure_afresh(tuning, &state_search.search, state_run)? {
+            EndReason::Settled => Ok(searched),
+            end => Ok(end),
+        }
+    }
+
+    /// Runs rungs until the search is over or its time is up.
+    fn rungs(
+        &mut self,
+        state_search: &mut StateSearch,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        while !state_search.search.is_over() {
+            if self.is_firmly_up(&state_search.clock)? {
+                return Ok(EndReason::Budget);
+            }
+            let rung = state_search.search.rung();
+            if state_run.state == CacheState::Warm && !self.filled(rung, state_run)? {
+                return Ok(EndReason::Settled);
+            }
+            if self.rung(state_search, state_run)? == EndReason::Budget {
+                return Ok(EndReason::Budget);
+            }
+            state_search.search.close_rung();
+            let now_ns = self.sampler.elapsed_ns();
+            let of_state = SEARCH_SHARE * state_search.clock.share(now_ns);
+            let progress = self.display.progress(of_state, now_ns);
+            self.sink.about_to(Step::RoundOver(progress));
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Reads every remaining candidate, and the controls, once in shuffled order.
+    fn rung(
+        &mut self,
+        state_search: &mut StateSearch,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let (rung, left) = (state_search.search.rung(), state_search.search.left());
+        let takes_part = |progress: &TrialProgress| {
+            !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
+        };
+        let progresses = &mut state_run.progresses;
+        let live: Vec<usize> = (0..progresses.len()).filter(|&at| takes_part(&progresses[at])).collect();
+        let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
+        let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
+        for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live)) {
+            if self.is_firmly_up(&state_search.clock)? {
+                return Ok(EndReason::Budget);
+            }
+            let progress = &mut progresses[at];
+            if !progress.announced {
+                self.start(progress)?;
+            }
+            if !progress.ended {
+                self.sink.about_to(Step::Turn { trial: progress.trial, round: rung, position, of });
+                self.turn(&Slot { position, ..begin }, progress)?;
+            }
+            self.report_turn(&mut state_search.search, progress);
+            self.close_after_turn(progress);
+        }
+        Ok(EndReason::Settled)
+    }
+
+    /// Reports a candidate's turn to the search.
+    fn report_turn(&self, search: &mut Search<TrialIndex>, progress: &TrialProgress) {
+        if self.plan.is_control(progress.trial) {
+            return;
+        }
+        match turn_wall_ns(&progress.walls, search.rung()) {
+            Some(wall_ns) if !progress.ended => search.take(progress.trial, wall_ns),
+            _ => search.fail(progress.trial),
+        }
+    }
+
+    /// Closes a contender after its turn, because hundreds of candidates cannot run side by side:
+    /// each is started again for its next turn, unless its start is long.
+    fn close_after_turn(&mut self, progress: &TrialProgress) {
+        if self.plan.planned(progress.trial).warmup != Warmup::UntilSteady {
+            self.sampler.close(progress.trial);
+        }
+    }
+
+    /// Measures the chosen candidates in new processes, new fills and new rounds, whatever was
+    /// found about them before.
+    fn measure_afresh(
+        &mut self,
+        tuning: &Tuning,
+        search: &Search<TrialIndex>,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let chosen = tuning.chosen(search);
+        if chosen.is_empty() {
+            return Ok(EndReason::Settled);
+        }
+        let plan = self.plan;
+        let others = state_run.set_aside(|it| chosen.contains(&it.trial) || plan.is_control(it.trial));
+        for progress in &mut state_run.progresses {
+            self.sampler.close(progress.trial);
+            progress.forget();
+        }
+        let next = search.rung() + 1;
+        let end = self.measure_from(NextRound { round: next, fill: next }, state_run);
+        state_run.progresses.extend(others);
+        end
+    }
+}
+
+/// The median of the readings of one turn; `None` if it had none.
+fn turn_wall_ns(walls: &[Observation], round: u32) -> Option<f64> {
+    let mut values: Vec<f64> =
+        walls.iter().filter(|wall| wall.round == round).map(|wall| wall.value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    (!values.is_empty()).then(|| quantile(&values, 0.5))
+}

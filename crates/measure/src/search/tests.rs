@@ -1,0 +1,191 @@
+//! Whole searches against the scripted sampler of the rounds, exact to the digit.
+
+use super::*;
+use crate::interface::{SampleError, TrialEnd};
+use crate::plan::{Budget, Rules};
+use crate::round::testing::{
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs, unproven,
+};
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::Nanos;
+use std::collections::VecDeque;
+
+/// So many candidates called `a`, `b`, … behind a control and a reference, in one state.
+fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
+    let names: Vec<String> = (0..candidates).map(|at| char::from(b'a' + at as u8).to_string()).collect();
+    let mut trials = vec![("null", state), ("reference", state)];
+    trials.extend(names.iter().map(|name| (name.as_str(), state)));
+    Tuning {
+        plan: plan(rules, &trials),
+        candidates: (2..candidates + 2).map(TrialIndex::new).collect(),
+        always: BTreeSet::from([TrialIndex::new(1)]),
+        easy: BTreeSet::new(),
+    }
+}
+
+/// Candidates that take 100, 200, 300 … ns.
+fn by_number(candidates: usize) -> ScriptedSampler {
+    ScriptedSampler {
+        walls: (2..candidates + 2).map(|at| (TrialIndex::new(at), 100 * (at as u64 - 1))).collect(),
+        ..ScriptedSampler::default()
+    }
+}
+
+fn play(tuning: &Tuning, sampler: ScriptedSampler) -> RecordedRun {
+    play_by(&tuning.plan, sampler, usize::MAX, |sampler, sink| run(tuning, sampler, sink))
+}
+
+/// The trials with readings that were measured afresh.
+fn fresh(recorded: &RecordedRun) -> BTreeSet<u64> {
+    let samples = recorded.samples();
+    samples.iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial.into()).collect()
+}
+
+/// How many candidates were read in each rung.
+fn rungs(recorded: &RecordedRun) -> Vec<usize> {
+    let of_rung = |rung| {
+        recorded
+            .samples()
+            .iter()
+            .filter(|sample| sample.rung == Some(rung) && sample.trial > TrialIndex::new(1))
+            .count()
+    };
+    (0..).map(of_rung).take_while(|read| *read > 0).collect()
+}
+
+#[test]
+fn a_whole_search_reads_like_the_method() {
+    let recorded = play(&tuning(5, WARM, runs(2)), by_number(5));
+    insta::assert_snapshot!(recorded.log.join("\n"));
+    assert_eq!(recorded.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn the_slower_half_leaves_each_rung_and_the_two_best_are_measured_afresh_beside_the_reference() {
+    for state in [COLD, WARM] {
+        let recorded = play(&tuning(12, state, runs(6)), by_number(12));
+        assert_eq!(rungs(&recorded)[..3], [12, 6, 3], "{state}");
+        assert_eq!(
+            fresh(&recorded),
+            BTreeSet::from([0, 1, 2, 3]),
+            "{state}: the control, the reference, the two best"
+        );
+        let rounds: BTreeSet<u32> = recorded.samples().iter().map(|sample| sample.round).collect();
+        let searched = recorded.samples().iter().filter_map(|sample| sample.rung).max().unwrap();
+        let first_fresh =
+            recorded.samples().iter().filter(|it| it.rung.is_none()).map(|it| it.round).min().unwrap();
+        assert!(first_fresh > searched && rounds.len() == searched as usize + 1 + 6, "{state}: {rounds:?}");
+        assert_eq!(
+            recorded.outcomes().iter().filter(|line| line.starts_with("measured")).count(),
+            14,
+            "{state}"
+        );
+    }
+}
+
+#[test]
+fn fresh_readings_have_new_processes_and_new_fills() {
+    let recorded = play(&tuning(6, WARM, Rules { fills: 3, ..runs(3) }), by_number(6));
+    let begin = recorded.log.iter().position(|line| line == "start reference").unwrap();
+    let opened = recorded.log[begin..].iter().filter(|line| *line == "  open a").count();
+    assert_eq!(opened, 1, "a new process for the fresh fills");
+    let fills = |rung: bool| -> BTreeSet<u32> {
+        recorded.samples().iter().filter(|it| it.rung.is_some() == rung).map(|it| it.fill).collect()
+    };
+    assert!(fills(true).is_disjoint(&fills(false)), "{:?} {:?}", fills(true), fills(false));
+}
+
+#[test]
+fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
+    let mut sampler = by_number(12);
+    let broken = || SampleError::TrialEnd(TrialEnd::Trial(failed("broken pipe")));
+    sampler.turns.insert(TrialIndex::new(2), VecDeque::from([Ok(vec![100]), Err(broken())]));
+    let recorded = play(&tuning(12, WARM, runs(2)), sampler);
+    assert!(recorded.outcomes().contains(&"failed a: broken pipe"), "{:?}", recorded.outcomes());
+    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 3, 4]));
+    assert_eq!(recorded.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
+    let mut sampler = by_number(6);
+    sampler
+        .opens
+        .insert(TrialIndex::new(2), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
+    sampler.turns.insert(TrialIndex::new(3), unproven(4));
+    let recorded = play(&tuning(6, COLD, runs(2)), sampler);
+    assert!(recorded.outcomes().contains(&"failed a: no such program"));
+    assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
+    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 4, 5]));
+}
+
+#[test]
+fn where_all_fail_nothing_is_measured_afresh() {
+    let mut sampler = ScriptedSampler::default();
+    for trial in 2..6 {
+        sampler.opens.insert(TrialIndex::new(trial), VecDeque::from([Err(TrialEnd::Trial(failed("no")))]));
+    }
+    let recorded = play(&tuning(4, WARM, runs(2)), sampler);
+    assert!(fresh(&recorded).is_empty());
+    assert_eq!(recorded.outcomes().iter().filter(|line| line.starts_with("failed")).count(), 4);
+    assert_eq!(recorded.end.unwrap(), EndReason::Settled);
+}
+
+#[test]
+fn one_candidate_is_measured_at_once() {
+    let recorded = play(&tuning(1, WARM, runs(3)), ScriptedSampler::default());
+    assert_eq!((rungs(&recorded), fresh(&recorded)), (vec![], BTreeSet::from([0, 1, 2])));
+}
+
+#[test]
+fn the_best_that_is_easy_to_have_is_measured_too() {
+    let easy = BTreeSet::from([9, 11].map(TrialIndex::new));
+    let recorded = play(&Tuning { easy, ..tuning(12, WARM, runs(2)) }, by_number(12));
+    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 2, 3, 9]));
+}
+
+#[test]
+fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
+    let mut slow = ScriptedSampler {
+        walls: (2..22).map(|at| (TrialIndex::new(at), 1_000_000)).collect(),
+        ..ScriptedSampler::default()
+    };
+    slow.walls.insert(TrialIndex::new(2), 900_000);
+    let budget = Budget::Firm(Nanos(15_000_000));
+    let recorded = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
+    let read = rungs(&recorded);
+    assert!(read.len() == 1 && read[0] < 20, "{read:?}");
+    let unread = recorded.outcomes().iter().filter(|line| line.contains("before the first reading")).count();
+    assert_eq!(unread, 20 - read[0], "{:?}", recorded.outcomes());
+    assert!(fresh(&recorded).len() >= 3, "{:?}", fresh(&recorded));
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}
+
+#[test]
+fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
+    let mut sampler = by_number(8);
+    let stop = SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted));
+    sampler.turns.insert(TrialIndex::new(3), VecDeque::from([Ok(vec![200]), Err(stop)]));
+    let recorded = play(&tuning(8, WARM, runs(2)), sampler);
+    assert!(fresh(&recorded).is_empty() && rungs(&recorded)[0] == 8);
+    assert!(recorded.outcomes().iter().any(|line| line.starts_with("measured")));
+    assert_eq!(recorded.end.unwrap(), EndReason::Interrupted);
+}
+
+#[test]
+fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
+    let mut sampler = ScriptedSampler::default();
+    sampler.fills.push_back(Err(TrialEnd::Trial(failed("it will not stay"))));
+    let recorded = play(&tuning(4, WARM, runs(2)), sampler);
+    assert_eq!(recorded.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
+    assert!(recorded.samples().is_empty());
+}
+
+#[test]
+fn the_user_ends_a_search_and_nothing_is_measured_afresh() {
+    let sampler = ScriptedSampler { user_ends_at: Some(4), ..by_number(8) };
+    let recorded = play(&tuning(8, WARM, runs(2)), sampler);
+    assert_eq!(recorded.samples().len(), 4);
+    assert!(fresh(&recorded).is_empty());
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}

@@ -1,0 +1,129 @@
+//! Whole sequences against the scripted sampler of the rounds, exact to the digit.
+
+use super::*;
+use crate::interface::{SampleError, TrialEnd};
+use crate::plan::Rules;
+use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_by, unproven};
+use readlab_model::trial::TrialIndex;
+use readlab_record::Outcome;
+use std::collections::VecDeque;
+
+/// Two methods that take turns on two files: `a` reads 0, `b` reads 1, then the other way round.
+fn two_methods() -> Plan {
+    let mut plan = plan(Rules::one_reading(7), &[("a", COLD), ("b", COLD), ("b", COLD), ("a", COLD)]);
+    for (planned, target) in plan.trials.iter_mut().zip([0, 1, 0, 1]) {
+        planned.trial.target = target;
+    }
+    plan
+}
+
+fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
+    play_by(plan, sampler, usize::MAX, |sampler, sink| run(plan, sampler, sink))
+}
+
+/// A sampler whose only turn of a trial gives this.
+fn with_turn(trial: TrialIndex, end: TrialEnd) -> ScriptedSampler {
+    let mut sampler = ScriptedSampler::default();
+    sampler.turns.insert(trial, VecDeque::from([Err(SampleError::TrialEnd(end))]));
+    sampler
+}
+
+#[test]
+fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_starts() {
+    let recorded = play(&two_methods(), ScriptedSampler::default());
+    assert_eq!(recorded.end.unwrap(), EndReason::Settled);
+    let one = |name: &str, round: u32, position: u32| {
+        [
+            format!("start {name}"),
+            format!("  open {name}"),
+            format!("> trial {name} depth=1"),
+            format!("  rehearse {name}"),
+            format!("round {round} {}/2 {name}", position + 1),
+            format!("  turn {name} cold"),
+            format!("> sample {name} 100 ns, fill {round} round {round} position {position}"),
+            format!("  close {name}"),
+            format!("> measured {name}"),
+        ]
+    };
+    let mut expected = vec!["stage cold 4".to_owned()];
+    expected.extend([one("a", 0, 0), one("b", 0, 1)].concat());
+    expected.push("round over 50 %".to_owned());
+    expected.extend([one("b", 1, 0), one("a", 1, 1)].concat());
+    expected.push("round over 100 %".to_owned());
+    assert_eq!(recorded.log, expected);
+}
+
+#[test]
+fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
+    let mut sampler = with_turn(TrialIndex::new(1), TrialEnd::Trial(failed("it broke")));
+    sampler
+        .opens
+        .insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
+    sampler.turns.insert(TrialIndex::new(2), unproven(4));
+    let recorded = play(&two_methods(), sampler);
+    assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
+    let outcomes = recorded.outcomes();
+    assert_eq!(outcomes[..2], ["failed a: no such program", "failed b: it broke"]);
+    assert!(outcomes[2].starts_with("refused b: the cold state could not be proven in 4 tries"));
+    assert_eq!(outcomes[3], "measured a");
+    assert_eq!(recorded.only(&["rejected"]).len(), 4);
+    assert_eq!(recorded.only(&["turn"]).len(), 1 + 4 + 1, "the first was never read");
+    assert_eq!(recorded.only(&["close"]).len(), 4, "no contender waits for a turn that does not come");
+}
+
+#[test]
+fn a_warm_up_that_fails_leaves_the_file_unread() {
+    let mut sampler = ScriptedSampler::default();
+    sampler.warm_ups.insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("it broke")))]));
+    let recorded = play(&two_methods(), sampler);
+    assert_eq!(recorded.count_of(TrialIndex::new(0)), 0);
+    assert_eq!(recorded.outcomes(), ["failed a: it broke", "measured b", "measured b", "measured a"]);
+}
+
+#[test]
+fn an_interruption_ends_it_without_outcomes_for_what_was_not_read() {
+    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), TrialEnd::Run(EndReason::Interrupted)));
+    assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Interrupted);
+    assert_eq!(recorded.outcomes(), ["measured a"]);
+    assert_eq!(recorded.only(&["trial"]).len(), 2, "the others are not announced");
+    let changed = TrialEnd::Both(failed("it changed"), EndReason::TargetChanged);
+    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), changed));
+    assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::TargetChanged);
+    assert_eq!(recorded.outcomes(), ["measured a", "failed b: it changed"]);
+}
+
+#[test]
+fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
+    let mut sampler = ScriptedSampler {
+        refusals: [(TrialIndex::new(2), "it keeps the file")].into(),
+        ..Default::default()
+    };
+    sampler.walls.insert(TrialIndex::new(1), 0);
+    let recorded = play(&two_methods(), sampler);
+    let expected = [
+        "measured a",
+        "refused b: it claims a window of 0 ns: its clock stood still",
+        "refused b: it keeps the file",
+        "measured a",
+    ];
+    assert_eq!(recorded.outcomes(), expected);
+    assert_eq!(recorded.only(&["turn"]).len(), 4);
+}
+
+#[test]
+fn trials_that_cannot_be_measured_come_last() {
+    let mut plan = two_methods();
+    let mut absent = plan.trials[0].trial.clone();
+    absent.index = TrialIndex::new(4);
+    plan.absent.push((absent, Outcome::Unavailable { reason: "not here".to_owned() }));
+    let recorded = play(&plan, ScriptedSampler::default());
+    assert_eq!(recorded.outcomes().last(), Some(&"unavailable a: not here"));
+}
+
+#[test]
+fn the_user_ends_a_sequence_before_its_next_trial() {
+    let sampler = ScriptedSampler { user_ends_at: Some(2), ..ScriptedSampler::default() };
+    let recorded = play(&two_methods(), sampler);
+    assert_eq!(recorded.outcomes(), ["measured a", "measured b"]);
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
+}

@@ -1,0 +1,220 @@
+//! A measured target: what is read, its right answers, and the control over its state. The state is
+//! that of the page cache of a file, whether contenders open the file or our own server does.
+//! Behind a foreign server no state can be made or proven.
+
+use super::cache::{CacheError, Eviction, PageCache, TargetCache};
+use super::holders::{Holder, Processes};
+use super::next_layer::NextLayer;
+use super::residency::ResidencyProof;
+use super::tree_cache::TreeCache;
+use readlab_model::target::CACHE_UNKNOWN;
+use readlab_model::target::identity::Identity;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::corpus::oracle::Truth;
+use readlab_targets::target::{Place, Target};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// One target of a run.
+#[derive(Debug)]
+pub struct MeasuredTarget<'a> {
+    /// The number of the target in the record.
+    pub index: usize,
+    /// The file or URL.
+    pub target: &'a Target,
+    /// What every answer about its bytes is compared with.
+    pub truth: &'a Truth,
+    /// What every answer about its content is compared with, where trials decode it.
+    pub decoded: Option<&'a Truth>,
+    /// The control over its state.
+    pub cache_control: CacheControl,
+}
+
+/// A file that is read once, which is opened for its readings only: a run of thousands of files
+/// cannot keep all of them open.
+#[derive(Debug, Clone)]
+pub struct SweepTarget {
+    /// The file.
+    pub target: Target,
+    /// What every answer is compared with.
+    pub truth: Truth,
+}
+
+impl SweepTarget {
+    /// The target of this number with control over its page cache.
+    pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
+        let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
+        Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
+    }
+}
+
+/// The control over the state of a target.
+#[derive(Debug)]
+pub enum CacheControl {
+    /// A file of this machine.
+    File {
+        /// What it was when its right answer was found.
+        identity: Identity,
+        /// Its pages in memory.
+        cache: PageCache,
+        /// What below its file system can be counted.
+        next_layer: Option<NextLayer>,
+    },
+    /// Many files of this machine, or a file and its copies.
+    Tree {
+        /// Their pages in memory.
+        cache: TreeCache,
+        /// What below their file system can be counted.
+        next_layer: Option<NextLayer>,
+    },
+    /// A foreign server.
+    Web,
+}
+
+/// What is found of a target after a turn.
+#[derive(Debug)]
+pub struct Look {
+    /// How much of it is resident, or why that is not known.
+    pub resident: Result<ResidencyProof, String>,
+    /// How it changed since its right answer was found.
+    pub change: Option<String>,
+}
+
+/// Why nothing can be measured on a target.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheControlError {
+    /// Its page cache cannot be opened.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The file cannot be examined.
+    #[error("{}: {cause}", display_path(.path))]
+    Identity {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl CacheControl {
+    /// The control over a target as it is now, before its right answer is found.
+    pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
+        let next_layer = NextLayer::find(&target.facts.layers);
+        let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
+        if let Some(tree) = copied.or(target.tree()) {
+            let cache = TreeCache::for_tree(tree, &target.evictable, eviction)?;
+            return Ok(CacheControl::Tree { cache, next_layer });
+        }
+        let Some(path) = target.file() else { return Ok(CacheControl::Web) };
+        let cache = PageCache::open(path, eviction)?.above(&target.evictable).of_part(target.part);
+        let identity = Identity::of_path(path)
+            .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
+        Ok(CacheControl::File { identity, cache, next_layer })
+    }
+
+    /// Makes the file cold, and proves it.
+    pub fn evict(&self) -> Result<(), String> {
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        cache.evict().map(drop).map_err(|error| error.to_string())
+    }
+
+    /// The pages in memory; `None` behind a foreign server.
+    pub fn cache(&self) -> Option<&dyn TargetCache> {
+        match self {
+            CacheControl::File { cache, .. } => Some(cache),
+            CacheControl::Tree { cache, .. } => Some(cache),
+            CacheControl::Web => None,
+        }
+    }
+
+    /// What the file was; `None` for many files, and behind a foreign server.
+    pub fn identity(&self) -> Option<Identity> {
+        match self {
+            CacheControl::File { identity, .. } => Some(*identity),
+            CacheControl::Tree { .. } | CacheControl::Web => None,
+        }
+    }
+}
+
+impl MeasuredTarget<'_> {
+    /// Its pages in memory; `None` behind a foreign server.
+    pub fn cache(&self) -> Option<&dyn TargetCache> {
+        self.cache_control.cache()
+    }
+
+    /// How much of the file is resident now.
+    pub fn resident(&self) -> Result<ResidencyProof, String> {
+        let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
+        cache.resident().map_err(|error| error.to_string())
+    }
+
+    /// What is resident now and how it changed: of many files by one visit to each.
+    pub fn look(&self) -> Look {
+        match &self.cache_control {
+            CacheControl::Tree { cache, .. } => cache.look(),
+            CacheControl::File { .. } | CacheControl::Web => {
+                Look { change: self.change(), resident: self.resident() }
+            }
+        }
+    }
+
+    /// The layer below its file system, if that has a counter of its own.
+    pub fn next_layer(&self) -> Option<&NextLayer> {
+        match &self.cache_control {
+            CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
+                next_layer.as_ref()
+            }
+            CacheControl::Web => None,
+        }
+    }
+
+    /// Whether both are the same file, so that the state of one is the state of the other, or the
+    /// files of one are among those of the other.
+    pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
+        self.target.file().is_some() && self.target.file() == other.target.file()
+            || self.target.tree().is_some() && self.target.tree() == other.target.tree()
+            || self.target.facts.is_size_group()
+            || other.target.facts.is_size_group()
+    }
+
+    /// Bytes that are in the page cache when it is warm.
+    pub fn cached_bytes(&self) -> u64 {
+        let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
+        copied.unwrap_or_else(|| self.target.facts.cached_bytes())
+    }
+
+    /// Those of some processes that hold it, or one of its files; none behind a foreign server.
+    pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
+        match &self.cache_control {
+            CacheControl::File { identity, .. } => now.holders(among, identity),
+            CacheControl::Tree { cache, .. } => now.holders_of_any(among, cache.tree()),
+            CacheControl::Web => Vec::new(),
+        }
+    }
+
+    /// How it changed since its right answer was found; that it can no longer be examined is a
+    /// change too.
+    pub fn change(&self) -> Option<String> {
+        if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
+            return tree.change();
+        }
+        match (&self.cache_control, &self.target.place) {
+            (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
+                change_of_file(identity, path)
+            }
+            (CacheControl::File { identity, .. }, Place::Blocks(blocks)) => {
+                change_of_file(identity, blocks.file())
+            }
+            (_, Place::Web(remote)) => remote.change(),
+            (_, Place::Tree(tree)) => tree.change(),
+            _ => None,
+        }
+    }
+}
+
+fn change_of_file(identity: &Identity, path: &Path) -> Option<String> {
+    match Identity::of_path(path) {
+        Ok(now) => identity.change(&now).map(|change| change.to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}

@@ -1,0 +1,139 @@
+//! The file of readlab's own on which contenders are warmed up that read their file only once. They
+//! are never warmed up on that file: the caches below the page cache remember what was read, and
+//! cannot be emptied.
+//!
+//! A contender reads one path for as long as it lives. So it is given the path of a link, which
+//! leads to readlab's own file first and is changed to lead to the next file before its timed turn.
+//! Commands get no link, because some refuse it; each of their readings is a process of its own,
+//! which another contender process warms up as well.
+
+use super::target::{MeasuredTarget, SweepTarget};
+use readlab_model::trial::COMMAND;
+use readlab_record::Trial;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::{Place, Target};
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// Before files up to this size contenders are warmed up, so that their own start is not in their
+/// first reading; in larger ones it is less than can be seen.
+const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
+
+/// A file of readlab's own, and a link that leads to it or to the file that is read next.
+#[derive(Debug)]
+pub struct WarmUpFile {
+    file: PathBuf,
+    link: PathBuf,
+    /// The file as commands read it, by its own path.
+    by_path: SweepTarget,
+    /// The file as all other contenders read it, through the link.
+    by_link: SweepTarget,
+}
+
+impl WarmUpFile {
+    /// The file at this path, with a link beside it.
+    pub fn at(file: &Path, by_path: SweepTarget) -> WarmUpFile {
+        let (file, link) = (file.to_owned(), file.with_file_name("next"));
+        let target = Target { place: Place::File(link.clone()), ..by_path.target.clone() };
+        let by_link = SweepTarget { target, truth: by_path.truth.clone() };
+        WarmUpFile { file, link, by_path, by_link }
+    }
+
+    /// Whether a contender is warmed up before it reads this target.
+    pub(super) fn is_for(next: &Target) -> bool {
+        next.file().is_some() && next.facts.size_bytes <= WARMED_UP_BYTES_MAX
+    }
+
+    /// Whether the contender of a trial reads through the link.
+    pub(super) fn is_linked(trial: &Trial) -> bool {
+        trial.contender() != COMMAND
+    }
+
+    /// The file in place of what a trial reads. The link leads to it.
+    pub(super) fn in_place_of(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
+        self.lead_to(&self.file)?;
+        let known = if WarmUpFile::is_linked(trial) { &self.by_link } else { &self.by_path };
+        known.measured(trial.target).map_err(|error| error.to_string())
+    }
+
+    /// Makes the link lead to a file. A program that opens it meanwhile gets one file or the other.
+    pub(super) fn lead_to(&self, file: &Path) -> Result<(), String> {
+        self.replace_link(file).map_err(|cause| format!("{}: {cause}", display_path(&self.link)))
+    }
+
+    fn replace_link(&self, file: &Path) -> io::Result<()> {
+        let new = self.link.with_extension("new");
+        symlink(file, &new)?;
+        fs::rename(&new, &self.link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round::testing::{COLD, plan, runs};
+    use readlab_model::target::TargetFacts;
+    use readlab_model::trial::Answer;
+    use readlab_targets::corpus::oracle::Truth;
+
+    fn target(file: &Path, size_bytes: u64) -> Target {
+        let facts = TargetFacts { size_bytes, ..TargetFacts::default() };
+        Target { place: Place::File(file.to_owned()), part: None, copies: None, facts, evictable: Vec::new() }
+    }
+
+    fn warm_up_file(folder: &Path) -> WarmUpFile {
+        let file = folder.join("warm-up");
+        fs::write(&file, "untimed").unwrap();
+        let truth = Truth {
+            answer: Answer::default(),
+            products: None,
+            digest: String::new(),
+            text: true,
+            archive: None,
+            wall_ns: 1,
+        };
+        WarmUpFile::at(&file, SweepTarget { target: target(&file, 7), truth })
+    }
+
+    #[test]
+    fn one_path_leads_to_the_file_of_readlab_and_then_to_the_next_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (warm_up_file, next) = (warm_up_file(folder.path()), folder.path().join("timed"));
+        fs::write(&next, "timed").unwrap();
+        let trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        for _ in 0..2 {
+            let measured = warm_up_file.in_place_of(&trial).unwrap();
+            let path = measured.target.file().unwrap();
+            assert_eq!((measured.index, fs::read_to_string(path).unwrap()), (0, "untimed".to_owned()));
+            warm_up_file.lead_to(&next).unwrap();
+            assert_eq!(fs::read_to_string(path).unwrap(), "timed");
+        }
+    }
+
+    #[test]
+    fn a_command_gets_the_path_of_the_file_of_readlab() {
+        let folder = tempfile::tempdir().unwrap();
+        let warm_up_file = warm_up_file(folder.path());
+        let mut trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        trial.id = "command/wc".parse().unwrap();
+        let measured = warm_up_file.in_place_of(&trial).unwrap();
+        assert_eq!(measured.target.file(), Some(folder.path().join("warm-up").as_path()));
+    }
+
+    #[test]
+    fn before_large_files_contenders_are_not_warmed_up() {
+        assert!(WarmUpFile::is_for(&target(Path::new("f"), WARMED_UP_BYTES_MAX)));
+        assert!(!WarmUpFile::is_for(&target(Path::new("f"), WARMED_UP_BYTES_MAX + 1)));
+    }
+
+    #[test]
+    fn a_link_that_cannot_be_made_is_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let warm_up_file = warm_up_file(folder.path());
+        fs::remove_file(folder.path().join("warm-up")).unwrap();
+        folder.close().unwrap();
+        assert!(warm_up_file.lead_to(Path::new("f")).unwrap_err().contains("next: No such file"));
+    }
+}

@@ -1,0 +1,260 @@
+//! A sample: one timed reading with everything metered around it.
+
+use crate::meter::Meter;
+use crate::trial::{Answer, TrialIndex};
+use readlab_protocol::SampleLine;
+use readlab_stats::Observation;
+use serde::{Deserialize, Serialize};
+
+/// One timed reading with everything metered around it. `None` is a meter that could not be read;
+/// the record says why. What each
+/// meter means is in the table of [`crate::meter`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    pub trial: TrialIndex,
+    /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
+    pub fill: u32,
+    /// Which round, from 0, over the whole run of one state.
+    pub round: u32,
+    /// Place in the round's shuffled order, from 0.
+    pub position: u32,
+    /// In which rung of a search it was read, from 0; `None` for a reading that is reported.
+    /// Since version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<u32>,
+    /// Which of the timed readings of its turn, from 0.
+    pub reading: u32,
+    /// How many readings, timed and leading, shared the turn; meters read from outside are shared
+    /// out equally.
+    pub turn_readings: u32,
+    /// Open to close by the contender's monotonic clock.
+    pub wall_ns: u64,
+    /// CPU time in user mode.
+    pub cpu_user_ns: Option<u64>,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: Option<u64>,
+    /// High-water mark of resident memory, mapped file pages included.
+    pub peak_rss_bytes: Option<u64>,
+    /// Page faults served without the device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for the device.
+    pub major_faults: Option<u64>,
+    /// Bytes that the kernel fetched from the device for this process.
+    pub device_read_bytes: Option<u64>,
+    /// Bytes that the layer below the file system read for it: the program behind a FUSE file
+    /// system from devices, a server from wherever. `None` also where there is no such layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below_read_bytes: Option<u64>,
+    /// Share of the file's pages in the page cache before the turn, 0 to 1.
+    pub resident_before: Option<f64>,
+    /// Share of the file's pages in the page cache after the turn, 0 to 1.
+    pub resident_after: Option<f64>,
+    /// Whether these shares are estimates, from pages spread evenly over the file.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resident_is_estimate: bool,
+    /// What the lab saw of the whole turn from outside.
+    #[serde(default, skip_serializing_if = "TurnSeen::is_unknown")]
+    pub turn: TurnSeen,
+    /// What the contender says of its requests.
+    #[serde(default, skip_serializing_if = "RequestMeters::is_unknown")]
+    pub request: RequestMeters,
+    /// Proof of work.
+    pub answer: Answer,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
+impl Sample {
+    /// The reading of a meter with its place in the rounds; `None` where it was not read.
+    pub fn observation(&self, meter: Meter) -> Option<Observation> {
+        Some(self.place(meter.read(self)?))
+    }
+
+    /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
+    pub fn cpu_observation(&self) -> Option<Observation> {
+        Some(self.place(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+    fn place(&self, value: u64) -> Observation {
+        Observation { value: value as f64, fill: self.fill, round: self.round }
+    }
+}
+
+impl From<&Sample> for Observation {
+    /// Its wall time in nanoseconds.
+    fn from(sample: &Sample) -> Observation {
+        sample.place(sample.wall_ns)
+    }
+}
+
+impl From<Sample> for Observation {
+    fn from(sample: Sample) -> Observation {
+        Observation::from(&sample)
+    }
+}
+
+/// What the lab saw of a whole turn from outside, untimed readings and answering included; the same
+/// in all samples of the turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnSeen {
+    /// From the lab's "go" to the first word of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_ns: Option<u64>,
+    /// CPU time by the kernel's count, of the contender and the programs that it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// How wrong that count may be: that of other programs is in clock ticks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_error_ns: Option<u64>,
+    /// Time in which the contender's threads could have run and had no processor, all together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ns: Option<u64>,
+    /// The same of the lab.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lab_delayed_ns: Option<u64>,
+    /// How often a processor was taken from one of the contender's threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u64>,
+    /// Time of the machine's processors that its hypervisor gave to others, in clock ticks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
+    /// Time in which a task of the machine waited for a processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_ns: Option<u64>,
+    /// Time in which a task of the machine waited for a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_pressure_ns: Option<u64>,
+    /// Time in which a task of the machine waited for memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_ns: Option<u64>,
+    /// Time in which its control groups had used up their quota of processors, over all processors
+    /// on which its threads could have run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
+    /// Time in which the device below the file had work, whoever gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_busy_ns: Option<u64>,
+    /// How enough bytes for every reading were seen to reach the contender; `None` where neither
+    /// meter shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Delivered>,
+}
+
+/// By which meter bytes were seen to reach a contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivered {
+    /// As many bytes as the readings have passed through read calls (`rchar`).
+    Calls,
+    /// As many page faults as it takes to map the readings' pages, sixteen at a time.
+    Faults,
+}
+
+impl TurnSeen {
+    /// Whether nothing is known, as in records of before.
+    pub fn is_unknown(&self) -> bool {
+        *self == TurnSeen::default()
+    }
+
+    /// Whether it has any of the meters of disturbance that records have had since readings of the
+    /// whole machine were added.
+    pub fn has_disturbance(&self) -> bool {
+        let meters = [
+            self.preemptions,
+            self.steal_ns,
+            self.cpu_pressure_ns,
+            self.io_pressure_ns,
+            self.memory_pressure_ns,
+            self.throttled_ns,
+            self.device_busy_ns,
+        ];
+        meters.iter().any(Option::is_some)
+    }
+}
+
+/// The requests of a reading. `None` is what the contender's client does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestMeters {
+    /// Resolving the server's name, for the first connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_ns: Option<u64>,
+    /// Making the first connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_ns: Option<u64>,
+    /// Agreeing on its encryption.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_ns: Option<u64>,
+    /// From the beginning of the window to the first byte of the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte_ns: Option<u64>,
+    /// Requests, repeated ones included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Requests that were repeated after a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u64>,
+}
+
+impl RequestMeters {
+    /// Whether nothing is known, as of a file.
+    pub fn is_unknown(&self) -> bool {
+        *self == RequestMeters::default()
+    }
+
+    /// The part of the window that cannot be within it, with its name; `None` if all parts can.
+    pub fn longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
+        let parts = [
+            ("dns_ns", self.dns_ns),
+            ("connect_ns", self.connect_ns),
+            ("tls_ns", self.tls_ns),
+            ("first_byte_ns", self.first_byte_ns),
+        ];
+        let too_long =
+            |(name, ns): (&'static str, Option<u64>)| ns.filter(|ns| *ns > wall_ns).map(|ns| (name, ns));
+        parts.into_iter().find_map(too_long)
+    }
+}
+
+impl From<&SampleLine> for RequestMeters {
+    fn from(line: &SampleLine) -> RequestMeters {
+        let SampleLine { dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries, .. } = *line;
+        RequestMeters { dns_ns, connect_ns, tls_ns, first_byte_ns, requests, retries }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_the_place_of_its_sample_and_an_unread_meter_is_none() {
+        let cpu = |user, system| Sample {
+            fill: 2,
+            round: 7,
+            wall_ns: 9,
+            cpu_user_ns: user,
+            cpu_system_ns: system,
+            ..Sample::default()
+        };
+        let both = cpu(Some(5), Some(3));
+        let observation = |value| Observation { value, fill: 2, round: 7 };
+        assert_eq!(Observation::from(&both), observation(9.0));
+        assert_eq!(both.observation(Meter::CpuUserNs), Some(observation(5.0)));
+        assert_eq!(both.observation(Meter::MajorFaults), None);
+        assert_eq!(both.cpu_observation(), Some(observation(8.0)));
+        assert_eq!(cpu(Some(5), None).cpu_observation(), None);
+    }
+
+    #[test]
+    fn no_part_of_a_window_is_longer_than_it() {
+        let parts = RequestMeters { tls_ns: Some(5), first_byte_ns: Some(9), ..RequestMeters::default() };
+        assert_eq!(parts.longer_than(9), None);
+        assert_eq!(parts.longer_than(8), Some(("first_byte_ns", 9)));
+    }
+}

@@ -1,0 +1,139 @@
+//! The identity of a file, to see whether it has changed since it was examined.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The values that distinguish one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Device of the file system.
+    pub dev: u64,
+    /// Number of the inode.
+    pub ino: u64,
+    pub size_bytes: u64,
+    /// When its content was changed: seconds and nanoseconds.
+    pub mtime: (i64, i64),
+    /// When its content or status was changed: seconds and nanoseconds.
+    pub ctime: (i64, i64),
+}
+
+/// How a file differs from what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Another file has its name now.
+    Replaced,
+    /// It lost bytes.
+    Shrank {
+        /// Size before.
+        from: u64,
+        /// Size now.
+        to: u64,
+    },
+    /// It gained bytes.
+    Grew {
+        /// Size before.
+        from: u64,
+        /// Size now.
+        to: u64,
+    },
+    /// It was written to, or its time was set.
+    Written,
+    /// Only its inode was changed: rights, owner, links, name.
+    Touched,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Replaced => f.write_str("was replaced by another file"),
+            Change::Shrank { from, to } => write!(f, "shrank from {from} to {to} bytes"),
+            Change::Grew { from, to } => write!(f, "grew from {from} to {to} bytes"),
+            Change::Written => f.write_str("was written to"),
+            Change::Touched => f.write_str("was touched: rights, owner, links or name"),
+        }
+    }
+}
+
+impl Identity {
+    /// Of the file that has this name now, links followed.
+    pub fn of_path(path: &Path) -> io::Result<Identity> {
+        Ok(Identity::from(&std::fs::metadata(path)?))
+    }
+
+    /// Of an open file.
+    pub fn of_file(file: &File) -> io::Result<Identity> {
+        Ok(Identity::from(&file.metadata()?))
+    }
+
+    /// How the file as it is `now` differs from this one: the most serious difference.
+    pub fn change(&self, now: &Identity) -> Option<Change> {
+        let (from, to) = (self.size_bytes, now.size_bytes);
+        if (self.dev, self.ino) != (now.dev, now.ino) {
+            Some(Change::Replaced)
+        } else if to < from {
+            Some(Change::Shrank { from, to })
+        } else if to > from {
+            Some(Change::Grew { from, to })
+        } else if self.mtime != now.mtime {
+            Some(Change::Written)
+        } else {
+            (self.ctime != now.ctime).then_some(Change::Touched)
+        }
+    }
+}
+
+impl From<&Metadata> for Identity {
+    fn from(meta: &Metadata) -> Identity {
+        Identity {
+            dev: meta.dev(),
+            ino: meta.ino(),
+            size_bytes: meta.size(),
+            mtime: (meta.mtime(), meta.mtime_nsec()),
+            ctime: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn each_change_of_a_file_is_recognized() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "0123456789").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        let before = Identity::of_path(&path).unwrap();
+        let change = || before.change(&Identity::of_path(&path).unwrap());
+        assert_eq!(change(), None);
+        assert_eq!(Identity::of_file(&file).unwrap(), before);
+
+        file.set_len(4).unwrap();
+        assert_eq!(change(), Some(Change::Shrank { from: 10, to: 4 }));
+        file.set_len(11).unwrap();
+        assert_eq!(change().unwrap().to_string(), "grew from 10 to 11 bytes");
+        file.set_len(10).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(change(), Some(Change::Written));
+
+        fs::write(folder.path().join("other"), "0123456789").unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
+        assert_eq!(change(), Some(Change::Replaced));
+        fs::remove_file(&path).unwrap();
+        assert!(Identity::of_path(&path).is_err());
+    }
+
+    #[test]
+    fn a_change_of_the_inode_alone_is_recognized() {
+        let file = tempfile::tempfile().unwrap();
+        let before = Identity::of_file(&file).unwrap();
+        let touched = Identity { ctime: (before.ctime.0 + 1, 0), ..before };
+        assert_eq!(before.change(&touched), Some(Change::Touched));
+    }
+}

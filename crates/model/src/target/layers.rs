@@ -1,0 +1,204 @@
+//! The layers below a file, through which its bytes pass: file systems, overlays, mapped and loop
+//! devices, the files behind those, programs and servers; and which of them have a cache below the
+//! page cache of the file itself.
+//!
+//! Here are the data and their words. `targets` finds the layers, and `measure::cache` evicts what can
+//! be evicted.
+
+use super::device::IoQuota;
+use serde::{Deserialize, Serialize};
+
+/// One layer. A chain begins with the file system of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    pub kind: LayerKind,
+    /// Its name: `ext4`, `loop0`, a path.
+    pub name: String,
+    /// What is done with its cache before a cold reading; `None` where it has no known cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<LayerCache>,
+    /// The process that serves it, where that is visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerKind {
+    /// A file system that stores files itself.
+    Filesystem,
+    /// A file system that shows the files of others.
+    Overlay,
+    /// A file behind a loop device, or in a layer of an overlay.
+    File,
+    /// A block device made of others: device mapper, RAID.
+    Mapped,
+    /// A block device that is a file.
+    Loop,
+    /// A block device, or a part of one.
+    Device,
+    /// Memory, with nothing behind it.
+    Memory,
+    /// A program of this machine.
+    Program,
+    /// Another machine, or the host of this one.
+    Server,
+    /// Something that is not visible from here.
+    #[serde(rename = "unseen")]
+    NotVisible,
+}
+
+/// What is done with a layer's cache before a cold reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "before_cold", rename_all = "snake_case")]
+pub enum LayerCache {
+    /// It is evicted, with proof, like the file's own pages.
+    Evicted,
+    /// It is not evicted.
+    Remains {
+        /// The cache by name, such as `the page cache of /images/a (loop0, no direct I/O)`.
+        what: String,
+        /// Why it cannot be evicted.
+        why: String,
+    },
+}
+
+impl Layer {
+    pub fn new(kind: LayerKind, name: impl Into<String>) -> Layer {
+        Layer { kind, name: name.into(), cache: None, process: None }
+    }
+
+    /// The same layer with a cache that is not evicted.
+    pub fn remains(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
+        Layer { cache: Some(LayerCache::Remains { what: what.into(), why: why.into() }), ..self }
+    }
+
+    /// The same layer with a cache that is evicted.
+    pub fn evicted(self) -> Layer {
+        Layer { cache: Some(LayerCache::Evicted), ..self }
+    }
+
+    /// Whether it is what any file has below it, and without a cache.
+    fn is_plain(&self) -> bool {
+        matches!(self.kind, LayerKind::Filesystem | LayerKind::Device) && self.cache.is_none()
+    }
+
+    fn words(&self) -> String {
+        match self.cache {
+            Some(LayerCache::Evicted) => format!("{} (evicted too)", self.name),
+            Some(LayerCache::Remains { .. }) => format!("{} (not evicted)", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// The names of the caches that stay when a file is made cold; `None` where there is none.
+pub fn cold_above(layers: &[Layer]) -> Option<String> {
+    let remaining: Vec<&str> = layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining()).collect();
+    (!remaining.is_empty()).then(|| remaining.join(" and "))
+}
+
+/// A caution about each cache that stays.
+pub fn cautions(layers: &[Layer]) -> Vec<String> {
+    layers.iter().filter_map(|layer| layer.cache.as_ref()?.caution()).collect()
+}
+
+impl LayerCache {
+    /// Its name, where it stays.
+    fn remaining(&self) -> Option<&str> {
+        match self {
+            LayerCache::Remains { what, .. } => Some(what),
+            LayerCache::Evicted => None,
+        }
+    }
+
+    fn caution(&self) -> Option<String> {
+        let LayerCache::Remains { what, why } = self else { return None };
+        Some(format!(
+            "Cold is cold above a cache here, {what}, which is not evicted ({why}): cold readings may come from there, \
+             so none of them is compared with a device."
+        ))
+    }
+}
+
+/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None`
+/// where nothing is between a file system and its device.
+pub fn words(layers: &[Layer]) -> Option<String> {
+    let words = || layers.iter().map(Layer::words).collect::<Vec<_>>().join(" → ");
+    (!layers.iter().all(Layer::is_plain)).then(words)
+}
+
+/// The quotas that are of a device in the chain.
+pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
+    // Words about a device may follow its name.
+    let is_below = |quota: &IoQuota| {
+        layers.iter().any(|layer| layer.name.split(' ').next() == Some(quota.device.as_str()))
+    };
+    all.into_iter().filter(is_below).collect()
+}
+
+/// The process that serves the bytes: the bytes that it reads itself can be counted.
+pub fn process(layers: &[Layer]) -> Option<u32> {
+    layers.iter().find_map(|layer| layer.process)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain() -> Vec<Layer> {
+        vec![
+            Layer::new(LayerKind::Filesystem, "ext4"),
+            Layer::new(LayerKind::Loop, "loop0"),
+            Layer::new(LayerKind::File, "/images/a").evicted(),
+            Layer::new(LayerKind::Filesystem, "ext4"),
+            Layer::new(LayerKind::Device, "vda"),
+        ]
+    }
+
+    #[test]
+    fn a_plain_file_system_on_its_device_has_no_line() {
+        let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
+        assert_eq!((words(&plain), cold_above(&plain), cautions(&plain)), (None, None, vec![]));
+    }
+
+    #[test]
+    fn a_quota_counts_where_its_device_is_in_the_chain() {
+        let quota = |device: &str| IoQuota {
+            device: device.to_owned(),
+            bytes_per_s: Some(1),
+            reads_per_s: None,
+            setting: "io.max".to_owned(),
+        };
+        let mut chain = chain();
+        chain[1] = Layer::new(LayerKind::Loop, "loop0 (direct I/O)");
+        let found = io_quotas(&chain, ["vdb", "loop0", "vda"].map(quota).to_vec());
+        assert_eq!(found, ["loop0", "vda"].map(quota));
+    }
+
+    #[test]
+    fn a_cache_that_is_evicted_needs_no_caution_and_is_in_the_chain() {
+        let chain = chain();
+        assert_eq!(words(&chain).unwrap(), "ext4 → loop0 → /images/a (evicted too) → ext4 → vda");
+        assert_eq!((cold_above(&chain), cautions(&chain)), (None, vec![]));
+    }
+
+    #[test]
+    fn a_cache_that_stays_is_named_with_its_reason() {
+        let mut chain = chain();
+        chain[2] =
+            Layer::new(LayerKind::File, "/images/a").remains("the page cache of /images/a", "it was deleted");
+        chain.push(Layer::new(LayerKind::Server, "nas").remains("the server of nas", "it is elsewhere"));
+        assert_eq!(cold_above(&chain).unwrap(), "the page cache of /images/a and the server of nas");
+        let cautions = cautions(&chain);
+        assert!(cautions.len() == 2 && cautions[0].contains("it was deleted"), "{cautions:?}");
+        assert!(words(&chain).unwrap().contains("/images/a (not evicted)"));
+    }
+
+    #[test]
+    fn a_chain_is_read_back_as_it_was_written() {
+        let chain = chain();
+        let text = serde_json::to_string(&chain).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Layer>>(&text).unwrap(), chain);
+    }
+}

@@ -1,0 +1,267 @@
+//! What is read: the facts about a target that a record keeps.
+
+pub mod cold_bytes;
+pub mod device;
+pub mod dictionary;
+pub mod extents;
+pub mod hidden_cache;
+pub mod identity;
+pub mod layers;
+pub mod places;
+pub mod tree;
+
+use crate::trial::{Answer, Transport};
+use device::{Device, IoQuota};
+use dictionary::Dictionary;
+use extents::Extents;
+use hidden_cache::HiddenCache;
+use layers::Layer;
+use places::PlacesFacts;
+use readlab_protocol::Archive;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use tree::TreeFacts;
+
+/// Which server a target is read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "server", rename_all = "snake_case")]
+pub enum Http {
+    /// Readlab's own, on the loopback interface, in a process of its own.
+    Own,
+    /// Another: what it has in its cache is unknown.
+    Foreign {
+        /// Its `Server` field.
+        software: Option<String>,
+        /// Its `ETag` field.
+        etag: Option<String>,
+        /// Its `Last-Modified` field.
+        last_modified: Option<String>,
+    },
+}
+
+/// Where the bucket is in a request for an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    Path,
+    /// In the name of the host.
+    Virtual,
+}
+
+impl Style {
+    /// The word for contenders and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Style::Path => "path",
+            Style::Virtual => "virtual",
+        }
+    }
+}
+
+/// What a record has of a store: nothing secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreFacts {
+    /// Its address, such as `https://s3.eu-north-1.amazonaws.com`.
+    pub endpoint: String,
+    /// The region for which requests are signed.
+    pub region: String,
+    /// Where the bucket is in a request.
+    pub style: Style,
+    /// Whether requests are signed.
+    pub signed: bool,
+}
+
+/// The words for the cache of another server, wherever a state is shown.
+pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
+
+/// How servers are reached and trusted, and who gets credentials. Nothing in it is secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerOptions {
+    /// The address of the store, instead of the configured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// Whether requests for objects are not signed.
+    #[serde(default)]
+    pub unsigned: bool,
+    /// A file of certificates by which servers are trusted, instead of those of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<PathBuf>,
+    /// Whether commands get credentials and signed URLs.
+    #[serde(default)]
+    pub commands_get_credentials: bool,
+}
+
+impl ServerOptions {
+    /// Whether nothing differs from what is usual.
+    pub fn is_default(&self) -> bool {
+        *self == ServerOptions::default()
+    }
+}
+
+/// Facts about a target before measuring.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Its path, or its URL at another server; bytes that are not UTF-8 are written as U+FFFD.
+    pub path: String,
+    /// Its path as hexadecimal bytes, where it is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+    /// How many ranks of a fleet read it, where different numbers do by turns. It stands for what
+    /// they read together then: so many times its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// How many processes on this host read it at the same time, where that is a part of what is
+    /// measured. It stands for what they read together then, as with ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<u32>,
+    /// The folder in which each of these but the first has a copy of its own; `None` where all read
+    /// the one file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies_in: Option<String>,
+    pub size_bytes: u64,
+    /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
+    pub filesystem: Option<String>,
+    /// What is mounted, such as `/dev/vda`, and the mount point.
+    pub mount: Option<String>,
+    /// The block device below; `None` where there is none, or none is known.
+    #[serde(default)]
+    pub device: Option<Device>,
+    /// What its bytes pass through, its own file system first; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+    /// Quotas of reads that the control groups around this process set for the devices below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io_quotas: Vec<IoQuota>,
+    /// Whether there is a hidden cache below everything visible; `None` where no trial was cold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_cache: Option<HiddenCache>,
+    /// Its extents on the device; `None` where the file system does not list them.
+    pub extents: Option<Extents>,
+    /// Digest of its content (XXH3, 64 bits, hexadecimal).
+    pub digest: Option<String>,
+    /// The right answer, by the plainest code of the lab.
+    pub answer: Option<Answer>,
+    /// Its decoded content, where trials decode it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decoded: Option<Decoded>,
+    /// The dictionary with which it is decoded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dictionary: Option<Dictionary>,
+    /// What a reader of the numbers should know about this target.
+    pub cautions: Vec<String>,
+    /// The server that it is read from; `None` for a file that contenders open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Http>,
+    /// Its files, if it is a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeFacts>,
+    /// The places that are read of it, if not all of it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<PlacesFacts>,
+    /// The store that it is an object of; `None` for a file and for a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreFacts>,
+}
+
+/// The decoded content of an archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decoded {
+    /// The format of the archive.
+    pub archive: Archive,
+    /// Digest of the content (XXH3, 64 bits, hexadecimal).
+    pub digest: String,
+    /// The right answer about the content.
+    pub answer: Answer,
+}
+
+impl TargetFacts {
+    /// With the path of a file, and nothing else yet.
+    pub fn at(path: &Path) -> TargetFacts {
+        let bytes = path.as_os_str().as_bytes();
+        TargetFacts {
+            path: path.to_string_lossy().into_owned(),
+            path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
+            ..TargetFacts::default()
+        }
+    }
+
+    /// Its path or URL, byte for byte.
+    pub fn place(&self) -> PathBuf {
+        let bytes = self.path_hex.as_deref().and_then(unhex);
+        bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
+    }
+
+    /// How its bytes come to a contender.
+    pub fn transport(&self) -> Transport {
+        match (&self.store, &self.http) {
+            (Some(_), _) => Transport::S3,
+            (None, Some(_)) => Transport::Http,
+            (None, None) if self.tree.is_some() => Transport::Tree,
+            (None, None) if self.places.is_some() => Transport::Places,
+            (None, None) => Transport::File,
+        }
+    }
+
+    /// Whether it is read from another server, whose cache is unknown.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.http, Some(Http::Foreign { .. }))
+    }
+
+    /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older
+    /// records do not distinguish the two, and have the answer about the content in place of that
+    /// about the file.
+    pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
+        let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
+        let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
+        answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+    }
+
+    /// Whether it is a group of the files of another target, by their size.
+    pub fn is_size_group(&self) -> bool {
+        self.tree.as_ref().is_some_and(|tree| tree.group.is_some())
+    }
+
+    /// How many read it together, ranks or readers, where different numbers do by turns.
+    pub fn together(&self) -> Option<u32> {
+        self.ranks.or(self.readers)
+    }
+
+    /// The names of the caches below that stay when it is made cold; `None` where none is known.
+    pub fn cold_above(&self) -> Option<String> {
+        layers::cold_above(&self.layers)
+    }
+
+    /// The least that a cold read of all that is read must fetch from the device; `None` where that
+    /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
+    pub fn expected_device_bytes(&self) -> Option<u64> {
+        let extents = self.extents.as_ref()?;
+        if let Some(places) = &self.places {
+            // Where in the file such bytes are is not known.
+            let is_whole = extents.least_device_bytes(places.file_bytes) == places.file_bytes;
+            return is_whole.then(|| self.size_bytes - places.repeated_bytes());
+        }
+        let repeated_bytes = self.tree.as_ref().map_or(0, |tree| tree.repeated_bytes);
+        Some(extents.least_device_bytes(self.size_bytes.saturating_sub(repeated_bytes)))
+    }
+
+    /// Bytes that are in the page cache when the target is warm.
+    pub fn cached_bytes(&self) -> u64 {
+        self.places.as_ref().map_or(self.size_bytes, |places| places.file_bytes)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a String takes everything");
+        text
+    })
+}
+
+/// The bytes of pairs of hexadecimal digits; `None` where the text is something else.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
+}

@@ -1,0 +1,124 @@
+//! Places of one file: blocks that one reading reads, in the order in which a pattern picks them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The exponent of `zipf` without one: that of the Yahoo! Cloud Serving Benchmark (Cooper et al.,
+/// SoCC 2010).
+const EXPONENT: f64 = 0.99;
+
+/// How places are picked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Pattern {
+    /// Every block is as likely as every other, and none comes again before all have come.
+    Random,
+    /// The block of rank *k* is read in proportion to *k* to the power of minus the exponent; ranks
+    /// are scattered over the file.
+    Zipf {
+        /// Above 0.
+        exponent: f64,
+    },
+    /// From the front, so many blocks from one to the next; at the end again from the front, one
+    /// block further.
+    Stride {
+        /// How many blocks; `None` for as many as spread the reads over the file.
+        blocks: Option<u64>,
+    },
+}
+
+/// Text that names no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no pattern: random, zipf, zipf:EXPONENT (above 0), stride or stride:BLOCKS (1 or more)")]
+pub struct PatternError(String);
+
+/// What a record keeps of the places. The size of the target is that of all blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlacesFacts {
+    /// How they were picked.
+    pub pattern: Pattern,
+    pub block_bytes: u64,
+    /// How many blocks one reading reads.
+    pub reads: u64,
+    /// How many of them are different.
+    pub distinct: u64,
+    pub file_bytes: u64,
+}
+
+impl PlacesFacts {
+    /// Bytes that are read more than once in one reading.
+    pub fn repeated_bytes(&self) -> u64 {
+        (self.reads - self.distinct.min(self.reads)) * self.block_bytes
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Pattern::Random => "random".to_owned(),
+            Pattern::Zipf { exponent } => format!("zipf:{exponent}"),
+            Pattern::Stride { blocks: None } => "stride".to_owned(),
+            Pattern::Stride { blocks: Some(blocks) } => format!("stride:{blocks}"),
+        };
+        f.pad(&text)
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
+        let wrong = || PatternError(text.to_owned());
+        match text.split_once(':') {
+            None if text == "random" => Ok(Pattern::Random),
+            None if text == "zipf" => Ok(Pattern::Zipf { exponent: EXPONENT }),
+            None if text == "stride" => Ok(Pattern::Stride { blocks: None }),
+            Some(("zipf", exponent)) => {
+                let exponent = exponent.parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
+                Ok(Pattern::Zipf { exponent: exponent.ok_or_else(wrong)? })
+            }
+            Some(("stride", blocks)) => {
+                let blocks = blocks.parse().ok().filter(|it| *it > 0).ok_or_else(wrong)?;
+                Ok(Pattern::Stride { blocks: Some(blocks) })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.to_string()
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Pattern, PatternError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_pattern_reads_back_as_it_is_spelled() {
+        for text in ["random", "zipf:0.99", "zipf:1.5", "stride", "stride:17"] {
+            assert_eq!(pattern(text).to_string(), text);
+        }
+        assert_eq!(pattern("zipf"), Pattern::Zipf { exponent: EXPONENT });
+        for wrong in
+            ["", "randomly", "zipf:", "zipf:0", "zipf:-1", "zipf:nan", "stride:0", "stride:1.5", "random:1"]
+        {
+            assert!(wrong.parse::<Pattern>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The files of a tree, and the order in which they are read.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Facts about the files of a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeFacts {
+    pub files: u64,
+    /// The folders in which they are; 0 if a list named them.
+    pub folders: u64,
+    pub largest_bytes: u64,
+    /// Bytes of files that have another name in the tree: a device is asked for them once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated_bytes: u64,
+    /// The order in which they are read by methods that do not walk.
+    pub order: TreeOrder,
+    /// Whether a list named them, whose path or `-` is that of the target.
+    pub is_listed: bool,
+    /// Paths that the list had more than once; each is read once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub duplicates: u64,
+    /// What in the folder is not read.
+    pub skipped: Skipped,
+    /// Whether links below the folder were followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows_links: bool,
+    /// Where readlab writes below the folder, which is not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<String>,
+    /// Whether names and inodes were cold before cold readings, too.
+    pub is_metadata_cold: bool,
+    /// Which of the files it has, where the tree is raced by groups, too; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<SizeGroup>,
+}
+
+/// What in a folder is no file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Symbolic links, wherever they lead.
+    pub links: u64,
+    pub pipes: u64,
+    pub sockets: u64,
+    pub devices: u64,
+}
+
+impl Skipped {
+    /// In words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
+    pub fn words(&self) -> Option<String> {
+        let counted =
+            [(self.links, "link"), (self.pipes, "pipe"), (self.sockets, "socket"), (self.devices, "device")];
+        let words = counted.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = words
+            .map(|(count, noun)| format!("{count} {noun}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        let (last, others) = words.split_last()?;
+        Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
+    }
+
+    /// How what is behind links is read, as the end of a sentence.
+    pub fn way_out(&self, follows_links: bool) -> &'static str {
+        match (self.links, follows_links) {
+            (0, _) => "",
+            (_, true) => " (links that lead nowhere, or back to a folder above them)",
+            (_, false) => " (--follow reads what links lead to)",
+        }
+    }
+
+    /// What is there instead of files, as the end of a sentence that says there are none.
+    pub fn words_of_none(&self, follows_links: bool) -> String {
+        let way_out = self.way_out(follows_links);
+        self.words().map_or_else(String::new, |words| format!(", only {words}{way_out}"))
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// An order of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeOrder {
+    /// As the file system lists each folder, or as the list has them
+    #[default]
+    Directory,
+    /// By name within each folder
+    Name,
+    /// By the number of the inode
+    Inode,
+    /// Shuffled by the seed
+    Shuffled,
+}
+
+impl fmt::Display for TreeOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            TreeOrder::Directory => "directory",
+            TreeOrder::Name => "name",
+            TreeOrder::Inode => "inode",
+            TreeOrder::Shuffled => "shuffled",
+        })
+    }
+}
+
+/// A group of the files of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeGroup {
+    /// The third with the smallest files.
+    Smallest,
+    /// The files between these and the largest.
+    Middle,
+    /// The third with the largest files.
+    Largest,
+}
+
+impl SizeGroup {
+    pub fn words(self) -> &'static str {
+        match self {
+            SizeGroup::Smallest => "smallest third of its files",
+            SizeGroup::Middle => "middle third of its files",
+            SizeGroup::Largest => "largest third of its files",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_skipped_is_counted_in_words() {
+        let skipped = |links, pipes, sockets| Skipped { links, pipes, sockets, devices: 0 };
+        assert_eq!(skipped(0, 0, 0).words(), None);
+        assert_eq!(skipped(1, 0, 0).words().unwrap(), "1 link");
+        assert_eq!(skipped(2, 1, 3).words().unwrap(), "2 links, 1 pipe and 3 sockets");
+    }
+}

@@ -1,0 +1,105 @@
+//! The settings of a method.
+
+use super::TrialError;
+use crate::units::Bytes;
+use readlab_protocol::MethodLine;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// Settings of a method by name. Values are integers; names say their units once they are resolved
+/// (`buffer_bytes`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Params(pub BTreeMap<String, u64>);
+
+/// The suffixes of parameter names that say the unit. They are omitted from spelled names.
+const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
+
+impl Params {
+    /// A name without its unit: `buffer` for `buffer_bytes`.
+    pub fn short(name: &str) -> &str {
+        let mut short = name;
+        while let Some(shorter) = UNIT_SUFFIXES.iter().find_map(|suffix| short.strip_suffix(suffix)) {
+            short = shorter;
+        }
+        short
+    }
+
+    /// The settings as their spelling is read back: `buffer_chars` is `buffer`.
+    pub(super) fn as_spelled(&self) -> Params {
+        let spelled = |name: &String| match name.ends_with("_bytes") {
+            true => format!("{}_bytes", Params::short(name)),
+            false => Params::short(name).to_owned(),
+        };
+        Params(self.0.iter().map(|(name, &value)| (spelled(name), value)).collect())
+    }
+
+    /// Replaces the names by those that the method declares, and checks the ranges. Defaults are
+    /// not added: the contender reports at its start what is in force.
+    pub fn resolve(&self, method: &MethodLine) -> Result<Params, TrialError> {
+        let mut resolved = BTreeMap::new();
+        for (key, &value) in &self.0 {
+            let declared =
+                method.params.iter().find(|param| Params::short(&param.name) == Params::short(key));
+            let Some(param) = declared else {
+                let known: Vec<&str> = method.params.iter().map(|param| Params::short(&param.name)).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(TrialError::UnknownParam {
+                    method: method.method.clone(),
+                    key: key.clone(),
+                    known,
+                });
+            };
+            if value < param.min || value > param.max {
+                return Err(TrialError::OutOfRange {
+                    method: method.method.clone(),
+                    key: key.clone(),
+                    value,
+                    min: param.min,
+                    max: param.max,
+                });
+            }
+            resolved.insert(param.name.clone(), value);
+        }
+        Ok(Params(resolved))
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spelled = self.0.iter().map(|(name, &value)| match name.strip_suffix("_bytes") {
+            Some(short) if Bytes(value).exact().ends_with('B') => format!("{short}={}", Bytes(value).exact()),
+            Some(short) => format!("{short}={value}B"),
+            None => format!("{}={value}", Params::short(name)),
+        });
+        f.pad(&spelled.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl FromStr for Params {
+    type Err = TrialError;
+
+    /// `buffer=128KiB,depth=16`. A value with a unit of size makes the name one of bytes.
+    fn from_str(text: &str) -> Result<Params, TrialError> {
+        let mut params = BTreeMap::new();
+        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').ok_or_else(|| TrialError::Shape(text.to_owned()))?;
+            let (key, value) = (key.trim(), value.trim());
+            let short = Params::short(key);
+            if short.is_empty() || !short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+                return Err(TrialError::Shape(text.to_owned()));
+            }
+            let bytes: Bytes = value.parse().map_err(|cause: crate::units::UnitError| TrialError::Value {
+                name: text.to_owned(),
+                key: key.to_owned(),
+                cause: cause.to_string(),
+            })?;
+            let of_bytes = key.ends_with("_bytes") || value.ends_with(|c: char| c.is_ascii_alphabetic());
+            let name = if of_bytes { format!("{short}_bytes") } else { short.to_owned() };
+            params.insert(name, bytes.0);
+        }
+        Ok(Params(params))
+    }
+}

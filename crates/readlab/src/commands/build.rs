@@ -1,0 +1,92 @@
+//! `readlab build [NAME…]`: builds contenders that come as sources, and shows the receipt of each.
+//! One that cannot be built never stops the others.
+
+use anyhow::{Context, bail};
+use clap::Args;
+use readlab_fleet::program;
+use readlab_roster::build::BuildError;
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_system::linux::interrupt;
+use readlab_system::terminal::notice;
+use readlab_system::terminal::printable::display_path;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Some contender could not be built.
+const EXIT_FAILED: u8 = 1;
+
+/// Arguments of `readlab build`.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// The contenders [default: all that have sources], or fleet-agent
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// A roster file with more contenders; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+}
+
+/// Builds, whether they are built already or not.
+///
+/// # Errors
+/// If a name is unknown, a roster cannot be read, or standard output cannot be written.
+pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let roster = Roster::with(&args.rosters)?;
+    let agent = program::entry();
+    let chosen = chosen(&roster, &agent, &args.names)?;
+    let mut failures = Vec::new();
+    for entry in chosen {
+        notice::show(format!("building {}", entry.name));
+        let built = if *entry == agent { build_agent(&agent) } else { build(entry) };
+        if let Err(error) = built {
+            if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
+                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+            }
+            let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            notice::show(format!("{}: {error:#}{hint}", entry.name));
+            failures.push(error);
+        }
+    }
+    let logs = failures.iter().filter_map(|error| error.downcast_ref::<BuildError>()?.log());
+    let logs: Vec<String> = logs.map(display_path).collect();
+    if !logs.is_empty() {
+        let command = shell_words::join(std::iter::once("cat").chain(logs.iter().map(String::as_str)));
+        notice::show(format!("to see all of it: {command}"));
+    }
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
+}
+
+/// Those that are named, or all that come as sources.
+fn chosen<'a>(
+    roster: &'a Roster,
+    agent: &'a RosterEntry,
+    names: &[String],
+) -> anyhow::Result<Vec<&'a RosterEntry>> {
+    if names.is_empty() {
+        return Ok(roster.entries.iter().filter(|entry| entry.sources.is_some()).collect());
+    }
+    let entry = |name: &String| match roster.entry(name) {
+        None if *name == agent.name => Ok(agent),
+        Some(entry) if entry.sources.is_none() => bail!("{name} needs no building"),
+        Some(entry) => Ok(entry),
+        None => bail!("no contender '{name}' in the roster"),
+    };
+    names.iter().map(entry).collect()
+}
+
+/// The agent of fleets, which is no contender: built, and its place shown.
+fn build_agent(agent: &RosterEntry) -> anyhow::Result<()> {
+    agent.build()?;
+    writeln!(std::io::stdout(), "{}", agent.command()?.program.display())?;
+    Ok(())
+}
+
+/// One contender: built, and its receipt shown.
+fn build(entry: &RosterEntry) -> anyhow::Result<()> {
+    entry.build()?;
+    let receipt = entry.query()?.receipt;
+    writeln!(std::io::stdout(), "{} {} · {}", receipt.contender, receipt.version, receipt.runtime)?;
+    Ok(())
+}

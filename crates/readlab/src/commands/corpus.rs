@@ -1,0 +1,91 @@
+//! `readlab corpus make|tree|list|clean`: deterministic test files.
+
+use clap::{Args, Subcommand};
+use readlab_model::units::Bytes;
+use readlab_protocol::Archive;
+use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
+use readlab_targets::corpus::trees::{self, TreeKind, TreeRecipe};
+use readlab_targets::corpus::{self, Corpus};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab corpus`.
+#[derive(Debug, Args)]
+pub struct CorpusArgs {
+    /// What to do with test files.
+    #[command(subcommand)]
+    pub what: What,
+    /// Folder of the test files [default: one in the user's cache folder]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub folder: Option<PathBuf>,
+}
+
+/// What to do with test files.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Make a file unless it exists and is intact; print its path
+    Make {
+        /// Kind of content
+        kind: CorpusKind,
+        /// Size, for example 256MiB
+        #[arg(default_value = "256MiB")]
+        size: Bytes,
+        /// Seed of the content
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Put it into an archive or compress it: zip, gzip, zstd, lz4, xz, bzip2, snappy or brotli
+        #[arg(long = "in", value_name = "ARCHIVE")]
+        archive: Option<Archive>,
+    },
+    /// Make a folder with many files unless it exists and is intact; print its path
+    Tree {
+        /// What its files are like
+        kind: TreeKind,
+        /// How many
+        #[arg(default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+        files: u64,
+        /// Seed of sizes and content
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// List the test files
+    List,
+    /// Remove the test files
+    Clean,
+}
+
+/// Makes, lists or removes.
+///
+/// # Errors
+/// If there is no space, the folder cannot be written, or standard output cannot be written.
+pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
+    let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
+    let mut out = std::io::stdout();
+    match args.what {
+        What::Make { kind, size, seed, archive } => {
+            let recipe = Recipe { kind, size_bytes: size.0, seed };
+            for (_, made) in corpus::make_forms(&folder, recipe, &[archive])? {
+                writeln!(out, "{}", made.path.display())?;
+            }
+        }
+        What::Tree { kind, files, seed } => {
+            let made = trees::make(&folder, TreeRecipe { kind, files, seed })?;
+            writeln!(out, "{}", made.path.display())?;
+        }
+        What::List => {
+            for tree in trees::list(&folder)? {
+                writeln!(out, "{tree}")?;
+            }
+            for Corpus { path, size_bytes, digest, .. } in corpus::list(&folder)? {
+                writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
+            }
+        }
+        What::Clean => {
+            for path in corpus::clean(&folder)? {
+                writeln!(out, "removed {}", path.display())?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

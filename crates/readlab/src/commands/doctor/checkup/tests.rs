@@ -1,0 +1,178 @@
+//! Tests of the checks, on machines that are made up.
+
+use super::*;
+use readlab_model::target::device::Device;
+
+fn all_rights() -> Rights {
+    Rights {
+        syscalls: Ok(()),
+        mallocs: Ok(()),
+        peak_reset: Ok(()),
+        device_reads: Ok(()),
+        drop_caches: Ok(()),
+        cachestat: Ok(()),
+        see_others: Ok(()),
+    }
+}
+
+/// A machine with nothing wrong.
+fn laboratory() -> Machine {
+    Machine {
+        cpus: 8,
+        governor: Some("performance".into()),
+        max_turbo_ghz: Some(5.0),
+        memory_bytes: 16 << 30,
+        memory_available_bytes: 12 << 30,
+        transparent_huge_pages: Some("madvise".into()),
+        load_1min: Some(0.01),
+        clock_resolution_ns: 1,
+        clock_overhead_ns: 25,
+        ..Machine::default()
+    }
+}
+
+fn judged(machine: &Machine) -> Vec<Finding> {
+    judge(&Facts { machine, target: None, rights: &all_rights(), io_quotas: &[], busy: &[] })
+}
+
+/// Something done to a good machine.
+type MachineEdit = fn(&mut Machine);
+
+/// The finding that a change to a good machine brings.
+fn brought(change: MachineEdit) -> Finding {
+    let mut machine = laboratory();
+    change(&mut machine);
+    let before = judged(&laboratory());
+    let new: Vec<Finding> =
+        judged(&machine).into_iter().filter(|finding| !before.contains(finding)).collect();
+    assert_eq!(new.len(), 1, "{new:?}");
+    new[0].clone()
+}
+
+#[test]
+fn a_good_machine_only_helps() {
+    let findings = judged(&laboratory());
+    assert!(findings.len() >= 5);
+    assert!(findings.iter().all(|finding| finding.level == Level::Helps), "{findings:?}");
+}
+
+#[test]
+fn each_thing_that_spoils_is_found_with_its_remedy() {
+    let changes: [(MachineEdit, &str, &str); 7] = [
+        (|m| m.governor = Some("powersave".into()), "powersave", "cpupower"),
+        (|m| m.load_1min = Some(2.0), "load 2.00", "wait"),
+        (|m| m.proactive_reclaim = true, "DAMON", "damon_reclaim/parameters/enabled"),
+        (|m| m.cpus = 1, "one processor", "taskset"),
+        (|m| m.cpu_quota = Some(0.5), "may use 0.50 processors", "cpu.max"),
+        (|m| m.clock_overhead_ns = 900, "900 ns", "clocksource"),
+        (|m| m.transparent_huge_pages = Some("never".into()), "never", "madvise"),
+    ];
+    for (change, what, mend) in changes {
+        let machine = &mut laboratory();
+        change(machine);
+        let found = judged(machine).into_iter().find(|finding| finding.what.contains(what)).expect(what);
+        assert_eq!(found.level, Level::Spoils, "{found:?}");
+        assert!(found.mend.as_ref().is_some_and(|text| text.contains(mend)), "{found:?}");
+    }
+}
+
+#[test]
+fn what_limits_is_noted_and_does_not_spoil() {
+    let changes: [(MachineEdit, &str); 6] = [
+        (|m| m.turbo = Some(true), "turbo is on"),
+        (|m| m.swap = true, "swap"),
+        (|m| m.hypervisor = Some("kvm".into()), "kvm"),
+        (|m| m.io_uring_refused = Some("switched off".into()), "io_uring: switched off"),
+        (|m| m.memory_limit_bytes = Some(1 << 30), "1.00 GiB"),
+        (|m| m.max_turbo_ghz = None, "clock"),
+    ];
+    for (change, what) in changes {
+        let found = brought(change);
+        assert_eq!(found.level, Level::Note, "{found:?}");
+        assert!(found.what.contains(what), "{found:?}");
+    }
+}
+
+#[test]
+fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
+    let refused = Err("tracefs: permission denied".to_owned());
+    let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
+    let findings =
+        judge(&Facts { machine: &laboratory(), target: None, rights: &rights, io_quotas: &[], busy: &[] });
+    let found = findings.iter().find(|finding| finding.what == "tracefs: permission denied").unwrap();
+    assert!(found.mend.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
+    assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == Level::Note));
+}
+
+#[test]
+fn who_disturbs_is_named_and_the_quiet_are_not() {
+    let process = |pid, name: &str, processors| Busy { pid, name: name.into(), processors };
+    let busy = [process(1, "make", 1.0), process(2, "readlab", 0.9), process(3, "sshd", 0.04)];
+    let findings = judge(&Facts {
+        machine: &laboratory(),
+        target: None,
+        rights: &all_rights(),
+        io_quotas: &[],
+        busy: &busy,
+    });
+    assert!(findings[0].what.contains("another readlab") && findings[0].what.contains('2'));
+    assert!(findings[1].what.contains("make (process 1: 100 % of a processor)"), "{}", findings[1].what);
+    assert!(!findings[1].what.contains("sshd"));
+}
+
+#[test]
+fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
+    let target =
+        |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
+    let judged = |target: &TargetFacts| {
+        judge(&Facts {
+            machine: &laboratory(),
+            target: Some(target),
+            rights: &all_rights(),
+            io_quotas: &[],
+            busy: &[],
+        })
+    };
+    assert!(judged(&target(13 << 30))[0].what.contains("larger than free memory"));
+    let small = judged(&target(1 << 30));
+    assert_eq!((small[0].level, small[0].what.as_str()), (Level::Note, "sparse"));
+}
+
+#[test]
+fn a_quota_of_reads_is_found_with_its_setting() {
+    let (device, setting) = ("vda".to_owned(), "blkio.throttle.read_bps_device".to_owned());
+    let io_quotas = [IoQuota { device, bytes_per_s: Some(52_428_800), reads_per_s: None, setting }];
+    let (machine, rights) = (laboratory(), all_rights());
+    let facts = Facts { machine: &machine, target: None, rights: &rights, io_quotas: &io_quotas, busy: &[] };
+    let found = judge(&facts).remove(0);
+    assert_eq!(
+        (found.level, found.what.as_str()),
+        (Level::Spoils, "this control group may read 52.4 MB/s of vda")
+    );
+    assert!(found.mend.unwrap().contains("blkio.throttle.read_bps_device"));
+}
+
+#[test]
+fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
+    let found = |read_ahead_bytes| {
+        let device = Device { name: "vda".into(), read_ahead_bytes, ..Device::default() };
+        let target = TargetFacts { device: Some(device), ..TargetFacts::default() };
+        let (machine, rights) = (laboratory(), all_rights());
+        let target = Some(&target);
+        let findings =
+            judge(&Facts { machine: &machine, target, rights: &rights, io_quotas: &[], busy: &[] });
+        findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
+    };
+    let short = found(Some(16 << 10)).unwrap();
+    assert_eq!(short.what, "read-ahead of 16.0 KiB on vda");
+    assert_eq!(short.mend.as_deref(), Some("as root: blockdev --setra 256 /dev/vda"));
+    assert_eq!((found(Some(128 << 10)), found(None)), (None, None));
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let machine = Machine { governor: Some("powersave".into()), swap: true, ..laboratory() };
+    let levels: Vec<Level> = judged(&machine).iter().map(|finding| finding.level).collect();
+    assert!(levels.is_sorted());
+    assert_eq!((levels[0], levels[1]), (Level::Spoils, Level::Note));
+}

@@ -1,0 +1,176 @@
+//! `readlab doctor`: checks this machine for what distorts measurements, and suggests fixes.
+
+pub mod checkup;
+
+use self::checkup::{Facts, Finding, Level};
+use anstyle::{AnsiColor, Style};
+use readlab_fleet::program;
+use readlab_measure::busy;
+use readlab_measure::rights::Rights;
+use readlab_model::units::Bytes;
+use readlab_roster::build::BuildDir;
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_roster::session::SessionError;
+use readlab_system::folder::scratch::{self, Leftover};
+use readlab_system::linux::io_quota;
+use readlab_system::machine::Machine;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::Target;
+use readlab_targets::target::check_answers;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab doctor`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct DoctorArgs {
+    /// A file to check as well
+    pub target: Option<PathBuf>,
+}
+
+/// Checks the machine, and prints the findings to standard output, the worst first. A finding is
+/// not an error.
+///
+/// # Errors
+/// If the target cannot be examined, or standard output cannot be written.
+pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    args.target.as_deref().map(check_answers).transpose()?;
+    let target = args.target.as_deref().map(Target::examine).transpose()?;
+    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
+    let target = target.as_ref().map(|target| &target.facts);
+    let io_quotas = io_quota::all();
+    let facts = Facts { machine: &machine, target, rights: &rights, io_quotas: &io_quotas, busy: &busy };
+    let mut findings = checkup::judge(&facts);
+    findings.extend(absent_contenders());
+    findings.push(part_in_a_fleet());
+    findings.extend(scratch::leftovers().iter().map(left_behind));
+    checkup::sort(&mut findings);
+    print(&findings, &mut anstream::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Contenders of the roster that cannot take part here, or not before they are built.
+fn absent_contenders() -> Vec<Finding> {
+    let roster = Roster::built_in();
+    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.query().err()?))).collect()
+}
+
+/// Advice by the cause: a package only where a program is missing.
+fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
+    let name = &entry.name;
+    let (what, why, mend) = match error {
+        SessionError::NotBuilt(_) => (
+            format!("contender {name} is not built yet"),
+            "what it needs is there: it is built before its first race, once".to_owned(),
+            Some(format!("readlab build {name}")),
+        ),
+        SessionError::Unavailable(_) | SessionError::NotStarted { .. } => {
+            (format!("contender {name} cannot take part"), error.to_string(), entry.hint())
+        }
+        other => {
+            let again = (!entry.build.is_empty()).then(|| format!("readlab build {name}"));
+            (format!("contender {name} cannot take part"), other.to_string(), again)
+        }
+    };
+    Finding { level: Level::Note, what, why, mend }
+}
+
+/// Whether this host can be one of a fleet.
+fn part_in_a_fleet() -> Finding {
+    let entry = program::entry();
+    let place = BuildDir::for_entry(&entry).ok().flatten();
+    let missing = place.as_ref().and_then(|place| entry.missing(place));
+    let is_built = place.is_some_and(|place| place.is_built(&entry));
+    match missing {
+        Some(missing) => Finding {
+            level: Level::Note,
+            what: "this host cannot be one of a fleet".to_owned(),
+            why: format!("the agent that is linked to MPI cannot be built: {missing}"),
+            mend: entry.hint(),
+        },
+        None => Finding {
+            level: Level::Helps,
+            what: "this host can be one of a fleet".to_owned(),
+            why: "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
+            mend: (!is_built).then(|| format!("readlab build {}", entry.name)),
+        },
+    }
+}
+
+/// What a killed run left behind.
+fn left_behind(leftover: &Leftover) -> Finding {
+    Finding {
+        level: Level::Note,
+        what: format!("{} was left by a run that was killed", display_path(&leftover.path)),
+        why: format!("it takes {} of the disk", Bytes(leftover.bytes)),
+        mend: Some(leftover.remedy()),
+    }
+}
+
+/// One block for each finding. The stream removes the colours if they cannot be shown.
+fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    for finding in findings {
+        let (word, colour) = match finding.level {
+            Level::Spoils => ("spoils", AnsiColor::Red),
+            Level::Note => ("note", AnsiColor::Yellow),
+            Level::Helps => ("helps", AnsiColor::Green),
+        };
+        let (mark, strong, dim) =
+            (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
+        writeln!(out, "{mark}{word:<8}{mark:#}{strong}{}{strong:#}", finding.what)?;
+        writeln!(out, "        {dim}{}{dim:#}", finding.why)?;
+    }
+    let count = |level| findings.iter().filter(|finding| finding.level == level).count();
+    let (spoils, notes, helps) = (count(Level::Spoils), count(Level::Note), count(Level::Helps));
+    writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")?;
+    what_to_do(findings, out)
+}
+
+/// Every remedy once more, the most important first: findings are in that order.
+fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
+    for (number, (finding, mend)) in (1..).zip(mends) {
+        if number == 1 {
+            writeln!(out, "\nwhat to do, in order of worth:")?;
+        }
+        writeln!(out, "{number:>3}. {}: {mend}", finding.what)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contender_is_mended_by_what_it_lacks() {
+        let entry = Roster::built_in().entry("c").cloned().unwrap();
+        let mend = |error| absent(&entry, &error).mend.unwrap_or_default();
+        assert_eq!(mend(SessionError::NotBuilt("c".into())), "readlab build c");
+        let missing = mend(SessionError::Unavailable("it needs cc: No such file".into()));
+        assert!(missing.contains("apt-get install gcc"), "{missing}");
+        let broken = mend(SessionError::Failed("it said nothing".into()));
+        assert_eq!(broken, "readlab build c", "the compiler is there");
+    }
+
+    #[test]
+    fn a_finding_is_printed_with_its_reason_and_its_remedy() {
+        let finding = Finding {
+            level: Level::Spoils,
+            what: "the fan is off".into(),
+            why: "it gets hot".into(),
+            mend: Some("fan --on".into()),
+        };
+        let mut plain = anstream::StripStream::new(Vec::new());
+        print(&[finding], &mut plain).unwrap();
+        insta::assert_snapshot!(String::from_utf8(plain.into_inner()).unwrap(), @r"
+        spoils  the fan is off
+                it gets hot
+
+        1 spoil measuring, 0 to know, 0 help
+
+        what to do, in order of worth:
+          1. the fan is off: fan --on
+        ");
+    }
+}

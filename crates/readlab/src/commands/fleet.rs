@@ -1,0 +1,258 @@
+//! `readlab fleet race FILE` and `readlab fleet scale FILE`, started by an MPI launcher on each
+//! host: all ranks take every turn together, or by turns more and more of them.
+
+use super::race::{RaceArgs, config_of};
+use super::rank::{self, NewRun, Task};
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use readlab_model::trial::Transport;
+use readlab_record::Share;
+use readlab_run::experiment::target_spec::{Split, TargetSpec};
+use readlab_suite::Suite;
+use readlab_system::terminal::printable::display_path;
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// How a launcher starts it.
+const EXAMPLES: &str = "Examples:\n  mpirun -n 4 --map-by ppr:1:node readlab fleet race /store/file\n  srun -N 4 readlab fleet race \
+--share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file\n  \
+mpirun -n 4 --host a,b,c,d readlab fleet race /store/file : -n 1 --host server readlab fleet witness /export/file";
+
+/// Arguments of `readlab fleet`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct FleetArgs {
+    /// What the ranks do.
+    #[command(subcommand)]
+    pub verb: FleetVerb,
+}
+
+/// What a fleet does.
+#[derive(Debug, Subcommand)]
+pub enum FleetVerb {
+    /// Race all ways of reading, all ranks at once
+    Race(FleetRaceArgs),
+    /// Show how the rate grows with the hosts that read
+    Scale(FleetScaleArgs),
+    /// Make the file cold on its server, too: the last rank of a race, on the server
+    Witness(FleetWitnessArgs),
+}
+
+/// Arguments of `readlab fleet witness`.
+#[derive(Debug, Args)]
+pub struct FleetWitnessArgs {
+    /// The file by its path on the server
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+}
+
+/// Arguments of `readlab fleet race`.
+#[derive(Debug, Args)]
+pub struct FleetRaceArgs {
+    /// What each rank reads: the same file, its part of one file, or a file of its own, with {rank}
+    /// in its path; as @LIST, the path of each rank is in a line of that file
+    #[arg(long, value_name = "SHARE", default_value = "same", conflicts_with = "resume")]
+    pub share: ShareOption,
+    /// Replace the names of hosts and the paths of files by numbers, in the record and all that is
+    /// made of it
+    #[arg(long, conflicts_with = "resume")]
+    pub hide_hosts: bool,
+    /// As for `readlab race`.
+    #[command(flatten)]
+    pub race: RaceArgs,
+}
+
+/// Arguments of `readlab fleet scale`.
+#[derive(Debug, Args)]
+pub struct FleetScaleArgs {
+    /// How many ranks read together, by turns; one rank a host makes them hosts. From five numbers
+    /// on, the Universal Scalability Law is fitted [default: 1, 2, 4 and so on, and all]
+    #[arg(long, value_name = "N,…", conflicts_with = "resume", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub hosts: Vec<u32>,
+    /// As for `readlab fleet race`.
+    #[command(flatten)]
+    pub fleet: FleetRaceArgs,
+}
+
+/// What each rank reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShareOption {
+    /// All read one file.
+    Same,
+    /// Each reads its part of one file.
+    Split,
+    /// Each reads a file of its own.
+    Own,
+}
+
+impl From<ShareOption> for Share {
+    fn from(option: ShareOption) -> Share {
+        match option {
+            ShareOption::Same => Share::Same,
+            ShareOption::Split => Share::Split,
+            ShareOption::Own => Share::Own,
+        }
+    }
+}
+
+/// How a fleet reads.
+#[derive(Debug, Clone)]
+pub(super) struct FleetOptions {
+    pub(super) share: Share,
+    /// How many ranks read together, by turns; `None` where always all do.
+    pub(super) counts: Option<Counts>,
+    /// The word on the command line that names the file, where names are hidden.
+    pub(super) hidden: Option<String>,
+}
+
+/// How many ranks read together, by turns.
+#[derive(Debug, Clone)]
+pub(super) struct Counts {
+    given: Vec<u32>,
+}
+
+impl Counts {
+    /// With so many ranks in all.
+    ///
+    /// # Errors
+    /// If there are fewer than were asked for.
+    pub(super) fn among(&self, all: u32) -> anyhow::Result<BTreeSet<u32>> {
+        if let Some(count) = self.given.iter().find(|&&count| count > all) {
+            bail!("--hosts {count}: the launcher started {all}");
+        }
+        let doubled = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+        let usual = || doubled.take_while(|&count| count < all).chain([all]).collect();
+        Ok(if self.given.is_empty() { usual() } else { self.given.iter().copied().collect() })
+    }
+}
+
+/// Runs one rank.
+///
+/// # Errors
+/// If it cannot join, the ranks differ, or the record cannot be written.
+pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
+    let (args, counts) = match &args.verb {
+        FleetVerb::Race(args) => (args, None),
+        FleetVerb::Scale(args) => (&args.fleet, Some(Counts { given: args.hosts.clone() })),
+        FleetVerb::Witness(args) => return rank::witness(&args.path),
+    };
+    let FleetRaceArgs { share, hide_hosts, race } = args;
+    if let Some(record) = &race.resume {
+        return rank::run(Task::Rest(record), &race.output_options());
+    }
+    if race.http || race.s3 {
+        bail!("{}: a fleet reads files", if race.s3 { "--s3" } else { "--http" });
+    }
+    if race.places.pattern.is_some() {
+        bail!("--pattern: the ranks of a fleet read whole files or parts, not places");
+    }
+    if !race.readers.is_empty() {
+        bail!("--readers: the ranks of a fleet read together already; start more of them on a host");
+    }
+    let [word] = &race.targets[..] else {
+        bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
+    };
+    let paths = Paths::parse(word)?;
+    if *share == ShareOption::Own && !paths.has_rank() {
+        bail!("--share own: {}: there is no {{rank}} in the path", word.display());
+    }
+    if *share == ShareOption::Split && counts.is_some() {
+        bail!(
+            "--share split: fleet scale compares ranks that read as much each, however many read: same, or own"
+        );
+    }
+    let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
+    let config = config_of(race, suite)?;
+    let fleet = FleetOptions {
+        share: (*share).into(),
+        counts,
+        hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
+    };
+    let target = |reader: u32, readers: NonZero<u32>| {
+        let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
+        Ok(if *share == ShareOption::Split { whole.split(Split { reader, readers }) } else { whole })
+    };
+    let run = Task::Anew(Box::new(NewRun { config, target: &target, fleet }));
+    rank::run(run, &race.output_options())
+}
+
+/// Where the number of a rank stands in a path.
+const RANK: &str = "{rank}";
+
+/// What each rank reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Paths {
+    /// One word for all, perhaps with the number of the rank in it.
+    Pattern(PathBuf),
+    /// A line for each rank, in their order.
+    Listed { list: PathBuf, paths: Vec<PathBuf> },
+}
+
+impl Paths {
+    /// Of a word on the command line.
+    fn parse(word: &Path) -> anyhow::Result<Paths> {
+        let Some(list) = word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from) else {
+            return Ok(Paths::Pattern(word.to_owned()));
+        };
+        let text = std::fs::read_to_string(&list).with_context(|| display_path(&list))?;
+        let paths = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
+        Ok(Paths::Listed { list, paths })
+    }
+
+    fn has_rank(&self) -> bool {
+        match self {
+            Paths::Pattern(path) => path.to_str().is_some_and(|path| path.contains(RANK)),
+            Paths::Listed { .. } => true,
+        }
+    }
+
+    /// The file of a rank.
+    fn of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
+        match self {
+            Paths::Pattern(path) => Ok(path
+                .to_str()
+                .map_or_else(|| path.clone(), |path| path.replace(RANK, &rank.to_string()).into())),
+            Paths::Listed { list, paths } => paths.get(rank as usize).cloned().with_context(|| {
+                format!("{}: it has {} paths, and none for rank {rank}", display_path(list), paths.len())
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_rank_is_put_into_its_path() {
+        let of_rank = |word: &str| Paths::parse(Path::new(word)).unwrap().of_rank(12).unwrap();
+        assert_eq!(of_rank("/s/{rank}/f.{rank}"), Path::new("/s/12/f.12"));
+        assert_eq!(of_rank("/s/f"), Path::new("/s/f"));
+    }
+
+    #[test]
+    fn the_path_of_each_rank_is_a_line_of_a_list() {
+        let list = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(list.path(), "/a/x\n\n  /b/y\n").unwrap();
+        let paths = Paths::parse(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
+        assert!(paths.has_rank());
+        assert_eq!(paths.of_rank(1).unwrap(), Path::new("/b/y"));
+        let why = paths.of_rank(2).unwrap_err().to_string();
+        assert!(why.ends_with(": it has 2 paths, and none for rank 2"), "{why}");
+        let missing = format!("{:#}", Paths::parse(Path::new("@/no/such/list")).unwrap_err());
+        assert!(missing.starts_with("/no/such/list: "), "{missing}");
+    }
+
+    #[test]
+    fn without_numbers_they_double_up_to_all_and_more_than_all_are_refused() {
+        let of = |given: &[u32], all| Counts { given: given.to_vec() }.among(all);
+        let numbers = |given, all| of(given, all).unwrap().into_iter().collect::<Vec<u32>>();
+        assert_eq!(numbers(&[], 6), [1, 2, 4, 6]);
+        assert_eq!(numbers(&[], 8), [1, 2, 4, 8]);
+        assert_eq!(numbers(&[], 1), [1]);
+        assert_eq!(numbers(&[3, 1, 3], 6), [1, 3]);
+        assert_eq!(of(&[1, 8], 6).unwrap_err().to_string(), "--hosts 8: the launcher started 6");
+    }
+}

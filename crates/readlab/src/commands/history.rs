@@ -1,0 +1,92 @@
+//! `readlab history`: lists the user's records, shows one again, removes some.
+
+use super::output;
+use clap::{Args, Subcommand};
+use readlab_record::Record;
+use readlab_record::history::{History, HistoryEntry, Removed};
+use readlab_report::{self as report, Page, Style};
+use readlab_system::terminal::printable::display_path;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Arguments of `readlab history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Option<HistoryVerb>,
+}
+
+/// What can be done with records.
+#[derive(Debug, Subcommand)]
+pub enum HistoryVerb {
+    /// List the records, the newest first (the default)
+    List,
+    /// Print the tables of a record again
+    Show {
+        /// `last`, `last~1`, a name, a run's folder or a path
+        name: String,
+    },
+    /// Remove records of the data folder; of a record elsewhere, remove only its name
+    Rm {
+        /// `last`, `last~1`, names or folders of runs
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+/// Lists, shows or removes.
+///
+/// # Errors
+/// If there is no such record, or it cannot be read or removed.
+pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
+    let history = History::of_user()?;
+    let mut out = std::io::stdout();
+    match &args.verb {
+        None | Some(HistoryVerb::List) => {
+            let width = output::terminal_width();
+            out.write_all(report::history_table(&lines(&history.entries()?), width).as_bytes())?;
+        }
+        Some(HistoryVerb::Show { name }) => {
+            let path = history.find(name)?;
+            let style = Style {
+                width: output::terminal_width(),
+                color: crate::commands::options::ColorWhen::Auto.is_on(&std::io::stdout()),
+            };
+            let page = Page::from_record(&Record::read(&path)?);
+            out.write_all(report::terminal(&page, style, Some(&display_path(&path))).as_bytes())?;
+        }
+        Some(HistoryVerb::Rm { names }) => {
+            // All names are looked up before the first record goes: `last~1` must not mean another
+            // one by then.
+            let all = names.iter().map(|name| history.removable(name)).collect::<Result<Vec<_>, _>>()?;
+            for it in all {
+                let said = match history.remove(it)? {
+                    Removed::Run(folder) => format!("removed {}", display_path(&folder)),
+                    Removed::Name(folder) => {
+                        format!("removed the name; the record stays in {}", display_path(&folder))
+                    }
+                };
+                writeln!(out, "{said}")?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the list says of each.
+fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
+    let line = |entry: &HistoryEntry| {
+        let meant = match entry.age {
+            Some(0) => Some("last".to_owned()),
+            Some(age) => Some(format!("last~{age}")),
+            None => None,
+        };
+        let names = meant.into_iter().chain(entry.names.iter().cloned()).collect();
+        match &entry.record {
+            Ok(record) => report::HistoryLine::from_record(names, record, &display_path(&entry.folder)),
+            Err(error) => report::HistoryLine::broken(names, &error.to_string()),
+        }
+    };
+    entries.iter().map(line).collect()
+}

@@ -1,0 +1,100 @@
+//! `readlab limits [DIR|FILE|URL]`: what memory, the kernel's copy, page faults, system calls and
+//! the device do at best; of a server, what one and several connections bring, and what the link,
+//! the kernel and the decryption allow.
+
+use super::options::{CompressedOptions, OutputOptions, SamplingOptions, ServerFlags};
+use super::output;
+use anyhow::{Context, ensure};
+use clap::Args;
+use readlab_model::trial::Transport;
+use readlab_model::units::Bytes;
+use readlab_record::RunKind;
+use readlab_run::experiment::config::{InspectConfig, RunConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::target_spec::TargetSpec;
+use readlab_suite::Suite;
+use readlab_system::folder::scratch::Scratch;
+use readlab_system::linux::interrupt;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::corpus;
+use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
+use readlab_targets::target::check_answers;
+use readlab_targets::target::source::is_remote;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `readlab limits`.
+#[derive(Debug, Args)]
+pub struct LimitsArgs {
+    /// A folder, in which readlab makes a file and removes it again; a file, which readlab only
+    /// reads; or a URL (http://, https://) or object (s3://BUCKET/KEY)
+    #[arg(value_name = "DIR|FILE|URL", default_value = ".")]
+    pub place: PathBuf,
+    /// Read the file from readlab's own server on 127.0.0.1
+    #[arg(long, conflicts_with = "s3")]
+    pub http: bool,
+    /// Read the file as an object of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long)]
+    pub s3: bool,
+    /// Size of the file made in a folder
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub size: Bytes,
+    /// How many readings, and how long.
+    #[command(flatten)]
+    pub sampling: SamplingOptions,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
+    /// What is shown and saved.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+impl LimitsArgs {
+    fn over(&self) -> Transport {
+        match (self.http, self.s3) {
+            (true, _) => Transport::Http,
+            (_, true) => Transport::S3,
+            _ => Transport::File,
+        }
+    }
+}
+
+/// Measures the limits of a place.
+///
+/// # Errors
+/// If there is no space, the file cannot be made or read, or the record cannot be written.
+pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
+    args.server.check(is_remote(&args.place) || args.over() != Transport::File)?;
+    let user = UserOptions {
+        sampling: args.sampling.values(),
+        trials: TrialOptions::default(),
+        inspect: InspectConfig::default(),
+        space: None,
+        server: args.server.values(),
+        quiet: args.output.quiet,
+    };
+    let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
+    let on = |place: &Path| {
+        let target = TargetSpec::plain(place, args.over());
+        let target = target.decoded_with(args.compressed.dictionary.as_deref());
+        output::run(&config, &[vec![target]], &args.output)
+    };
+    check_answers(&args.place)?;
+    if !args.place.is_dir() {
+        return on(&args.place);
+    }
+    ensure!(
+        args.over() == Transport::File,
+        "{}: a folder, and a server needs a file",
+        display_path(&args.place)
+    );
+    // From here on Ctrl-C is an ordinary return, so that the folder is removed.
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let folder = Scratch::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
+    // Random bytes, which no file system can compress: the device reads as many as are read here.
+    let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
+    on(&corpus::make(folder.path(), recipe)?.path)
+}

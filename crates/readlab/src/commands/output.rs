@@ -1,0 +1,300 @@
+//! The output of an experiment: its record, saved under the user's name for it, the page beside the
+//! record, the table on standard output, and the exports.
+
+use super::compare::path_of;
+use super::options::{Exports, OutputOptions};
+use anyhow::{Context, bail};
+use readlab_claims as claims;
+use readlab_model::target::TargetFacts;
+use readlab_record::history::History;
+use readlab_record::{Record, Requested, RunKind};
+use readlab_report::{self as report, Page, Style};
+use readlab_roster::discovery::Contenders;
+use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::outcome::exit_code;
+use readlab_run::experiment::recorder::Recorder;
+use readlab_run::experiment::sweep::config::SweepConfig;
+use readlab_run::experiment::sweep::run::PreparedSweep;
+use readlab_run::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
+use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, LineUp, execute, participants};
+use readlab_run::live::{Live, Shown};
+use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_system::folder::{REPORT, RunFolder, scratch};
+use readlab_system::linux::interrupt;
+use readlab_system::linux::process::FileId;
+use readlab_system::linux::terminal;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::Target;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+
+/// How one run ended.
+pub(super) struct RunEnd {
+    /// The exit code.
+    pub(super) code: u8,
+    /// Its record.
+    pub(super) record: PathBuf,
+}
+
+/// Runs an experiment on the targets of each run in turn. The worst end is the exit code.
+pub(super) fn run(
+    config: &RunConfig,
+    runs: &[TargetSpecs],
+    options: &OutputOptions,
+) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| Ok(worst(&run_each(config, runs, options)?)))
+}
+
+/// The worst exit code; that of an interruption before the first run, if there is none.
+pub(super) fn worst(ends: &[RunEnd]) -> u8 {
+    ends.iter().map(|end| end.code).max().unwrap_or(interrupt::EXIT_CODE)
+}
+
+/// Runs an experiment on the targets of each run in turn, until the user interrupts it.
+pub(super) fn run_each(
+    config: &RunConfig,
+    runs: &[TargetSpecs],
+    options: &OutputOptions,
+) -> anyhow::Result<Vec<RunEnd>> {
+    let live = Live::begin(shown_progress(options));
+    let examined = examine_all(config, runs)?;
+    check_before_runs(options, config, &examined)?;
+    let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
+    let mut ends = Vec::new();
+    for targets in examined {
+        if interrupt::requested() {
+            break;
+        }
+        ends.push(run_one(config, &contenders, targets, options, &live)?);
+    }
+    Ok(ends)
+}
+
+/// Resumes the run whose record has this path or name.
+pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        let path = path_of(History::of_user().as_ref(), name)?;
+        let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
+        let interrupted = interrupted.of_no_fleet().with_context(|| display_path(&path))?;
+        let live = Live::begin(shown_progress(options));
+        let mut recorder = Recorder::resume_with(writer, live);
+        let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
+        let mut inputs = files_of(experiment.targets(), options)?;
+        inputs.join(Inputs::at([path.as_path()]));
+        check_options(options, &inputs)?;
+        save(options, &path)?;
+        experiment.introduce(&mut recorder)?;
+        execute_and_show(experiment, recorder, options)
+    })
+}
+
+/// Runs a sweep.
+pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
+    until_interrupted(|| {
+        check_options(options, &Inputs::default())?;
+        let live = Live::begin(shown_progress(options));
+        let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::EXIT_CODE) };
+        in_new_folder(options, &live, |folder, recorder| {
+            let experiment = Experiment::of_sweep(config, prepared, folder.path());
+            begin_and_execute(experiment, recorder, options)
+        })
+    })
+}
+
+/// Does this until it is done or the user interrupts it. An error after an interruption is caused
+/// by it, and is not reported.
+pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    scratch::report_leftovers();
+    match work() {
+        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
+        done => Ok(ExitCode::from(done?)),
+    }
+}
+
+/// Refuses output options that could not be followed after the runs.
+fn check_before_runs(
+    options: &OutputOptions,
+    config: &RunConfig,
+    examined: &[ExaminedTargets],
+) -> anyhow::Result<()> {
+    let mut inputs = Inputs::at(config.rosters.iter().chain(&config.suite_file).map(PathBuf::as_path));
+    inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
+    check_options(options, &inputs)?;
+    if let Some(folder) = &options.output {
+        RunFolder::make(Some(folder))?.abandon();
+    }
+    let runs = examined.len();
+    let saved = options.save.is_some().then_some(("--save", "record"));
+    let exported = options.files().first().map(|file| (file.option, "file"));
+    if let (Some((option, what)), true) = (saved.or(exported), runs > 1) {
+        bail!("{option} names one {what}, and each of the {runs} targets gets one");
+    }
+    Ok(())
+}
+
+/// The files of targets, as far as an output of these options could be one of them.
+pub(super) fn files_of<'a>(
+    targets: impl Iterator<Item = &'a Target>,
+    options: &OutputOptions,
+) -> anyhow::Result<Inputs> {
+    let files = options.files();
+    let names = output_file::names(&files);
+    let mut inputs = Inputs::default();
+    for target in targets {
+        inputs.extend(target.files_named(&names)?);
+    }
+    Ok(inputs)
+}
+
+/// The files that a record is about, and its own.
+pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
+    let targets: Vec<PathBuf> = record.targets.iter().map(TargetFacts::place).collect();
+    Inputs::at(targets.iter().map(PathBuf::as_path).chain([path]))
+}
+
+/// Runs an experiment on the targets of one run.
+fn run_one(
+    config: &RunConfig,
+    contenders: &Rc<Contenders>,
+    targets: ExaminedTargets,
+    options: &OutputOptions,
+    live: &Live,
+) -> anyhow::Result<RunEnd> {
+    in_new_folder(options, live, |_, recorder| {
+        let experiment = Experiment::prepare(config, contenders, targets, &recorder, LineUp::InTime)?;
+        let record = recorder.path().to_owned();
+        Ok(RunEnd { code: begin_and_execute(experiment, recorder, options)?, record })
+    })
+}
+
+/// Begins a record in a folder of its own. Nothing is left of a run that does not begin.
+fn in_new_folder<T>(
+    options: &OutputOptions,
+    live: &Live,
+    run: impl FnOnce(&RunFolder, Recorder) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let folder = RunFolder::make(options.output.as_deref())?;
+    let recorder = Recorder::begin(&folder, live.clone());
+    let done = recorder.map_err(anyhow::Error::from).and_then(|recorder| run(&folder, recorder));
+    done.inspect_err(|_| folder.abandon())
+}
+
+/// Writes the first lines of the record, which then gets its path and the user's name for it, so
+/// that both remain when the run is killed. Then the experiment is executed and shown.
+fn begin_and_execute(
+    mut experiment: Experiment,
+    mut recorder: Recorder,
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    experiment.introduce(&mut recorder)?;
+    recorder.publish()?;
+    if let Err(error) = save(options, recorder.path()) {
+        recorder.withdraw()?;
+        return Err(error);
+    }
+    execute_and_show(experiment, recorder, options)
+}
+
+/// Executes an experiment and shows its record. A record that could not be written to its end, as
+/// on a full disk, is shown as far as it goes.
+fn execute_and_show(
+    experiment: Experiment,
+    mut recorder: Recorder,
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    let requested = experiment.requested();
+    let end = match execute(experiment, &mut recorder) {
+        Err(ExecuteError::Sweep(error)) => return Err(error),
+        end => end,
+    };
+    show_and_judge(recorder, end.map(drop), &requested, options)
+}
+
+/// Shows a record that is whole, or as far as it could be written; the exit code.
+pub(super) fn show_and_judge(
+    recorder: Recorder,
+    end: Result<(), ExecuteError>,
+    requested: &[Requested],
+    options: &OutputOptions,
+) -> anyhow::Result<u8> {
+    let path = recorder.finish();
+    let record = Record::read(&path)?;
+    let shown = show(options, &record, &path);
+    end?;
+    shown?;
+    Ok(exit_code(&record, requested))
+}
+
+/// What is shown while something is measured.
+pub(super) fn shown_progress(options: &OutputOptions) -> Shown {
+    if options.quiet || options.no_progress {
+        return Shown::Nothing;
+    }
+    Shown::Progress { has_styles: options.color.is_on(&std::io::stderr()) }
+}
+
+/// Gives a record the name that the user wants for it.
+pub(super) fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
+    if let Some(name) = &options.save {
+        History::of_user()?.save(name, record)?;
+    }
+    Ok(())
+}
+
+/// Writes the page beside the record, the table to standard output, and the exports.
+fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result<()> {
+    let mut page = Page::from_record(record);
+    page.lists_all |= options.lists_all;
+    page.center = options.stats;
+    if let Some(file) = &options.claims {
+        page.judged_claims = vec![claims::judge(&claims::read(file)?, Some(record))];
+    }
+    let beside = path.with_file_name(REPORT);
+    let inputs = inputs_of(record, path);
+    let paged = OutputFile { option: "the page", file: &beside }
+        .write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
+    let (paged, exported) = (paged.map_err(anyhow::Error::from), export(options, record, &page, &inputs));
+    // A document on standard output is for a program: the table would spoil it.
+    if options.quiet || options.files().iter().any(OutputFile::is_standard_output) {
+        return paged.and(exported);
+    }
+    // What was measured is shown even where a page or an export could not be written.
+    let style = Style { width: terminal_width(), color: options.color.is_on(&std::io::stdout()) };
+    let mut table = report::terminal(&page, style, Some(&display_path(path)));
+    if options.percentiles {
+        table += &report::percentiles(&page);
+    }
+    let printed = std::io::stdout().write_all(table.as_bytes());
+    paged.and(exported).and(printed.context("standard output"))
+}
+
+fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs) -> anyhow::Result<()> {
+    let Exports { json, csv, markdown } = options.exports();
+    if let Some(file) = json {
+        file.write(inputs, |out| report::json_with(record, &page.judged_claims, out))?;
+    }
+    if let Some(file) = csv {
+        file.write(inputs, |out| report::csv(record, out))?;
+    }
+    if let Some(file) = markdown {
+        file.write(inputs, |out| out.write_all(report::markdown(page).as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Columns of the terminal; if standard output is not a terminal, enough for every column.
+pub(super) fn terminal_width() -> u16 {
+    const UNBOUNDED: u16 = 200;
+    terminal::columns().map_or(UNBOUNDED, |columns| columns.max(20))
+}
+
+/// Refuses exports that could not be written, and claims that could not be judged.
+pub(super) fn check_options(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
+    options.claims.as_deref().map(claims::read).transpose()?;
+    let mut inputs = inputs.clone();
+    inputs.extend(options.claims.as_deref().and_then(FileId::at));
+    Ok(output_file::check(&options.files(), &inputs)?)
+}

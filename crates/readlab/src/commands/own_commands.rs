@@ -1,0 +1,151 @@
+//! The options about the user's commands as they are: parameters in them, how their output is
+//! checked, and what is run around them. Names are hyperfine's where it has such an option.
+
+use anyhow::{bail, ensure};
+use clap::Args;
+use readlab_model::trial::TrialId;
+use readlab_record::{Check, CommandRules};
+use readlab_run::experiment::command_parameters::{Parameter, expanded};
+use readlab_run::experiment::config::OwnCommand;
+use readlab_run::experiment::template::check_line;
+
+/// Commands as they are.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Commands")]
+pub struct CommandOptions {
+    /// How the output of the commands is checked: `count`, its first whole number; `same`, all
+    /// print what the first prints; `none`, not at all; or a program that gets the output on its
+    /// standard input and ends with 0 if it is right
+    #[arg(long, value_name = "count|same|none|PROGRAM", default_value = "count")]
+    pub check: String,
+    /// The commands decode the archive that the target is: what they print is about what comes out
+    /// of it, and they are ranked with the methods that decode
+    #[arg(long)]
+    pub commands_decode: bool,
+    /// Run before the first reading of a command; one for all commands, or one for each
+    #[arg(short, long, value_name = "COMMAND")]
+    pub setup: Vec<String>,
+    /// Run before each reading of a command, timed or not, and before the state of the cache is
+    /// made; one for all commands, or one for each
+    #[arg(short, long, value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+    /// Run after the last reading of the run; one for all commands, or one for each
+    #[arg(long, value_name = "COMMAND")]
+    pub cleanup: Vec<String>,
+    /// Race each command with `{NAME}` in it once for each value; may be repeated
+    #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUE,…"])]
+    pub parameter_list: Vec<String>,
+    /// The same for the numbers from MIN to MAX; may be repeated
+    #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], allow_negative_numbers = true)]
+    pub parameter_scan: Vec<String>,
+    /// Step of the numbers of each --parameter-scan [default: 1]
+    #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
+    pub parameter_step_size: Option<String>,
+}
+
+/// Commands of which nothing is asked.
+pub(super) fn plain(lines: &[String]) -> Vec<OwnCommand> {
+    let own = |line: &String| OwnCommand { line: line.clone(), rules: CommandRules::default() };
+    lines.iter().map(own).collect()
+}
+
+impl CommandOptions {
+    /// The commands with what is run around each, one for each combination of the parameters.
+    ///
+    /// # Errors
+    /// If an option has no command to be about, or a number of values that suits none.
+    pub fn commands(&self, lines: &[String]) -> anyhow::Result<Vec<OwnCommand>> {
+        self.check_has_commands(lines)?;
+        if let Check::Accepted { by } = self.checked("") {
+            check_line(&by)?;
+        }
+        let mut commands = plain(lines);
+        for (at, own) in commands.iter_mut().enumerate() {
+            let hook = |option, given: &[String]| hook(option, given, lines.len(), at);
+            own.rules.setup = hook("--setup", &self.setup)?;
+            own.rules.prepare = hook("--prepare", &self.prepare)?;
+            own.rules.cleanup = hook("--cleanup", &self.cleanup)?;
+        }
+        expanded(commands, &self.parameters()?)
+    }
+
+    /// Adds to each command how its output is checked; their lines are final by now.
+    pub fn add_check(&self, commands: &mut [OwnCommand]) {
+        let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
+        let first = first.map(|id| id.to_string()).unwrap_or_default();
+        commands.iter_mut().for_each(|own| own.rules.check = self.checked(&first));
+    }
+
+    /// Whether the answers are numbers, as those of all other contenders.
+    #[must_use]
+    pub fn is_count(&self) -> bool {
+        self.check == "count"
+    }
+
+    fn checked(&self, first: &str) -> Check {
+        match self.check.as_str() {
+            "count" => Check::Count,
+            "same" => Check::Same { of: first.to_owned() },
+            "none" => Check::Unchecked,
+            program => Check::Accepted { by: program.to_owned() },
+        }
+    }
+
+    fn parameters(&self) -> anyhow::Result<Vec<Parameter>> {
+        let lists = self.parameter_list.chunks_exact(2).map(|words| Parameter::list(&words[0], &words[1]));
+        let step = self.parameter_step_size.as_deref();
+        let scans = self.parameter_scan.chunks_exact(3);
+        let scans = scans.map(|words| Parameter::scan(&words[0], [&words[1], &words[2]], step));
+        lists.chain(scans).collect()
+    }
+
+    /// Refuses options about commands where there is none.
+    fn check_has_commands(&self, lines: &[String]) -> anyhow::Result<()> {
+        let given = [
+            ("--check", !self.is_count()),
+            ("--commands-decode", self.commands_decode),
+            ("--setup", !self.setup.is_empty()),
+            ("--prepare", !self.prepare.is_empty()),
+            ("--cleanup", !self.cleanup.is_empty()),
+            ("--parameter-list", !self.parameter_list.is_empty()),
+            ("--parameter-scan", !self.parameter_scan.is_empty()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if lines.is_empty() => {
+                bail!("{option} is about commands, and there is none: -c")
+            }
+            _ => {
+                ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What is run around the command at this place: the only one that is given, or its own.
+fn hook(option: &str, given: &[String], commands: usize, at: usize) -> anyhow::Result<Option<String>> {
+    match given {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        each if each.len() == commands => Ok(Some(each[at].clone())),
+        each => bail!(
+            "{option} is given {} times for {commands} commands: once for all, or once for each",
+            each.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_run_around_commands_is_given_once_for_all_or_once_for_each() {
+        let words = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
+        let of = |given, at| hook("--prepare", &words(given), 3, at);
+        assert_eq!((of(0, 1).unwrap(), of(1, 2).unwrap()), (None, Some("0".to_owned())));
+        assert_eq!(of(3, 2).unwrap(), Some("2".to_owned()));
+        let said = of(2, 0).unwrap_err().to_string();
+        assert_eq!(said, "--prepare is given 2 times for 3 commands: once for all, or once for each");
+    }
+}

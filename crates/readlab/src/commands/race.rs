@@ -1,0 +1,232 @@
+//! `readlab race TARGET…`: every available way of reading on the user's own file or on all files of
+//! a folder, cold and warm, or on a URL or an object of an S3 store.
+
+use super::options::{
+    CompressedOptions, InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions,
+    SelectionOptions, ServerFlags, TreeOptions,
+};
+use super::output;
+use super::own_commands::CommandOptions;
+use anyhow::bail;
+use clap::Args;
+use readlab_model::trial::{Transport, Work};
+use readlab_record::RunKind;
+use readlab_run::experiment::config::{RunConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
+use readlab_run::experiment::together::Readers;
+use readlab_suite::Suite;
+use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::check_answers;
+use readlab_targets::target::secret;
+use readlab_targets::target::source::is_remote;
+use readlab_targets::target::tree::{ListSource, TreeRequest};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `readlab race`.
+#[derive(Debug, Args)]
+pub struct RaceArgs {
+    /// The files, folders, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a
+    /// separate race, and of a folder all files are read
+    #[arg(required_unless_present_any = ["resume", "files_from"], value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+    /// Read the files over HTTP from readlab's own server on 127.0.0.1
+    #[arg(long)]
+    pub http: bool,
+    /// Read the files as objects of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long, conflicts_with = "http")]
+    pub s3: bool,
+    /// How many files are found and read.
+    #[command(flatten)]
+    pub tree: TreeOptions,
+    /// Which blocks are read.
+    #[command(flatten)]
+    pub places: PlacesOptions,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
+    /// So many processes of each contender or command read the file at the same time; of several
+    /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
+    /// add nothing, and what each reader has of it
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub readers: Vec<u32>,
+    /// Each reader but the first reads a copy of its own, which is made below this folder, of the
+    /// same file system, and removed at the end
+    #[arg(long, value_name = "FOLDER", requires = "readers")]
+    pub copies: Option<PathBuf>,
+    /// Race the whole line-up, not only the usual and the best ways of each language, and list
+    /// every row; with --method or --resume it only lists every row
+    #[arg(long)]
+    pub all: bool,
+    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
+    /// or a name given with --save
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    pub resume: Option<String>,
+    /// How many readings, and how long.
+    #[command(flatten)]
+    pub sampling: SamplingOptions,
+    /// What takes part.
+    #[command(flatten)]
+    pub selection: SelectionOptions,
+    /// Commands as they are.
+    #[command(flatten)]
+    pub own: CommandOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
+    /// What is recorded about the inside of contenders.
+    #[command(flatten)]
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+impl RaceArgs {
+    /// What is shown and saved; with --all every row.
+    pub(super) fn output_options(&self) -> OutputOptions {
+        OutputOptions { lists_all: self.all, ..self.output.clone() }
+    }
+}
+
+/// Races each target in turn.
+///
+/// # Errors
+/// If a target cannot be raced or the record cannot be written.
+pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
+    let output = args.output_options();
+    if let Some(record) = &args.resume {
+        return output::resume(RunKind::Race, record, &output);
+    }
+    args.targets.iter().try_for_each(|word| check_answers(word))?;
+    let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
+    let config = config_of(args, suite)?;
+    let over = match args {
+        RaceArgs { s3: true, .. } => Transport::S3,
+        RaceArgs { http: true, .. } => Transport::Http,
+        _ => Transport::File,
+    };
+    let runs = runs_of(args, over, config.rules.seed)?;
+    output::run(&config, &runs, &output)
+}
+
+/// The targets, each as a run of its own.
+fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
+    let is_folder = |word: &PathBuf| word.is_dir();
+    if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
+        bail!("{}: a folder, and a server needs a file", display_path(folder));
+    }
+    if args.tree.per_file {
+        check_per_file(args)?;
+    }
+    let is_tree = args.tree.files_from.is_some() || args.targets.iter().any(is_folder);
+    if let Some(option) = args.tree.given().filter(|_| !is_tree) {
+        bail!("{option} is about the files of a folder, and no target is one");
+    }
+    args.server.check(over != Transport::File || args.targets.iter().any(|word| is_remote(word)))?;
+    let places = args.places.request(seed);
+    if places.is_some() {
+        check_places(args, over)?;
+    }
+    let order = args.tree.order.unwrap_or_default();
+    let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
+    let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(outputs.map(PathBuf::as_path)));
+    let tree = |source| {
+        let own = own.clone();
+        vec![TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own })]
+    };
+    let target = |word: &PathBuf| match is_folder(word) {
+        true => tree(ListSource::Folder(word.clone())),
+        false => {
+            let whole = TargetSpec::plain(word, over);
+            vec![places.map_or(whole.clone(), |places| whole.at_places(places))]
+        }
+    };
+    let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
+    let dictionary = args.compressed.dictionary.as_deref();
+    let decoded = |specs: TargetSpecs| specs.into_iter().map(|it| it.decoded_with(dictionary)).collect();
+    Ok(args.targets.iter().map(target).chain(listed).map(decoded).collect())
+}
+
+/// Refuses what has no files to be grouped.
+fn check_per_file(args: &RaceArgs) -> anyhow::Result<()> {
+    if let Some(other) = args.targets.iter().find(|word| !word.is_dir()) {
+        bail!(
+            "{}: --per-file is for the files of a folder, and this is none",
+            secret::redact_url(&display_path(other))
+        );
+    }
+    if !args.readers.is_empty() {
+        bail!("--per-file: not with --readers");
+    }
+    Ok(())
+}
+
+/// Refuses what has no places that could be read.
+fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
+    if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
+        bail!(
+            "{}: --pattern reads places of a file, and this is none",
+            secret::redact_url(&display_path(other))
+        );
+    }
+    if over != Transport::File || args.tree.files_from.is_some() {
+        bail!("--pattern reads places of a file: not with --http, --s3 or --files-from");
+    }
+    if args.selection.work == Some(Work::Lines) {
+        bail!("--work lines: a line may begin before a block; --pattern reads for newlines, sum or discard");
+    }
+    Ok(())
+}
+
+/// The processes that read at the same time.
+fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
+    if args.copies.is_some() {
+        if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
+            bail!(
+                "{}: --copies are copies of a file, and this is none",
+                secret::redact_url(&display_path(other))
+            );
+        }
+        let is_other = args.http || args.s3 || args.tree.files_from.is_some();
+        if is_other || args.places.request(0).is_some() || args.sampling.allow_device {
+            bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
+        }
+    }
+    Ok(Readers { counts: args.readers.iter().copied().collect(), copies_in: args.copies.clone() })
+}
+
+/// Whether a target is neither a folder nor behind a server.
+fn is_file(word: &Path) -> bool {
+    !word.is_dir() && !is_remote(word)
+}
+
+/// What a race of these options measures: of a suite, unless commands are raced as they are.
+pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
+    let commands = args.own.commands(&args.selection.commands)?;
+    if !args.own.is_count() && args.selection.work.is_some() {
+        bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
+    }
+    let mut trials = args.selection.values_with(commands, &args.targets)?;
+    args.own.add_check(&mut trials.commands);
+    trials.params.0.extend(args.places.params().0);
+    let mut sampling = args.sampling.values();
+    sampling.drop_caches |= args.tree.metadata == Some(MetadataState::Cold);
+    let user = UserOptions {
+        sampling,
+        trials: TrialOptions {
+            all: args.all,
+            readers: readers(args)?,
+            per_file: args.tree.per_file,
+            commands_decode: args.own.commands_decode,
+            ..trials
+        },
+        inspect: args.inspect.values()?,
+        space: None,
+        server: args.server.values(),
+        quiet: args.output.quiet,
+    };
+    let suite = if args.own.is_count() { suite } else { Suite::commands() };
+    RunConfig::merge(RunKind::Race, suite, user)
+}

@@ -1,0 +1,32 @@
+//! `readlab serve FILE`: readlab as the loopback server of one file, in a process of its own. The
+//! lab starts it for races over HTTP, and with `--s3` for races of objects. What it answers is in
+//! [`readlab_roster::server`].
+
+use anyhow::Context;
+use clap::Args;
+use readlab_roster::server::listening;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::check_answers;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Serve it as the one object of an S3 store
+    #[arg(long)]
+    pub s3: bool,
+    /// The file to serve
+    pub file: PathBuf,
+}
+
+/// Prints where the file is and serves until standard input ends.
+///
+/// # Errors
+/// If the file cannot be opened, or there is no port to listen on.
+pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    check_answers(&args.file)?;
+    let serve = if args.s3 { listening::serve_s3 } else { listening::serve };
+    serve(&args.file).with_context(|| display_path(&args.file))?;
+    Ok(ExitCode::SUCCESS)
+}

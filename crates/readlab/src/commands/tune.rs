@@ -1,0 +1,192 @@
+//! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of
+//! the readings that measuring them all would take; what to use, how sure that is, and the code for
+//! it.
+
+use super::options::{CompressedOptions, InspectOptions, OutputOptions, ServerFlags, seed_of_now};
+use super::output;
+use clap::Args;
+use readlab_analysis::stats::EXHAUSTIVE_READINGS;
+use readlab_analysis::verdict;
+use readlab_model::trial::{Transport, TrialIndex, Work};
+use readlab_model::units::Nanos;
+use readlab_record::{Record, RunKind};
+use readlab_report::Ranking;
+use readlab_roster::language::LanguageChoice;
+use readlab_roster::roster::Roster;
+use readlab_run::experiment::config::{RunConfig, SamplingConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::target_spec::TargetSpec;
+use readlab_run::experiment::together::Readers;
+use readlab_suite::parameter_space::Space;
+use readlab_suite::{States, Suite};
+use readlab_system::linux::interrupt;
+use readlab_targets::target::check_answers;
+use readlab_targets::target::source::is_remote;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `readlab tune`.
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// The file, URL (http://, https://) or object (s3://BUCKET/KEY) to read
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// Read the file as an object of an S3 store, readlab's own server on 127.0.0.1
+    #[arg(long)]
+    pub s3: bool,
+    /// Methods to search, for example 'rust/mmap' or 'java/*'; may be repeated [default: the
+    /// methods that have settings, of contender rust or of the languages]
+    #[arg(long = "method", value_name = "GLOB", help_heading = "Searching")]
+    pub methods: Vec<String>,
+    /// Only these languages, for example rust,python, beside the reference; may be repeated
+    #[arg(long = "language", value_name = "LANGUAGE,…", value_delimiter = ',', help_heading = "Searching")]
+    pub languages: Vec<String>,
+    /// Settings to search, as ranges that double or lists, for example
+    /// buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1 [default: buffers of 16 KiB to 4
+    /// MiB, depths of 1 to 64, threads up to the number of processors, and switches]
+    #[arg(long, value_name = "SPACE", help_heading = "Searching")]
+    pub space: Option<Space>,
+    /// State of the page cache when the clock starts [default: both; unknown for a URL]
+    #[arg(long, value_name = "STATE", help_heading = "Searching")]
+    pub state: Option<States>,
+    /// What each trial does with the bytes [default: newlines for text, else sum]
+    #[arg(long, value_name = "WORK", help_heading = "Searching")]
+    pub work: Option<Work>,
+    /// The trial to which the best is compared [default: Rust's BufReader with its default buffer]
+    #[arg(long, value_name = "TRIAL", help_heading = "Searching")]
+    pub reference: Option<String>,
+    /// Then so many processes read at the same time, by the best of each state, in a race of their
+    /// own: from how many on more add nothing. Numbers separated by commas, for example 1,2,4,8;
+    /// the search and the race have half of --budget each
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Searching", conflicts_with_all = ["export_json", "export_csv", "export_markdown", "claims"])]
+    pub readers: Vec<u32>,
+    /// Time for the whole run; the search takes at most seven tenths of it
+    #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
+    pub budget: Nanos,
+    /// Seed of every shuffle; always recorded
+    #[arg(long, value_name = "N", help_heading = "Searching")]
+    pub seed: Option<u64>,
+    /// Also drop the caches of the whole machine before each cold reading (root only)
+    #[arg(long, help_heading = "Searching")]
+    pub drop_caches: bool,
+    /// Allow a block device as the target; readlab only reads it
+    #[arg(long, help_heading = "Searching")]
+    pub allow_device: bool,
+    /// A roster file with more contenders, like contenders/roster.toml; may be repeated
+    #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
+    pub rosters: Vec<PathBuf>,
+    /// How a zstd is decoded.
+    #[command(flatten)]
+    pub compressed: CompressedOptions,
+    /// How servers are reached.
+    #[command(flatten)]
+    pub server: ServerFlags,
+    /// What is recorded about the inside of contenders.
+    #[command(flatten)]
+    pub inspect: InspectOptions,
+    /// What is shown and saved.
+    #[command(flatten)]
+    pub output: OutputOptions,
+    /// List every row of the rankings, those that tie with others too
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
+}
+
+/// Searches, measures the best afresh, and advises.
+///
+/// # Errors
+/// If the target cannot be read, no method matches, or the record cannot be written.
+pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
+    check_answers(&args.target)?;
+    args.server.check(is_remote(&args.target) || args.s3)?;
+    let user = UserOptions {
+        sampling: args.sampling(),
+        trials: args.trials()?,
+        inspect: args.inspect.values()?,
+        space: Some(args.space.clone().unwrap_or_else(Space::usual)),
+        server: args.server.values(),
+        quiet: args.output.quiet,
+    };
+    let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
+    let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
+    let over = if args.s3 { Transport::S3 } else { Transport::File };
+    let target = TargetSpec::plain(&args.target, over).decoded_with(args.compressed.dictionary.as_deref());
+    let runs = [vec![target]];
+    output::until_interrupted(|| {
+        let mut ends = output::run_each(&config, &runs, &output)?;
+        if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {
+            let best = best_of(&Record::read(&end.record)?);
+            if !best.is_empty() {
+                ends.extend(output::run_each(&args.of_readers(best)?, &runs, &beside(&output))?);
+            }
+        }
+        Ok(output::worst(&ends))
+    })
+}
+
+/// The fastest of each state.
+fn best_of(record: &Record) -> BTreeSet<String> {
+    let rankings = Ranking::all(record, &verdict::limits(record));
+    let id = |index: TrialIndex| record.trial(index).map(|it| it.trial.id.to_string());
+    rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
+}
+
+/// Where the race of readers goes: into a folder of that of the search, and under a name of its
+/// own.
+fn beside(output: &OutputOptions) -> OutputOptions {
+    OutputOptions {
+        output: output.output.as_ref().map(|folder| folder.join("readers")),
+        save: output.save.as_ref().map(|name| name.and("-readers")),
+        ..output.clone()
+    }
+}
+
+impl TuneArgs {
+    /// The rules of the fresh measurement: each chosen trial is read once in each of ten rounds,
+    /// each round after a fill of its own.
+    fn sampling(&self) -> SamplingConfig {
+        let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
+        SamplingConfig {
+            runs: Some(readings),
+            max_time: Some(Nanos(u64::MAX)),
+            budget: Some(Nanos(if self.readers.is_empty() { self.budget.0 } else { self.budget.0 / 2 })),
+            fills: readings,
+            state: self.state,
+            seed: self.seed.unwrap_or_else(seed_of_now),
+            drop_caches: self.drop_caches,
+            allow_device: self.allow_device,
+            ..SamplingConfig::default()
+        }
+    }
+
+    /// The race by different numbers of readers.
+    fn of_readers(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
+        let sampling = SamplingConfig {
+            runs: None,
+            max_time: None,
+            fills: SamplingConfig::default().fills,
+            ..self.sampling()
+        };
+        let readers = Readers { counts: self.readers.iter().copied().collect(), copies_in: None };
+        let user = UserOptions {
+            sampling,
+            trials: TrialOptions { methods: methods.into_iter().collect(), readers, ..self.trials()? },
+            inspect: self.inspect.values()?,
+            space: None,
+            server: self.server.values(),
+            quiet: self.output.quiet,
+        };
+        RunConfig::merge(RunKind::Race, Suite::scale(), user)
+    }
+
+    fn trials(&self) -> anyhow::Result<TrialOptions> {
+        Ok(TrialOptions {
+            methods: self.methods.clone(),
+            work: self.work,
+            reference: self.reference.clone(),
+            languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
+            rosters: self.rosters.clone(),
+            ..TrialOptions::default()
+        })
+    }
+}

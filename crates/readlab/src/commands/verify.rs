@@ -1,0 +1,258 @@
+//! `readlab verify CONTENDER…`: tests contenders against PROTOCOL.md, with every answer compared to
+//! the lab's own. Nothing is timed.
+
+use anyhow::Context;
+use clap::Args;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use readlab_model::units::Nanos;
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_roster::session::SessionError;
+use readlab_system::folder::scratch::Scratch;
+use readlab_system::linux::interrupt;
+use readlab_system::terminal::notice;
+use readlab_system::terminal::printable::display_path;
+use readlab_system::terminal::printable::printable;
+use readlab_targets::corpus;
+use readlab_targets::target::tree::processors;
+use readlab_verify::{ContenderReport, MethodReport, Verdict, Verification};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Some answer was wrong.
+const EXIT_FAILED: u8 = 1;
+/// Nothing was verified, or something that was named could not be.
+const EXIT_USAGE: u8 = 2;
+
+/// What `--json` prints.
+const SCHEMA: &str = "readlab.verification";
+const SCHEMA_VERSION: u32 = 1;
+
+/// Arguments of `readlab verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The contenders, by their names in the roster; they are built if need be
+    #[arg(value_name = "CONTENDER", required_unless_present = "all")]
+    pub names: Vec<String>,
+    /// All contenders that run on this machine, as they were built
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
+    /// A roster file with more contenders; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+    /// Only methods whose name matches; may be repeated
+    #[arg(long = "method", value_name = "GLOB")]
+    pub methods: Vec<String>,
+    /// How long a contender may take to answer
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub deadline: Nanos,
+    /// How many sessions run at once [default: twice the processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Serialize)]
+struct Export<'a> {
+    schema: &'static str,
+    version: u32,
+    contenders: &'a [ContenderReport],
+}
+
+/// Verifies, and prints a line for each method.
+///
+/// # Errors
+/// If a name is unknown, a roster cannot be read, or the files cannot be made.
+pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
+    interrupt::listen().context("cannot listen for Ctrl-C")?;
+    let roster = Roster::with(&args.rosters)?;
+    let entries = chosen(&roster, args)?;
+    let globs = globs(&args.methods)?;
+    let mut reports = Vec::new();
+    for entry in entries {
+        match verify(entry, args, &globs) {
+            Ok(report) => reports.push(report),
+            Err(error) if is_interrupted(&error) => return Ok(ExitCode::from(interrupt::EXIT_CODE)),
+            Err(error) => return Err(error.context(entry.name.clone())),
+        }
+    }
+    if args.json {
+        let export = Export { schema: SCHEMA, version: SCHEMA_VERSION, contenders: &reports };
+        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&export)?)?;
+    }
+    Ok(exit_code(args, &reports))
+}
+
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    let io =
+        error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Interrupted);
+    io || interrupt::requested()
+}
+
+fn chosen<'a>(roster: &'a Roster, args: &VerifyArgs) -> anyhow::Result<Vec<&'a RosterEntry>> {
+    if args.all {
+        return Ok(roster.entries.iter().collect());
+    }
+    let entry =
+        |name: &String| roster.entry(name).with_context(|| format!("no contender '{name}' in the roster"));
+    args.names.iter().map(entry).collect()
+}
+
+fn globs(methods: &[String]) -> anyhow::Result<Option<GlobSet>> {
+    if methods.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for method in methods {
+        set.add(Glob::new(method).with_context(|| format!("--method '{method}'"))?);
+    }
+    Ok(Some(set.build()?))
+}
+
+/// One contender: built if it was named, asked for its methods, and verified.
+fn verify(
+    entry: &RosterEntry,
+    args: &VerifyArgs,
+    globs: &Option<GlobSet>,
+) -> anyhow::Result<ContenderReport> {
+    let deadline = Duration::from_nanos(args.deadline.0);
+    let nothing = |reason: String| {
+        let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        let report = ContenderReport {
+            contender: entry.name.clone(),
+            receipt: None,
+            reason: Some(format!("{reason}{hint}")),
+            methods: Vec::new(),
+        };
+        show(
+            args,
+            &format!("{}: not verified: {}", entry.name, report.reason.as_deref().unwrap_or_default()),
+        )?;
+        Ok(report)
+    };
+    if !args.all {
+        let building = || notice::show(format!("building {}", entry.name));
+        if let Err(error) = entry.build_once(building) {
+            return nothing(error.to_string());
+        }
+    }
+    let contender = match entry.query_within(deadline) {
+        Ok(contender) => contender,
+        Err(SessionError::Interrupted) => return Err(io::Error::from(io::ErrorKind::Interrupted).into()),
+        Err(
+            error @ (SessionError::Unavailable(_)
+            | SessionError::NotBuilt(_)
+            | SessionError::NotStarted { .. }),
+        ) => return nothing(error.to_string()),
+        Err(error) => return broken_receipt(entry, args, &error),
+    };
+    let receipt = contender.receipt.clone();
+    show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
+    let mut scratch = scratch()?;
+    let again = again(&entry.name, args);
+    let is_selected = |name: &str| globs.as_ref().is_none_or(|globs| globs.is_match(name));
+    let verification = Verification {
+        contender: &contender,
+        is_selected: &is_selected,
+        folder: scratch.path(),
+        deadline,
+        again: &again,
+        jobs: args.jobs.map_or(2 * processors(), usize::from),
+    };
+    let mut lines = Ok(());
+    let methods = verification.run(|report| {
+        if lines.is_ok() {
+            lines = show(args, &line(&entry.name, report));
+        }
+    })?;
+    lines?;
+    if methods.iter().any(|report| matches!(report.verdict, Verdict::Failed { .. })) {
+        scratch.keep();
+        let folder = display_path(scratch.path());
+        let remove = shell_words::join(["rm", "-r", &folder]);
+        notice::show(format!("the files of {} are kept in {folder}; to remove them: {remove}", entry.name));
+    }
+    Ok(ContenderReport { contender: entry.name.clone(), receipt: Some(receipt), reason: None, methods })
+}
+
+/// A contender that does not get as far as its methods.
+fn broken_receipt(
+    entry: &RosterEntry,
+    args: &VerifyArgs,
+    error: &SessionError,
+) -> anyhow::Result<ContenderReport> {
+    let command = entry.command()?;
+    let verdict = Verdict::Failed {
+        request: "methods".to_owned(),
+        reason: error.to_string(),
+        repeat: format!("{} methods", command.shell_line()),
+    };
+    let report = MethodReport::of_all_methods(verdict);
+    show(args, &line(&entry.name, &report))?;
+    Ok(ContenderReport { contender: entry.name.clone(), receipt: None, reason: None, methods: vec![report] })
+}
+
+/// A folder on the file system of the user's cache: in memory, where temporary files may be, direct
+/// reads are refused.
+fn scratch() -> anyhow::Result<Scratch> {
+    let corpora = corpus::default_folder();
+    let parent = corpora.ok().and_then(|folder| folder.parent().map(PathBuf::from));
+    let parent = parent.unwrap_or_else(std::env::temp_dir);
+    std::fs::create_dir_all(&parent).with_context(|| display_path(&parent))?;
+    Scratch::make(&parent, "verify").with_context(|| display_path(&parent))
+}
+
+/// A line for a shell that verifies a contender again.
+fn again(name: &str, args: &VerifyArgs) -> String {
+    let rosters = args.rosters.iter().flat_map(|roster| ["--roster".to_owned(), display_path(roster)]);
+    shell_words::join(["readlab", "verify", name].map(str::to_owned).into_iter().chain(rosters))
+}
+
+fn show(args: &VerifyArgs, line: &str) -> io::Result<()> {
+    if args.json { Ok(()) } else { writeln!(io::stdout(), "{line}") }
+}
+
+/// The line of a method, and for a fault what was wrong and how to see it again.
+fn line(contender: &str, report: &MethodReport) -> String {
+    let name = printable(&format!("{contender}/{}", report.method));
+    match &report.verdict {
+        Verdict::Ok => {
+            let left_out: String = report.left_out.iter().map(|it| format!("; not tested: {it}")).collect();
+            format!(
+                "{name:<40} ok      {} answers in {} sessions{}",
+                report.answers,
+                report.sessions,
+                printable(&left_out)
+            )
+        }
+        Verdict::Failed { request, reason, repeat } => format!(
+            "{name:<40} FAILED  {}: {}\n    to repeat it: {}",
+            printable(request),
+            printable(reason),
+            printable(repeat)
+        ),
+        Verdict::Unavailable(reason) => format!("{name:<40} unavailable: {}", printable(reason)),
+        Verdict::NotVerified(reason) => format!("{name:<40} not verified: {}", printable(reason)),
+    }
+}
+
+/// 1 if an answer was wrong; 2 if nothing was verified, or a contender that was named could not be.
+fn exit_code(args: &VerifyArgs, reports: &[ContenderReport]) -> ExitCode {
+    let methods = || reports.iter().flat_map(|report| &report.methods);
+    if methods().any(|report| matches!(report.verdict, Verdict::Failed { .. })) {
+        return ExitCode::from(EXIT_FAILED);
+    }
+    let is_missing = !args.all && reports.iter().any(|report| report.reason.is_some());
+    let of_methods = methods().filter(|report| !report.is_of_all_methods());
+    if is_missing || of_methods.filter(|report| report.verdict == Verdict::Ok).count() == 0 {
+        if !is_missing {
+            notice::show("no method was verified");
+        }
+        return ExitCode::from(EXIT_USAGE);
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,3 @@
+//! The program: verbs, flags, exit codes.
+
+pub mod commands;

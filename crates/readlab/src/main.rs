@@ -1,0 +1,65 @@
+//! The program `readlab`: it parses the command line, runs one command, prints an error as one
+//! line, and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or
+//! environment, 3 slower than `--fail-over`, 130 interrupted.
+
+use clap::Parser;
+use readlab::commands;
+use readlab::commands::{Cli, Verb};
+use readlab_system::linux::file_size_limit;
+use readlab_system::linux::program::launcher;
+use readlab_system::terminal::notice;
+use std::process::ExitCode;
+
+/// Usage or environment.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    file_size_limit::report_as_error();
+    let verb = Cli::parse().verb;
+    if verb.starts_programs() {
+        launcher::begin();
+    }
+    let code = run(verb);
+    launcher::end();
+    code
+}
+
+fn run(verb: Verb) -> ExitCode {
+    let done = match verb {
+        Verb::Race(args) => commands::race::run(&args),
+        Verb::Suite(args) => commands::suite::run(&args),
+        Verb::Sweep(args) => commands::sweep::run(&args),
+        Verb::Tune(args) => commands::tune::run(&args),
+        Verb::Fleet(args) => commands::fleet::run(&args),
+        Verb::Compare(args) => commands::compare::run(&args),
+        Verb::Claims(args) => commands::claims::run(&args),
+        Verb::History(args) => commands::history::run(&args),
+        Verb::Report(args) => commands::report::run(&args),
+        Verb::Limits(args) => commands::limits::run(&args),
+        Verb::List(args) => commands::list::run(&args),
+        Verb::Build(args) => commands::build::run(&args),
+        Verb::Verify(args) => commands::verify::run(&args),
+        Verb::Doctor(args) => commands::doctor::run(&args),
+        Verb::Corpus(args) => commands::corpus::run(&args),
+        Verb::Request(args) => commands::request::run(&args),
+        Verb::Completions(args) => commands::completions::run(&args),
+        Verb::Man => commands::man::run(),
+        Verb::Serve(args) => commands::serve::run(&args),
+        Verb::Contender(args) => return commands::contender::run(args),
+    };
+    done.unwrap_or_else(|error| {
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        notice::show(format!("{error:#}"));
+        ExitCode::from(EXIT_USAGE)
+    })
+}
+
+/// Whether the reader of our output has closed it, as in `readlab list | head -1`.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(pipe)
+}

@@ -1,0 +1,295 @@
+//! Tests of every rule of [`super`], each with a line that breaks it.
+
+use super::super::testing::{header, target, trial};
+use super::super::{Fill, HotSpot, Line, Record, Resumption, WarmedUp, WarmupEnd, WriteTimes, WriteWay};
+use super::*;
+use crate::{EndReason, LimitKind, LimitUnit, ReaderTiming, Receipt};
+use proptest::prelude::*;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_protocol::Cache;
+
+/// A record as it grows line by line.
+struct Growing {
+    record: Record,
+    check: RecordCheck,
+}
+
+impl Growing {
+    /// With one target, a reading and a control.
+    fn new() -> Growing {
+        let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
+        for line in [
+            target(0, TargetFacts::default()),
+            trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through),
+            trial(1, "rust/null", CacheState::Warm, Cache::None),
+        ] {
+            assert_eq!(growing.add(line), Ok(()));
+        }
+        growing
+    }
+
+    fn add(&mut self, mut line: Line) -> Result<(), String> {
+        match self.check.line(&self.record, &mut line, 100)? {
+            Checked::Add => self.record.add(line),
+            Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.record.add(line)),
+            Checked::LeaveOut => {}
+        }
+        Ok(())
+    }
+}
+
+/// Why this line behind those of [`Growing::new`] is refused.
+#[track_caller]
+fn refused(line: Line) -> String {
+    Growing::new().add(line).unwrap_err()
+}
+
+fn sample(round: u32, change: impl FnOnce(&mut Sample)) -> Line {
+    let mut sample = Sample { round, turn_readings: 1, wall_ns: 5, ..Sample::default() };
+    change(&mut sample);
+    Line::Sample(Box::new(sample))
+}
+
+fn end() -> Line {
+    Line::End { reason: EndReason::Interrupted, wall_ns: 1 }
+}
+
+fn resumed(reopen: Vec<usize>) -> Line {
+    let reopen = reopen.into_iter().map(TrialIndex::new).collect();
+    let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
+    Line::Resumed(Resumption { at, elapsed_ns: 1, state, round: 5, reopen })
+}
+
+fn limit(change: impl FnOnce(&mut Limit)) -> Line {
+    let mut limit = Limit {
+        kind: LimitKind::Device,
+        name: String::new(),
+        target: 0,
+        state: None,
+        trial: Some(TrialIndex::new(1)),
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 2,
+        ci95: Some([1, 2]),
+        samples: vec![1, 2],
+        how: String::new(),
+    };
+    change(&mut limit);
+    Line::Limit(Box::new(limit))
+}
+
+#[test]
+fn samples_that_cannot_be_are_refused_with_their_numbers() {
+    for (change, cause) in [
+        ((|it| it.trial = TrialIndex::new(7)) as fn(&mut Sample), "trial 7, which no line before tells of"),
+        (|it| it.wall_ns = 0, "a window of 0 ns"),
+        (|it| it.wall_ns = u64::MAX, "wall_ns: 18446744073709551615, and 9007199254740992 is the most"),
+        (|it| it.reading = 1, "reading 1 of a turn of 1"),
+        (|it| it.turn_readings = 0, "reading 0 of a turn of 0"),
+        (|it| it.resident_before = Some(1e308), "resident_before is 1e308, and a share is from 0 to 1"),
+        (|it| it.resident_after = Some(-0.5), "resident_after is -5e-1, and a share is from 0 to 1"),
+        (|it| it.resident_after = Some(f64::NAN), "resident_after is NaN, and a share is from 0 to 1"),
+    ] {
+        assert_eq!(refused(sample(0, change)), cause);
+    }
+    let mut growing = Growing::new();
+    assert_eq!(
+        growing.add(sample(0, |it| (it.trial, it.wall_ns) = (TrialIndex::new(1), 0))),
+        Ok(()),
+        "a control may take none"
+    );
+}
+
+#[test]
+fn readings_of_a_trial_rise_so_that_none_is_recorded_twice() {
+    let mut growing = Growing::new();
+    assert_eq!(growing.add(sample(3, |it| it.turn_readings = 2)), Ok(()));
+    let second = || sample(3, |it| (it.turn_readings, it.reading) = (2, 1));
+    assert_eq!(growing.add(second()), Ok(()));
+    let again = "reading 1 of round 3 of trial 0 does not come after the one before";
+    assert_eq!(growing.add(second()).unwrap_err(), again);
+    assert!(growing.add(sample(2, |_| {})).is_err());
+    assert_eq!(growing.add(sample(0, |it| it.rung = Some(0))), Ok(()), "those of a search are apart");
+    assert!(growing.add(sample(1, |it| it.rung = Some(0))).is_err(), "a rung is read once");
+    assert_eq!(growing.add(sample(0, |it| it.trial = TrialIndex::new(1))), Ok(()), "each trial has its own");
+    assert_eq!(growing.record.trials[TrialIndex::new(0)].samples.len(), 2);
+}
+
+#[test]
+fn a_meter_beyond_belief_is_none_and_says_so_once() {
+    let mut growing = Growing::new();
+    for round in 0..3 {
+        let wild = |it: &mut Sample| (it.cpu_user_ns, it.minor_faults) = (Some(u64::MAX), Some(7));
+        assert_eq!(growing.add(sample(round, wild)), Ok(()));
+    }
+    let it = &growing.record.trials[TrialIndex::new(0)];
+    assert!(it.samples.iter().all(|it| (it.cpu_user_ns, it.minor_faults) == (None, Some(7))));
+    let why = "the record says 18446744073709551615, which no meter can have shown";
+    assert_eq!(it.missing, BTreeMap::from([("cpu_user_ns".to_owned(), why.to_owned())]));
+    let count = Count { value: Some(u64::MAX), how: "told".to_owned() };
+    let counts = BTreeMap::from([("mallocs".to_owned(), count)]);
+    assert_eq!(growing.add(Line::Counts { trial: TrialIndex::new(0), counts }), Ok(()));
+    assert_eq!(growing.record.trials[TrialIndex::new(0)].counts["mallocs"].value, None);
+}
+
+#[test]
+fn what_is_announced_is_announced_once_and_in_order() {
+    assert_eq!(refused(Line::Header(Box::new(header()))), "a second header");
+    assert_eq!(refused(target(0, TargetFacts::default())), "target 0 where target 1 belongs");
+    assert_eq!(refused(target(2, TargetFacts::default())), "target 2 where target 1 belongs");
+    let other = || trial(0, "rust/mmap/scalar", CacheState::Warm, Cache::Through);
+    assert_eq!(refused(other()), "trial 0 a second time, and another one");
+    let mut growing = Growing::new();
+    let same = trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through);
+    assert_eq!((growing.add(same), growing.record.trials.len()), (Ok(()), 2), "word for word is once");
+    let Line::Trial(mut far) = other() else { panic!() };
+    (far.index, far.target) = (TrialIndex::new(2), 1);
+    assert_eq!(refused(Line::Trial(far)), "target 1, which no line before tells of");
+    let receipt =
+        || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
+    assert_eq!(growing.add(Line::Contender(receipt())), Ok(()));
+    assert_eq!(growing.add(Line::Contender(receipt())).unwrap_err(), "contender \"rust\" a second time");
+}
+
+#[test]
+fn what_names_a_trial_or_a_target_comes_after_it() {
+    let unknown = "trial 9, which no line before tells of";
+    let warmed =
+        |trial, wall_ns| Line::Warmup(WarmedUp { trial, readings: 1, wall_ns, end: WarmupEnd::Steady });
+    assert_eq!(refused(warmed(TrialIndex::new(9), 1)), unknown);
+    assert!(refused(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
+    assert_eq!(
+        refused(Line::Missing { trial: TrialIndex::new(9), meter: String::new(), reason: String::new() }),
+        unknown
+    );
+    assert_eq!(refused(Line::Counts { trial: TrialIndex::new(9), counts: BTreeMap::new() }), unknown);
+    assert_eq!(refused(Line::FlameGraph { trial: TrialIndex::new(9), graph: Box::default() }), unknown);
+    assert_eq!(refused(Line::Trace { trial: TrialIndex::new(9), trace: Box::default() }), unknown);
+    assert_eq!(refused(Line::Outcome { trial: TrialIndex::new(9), outcome: Outcome::Measured }), unknown);
+    assert_eq!(refused(resumed(vec![0, 9])), unknown);
+    assert_eq!(refused(limit(|it| it.trial = Some(TrialIndex::new(9)))), unknown);
+    let fill = |target, resident_after| {
+        Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
+    };
+    assert_eq!(refused(fill(1, None)), "target 1, which no line before tells of");
+    assert_eq!(refused(fill(0, Some(2.0))), "resident_after is 2e0, and a share is from 0 to 1");
+    assert_eq!(refused(limit(|it| it.target = 1)), "target 1, which no line before tells of");
+    let mut growing = Growing::new();
+    let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
+    assert_eq!(
+        (growing.add(rejected(TrialIndex::new(9))), growing.add(rejected(TrialIndex::new(0)))),
+        (Ok(()), Ok(()))
+    );
+    assert_eq!(
+        growing.record.trials[TrialIndex::new(0)].rejected.len(),
+        1,
+        "a sweep rejects before it announces"
+    );
+    let write = |write_ns| {
+        let times = WriteTimes { write_ns, sync_ns: None };
+        Line::Write { target: 5, how: WriteWay::Plain, times }
+    };
+    assert_eq!(growing.add(write(1)), Ok(()), "a sweep writes before it announces");
+    assert_eq!(refused(write(0)), "a window of 0 ns");
+}
+
+#[test]
+fn what_ends_has_one_end_until_it_goes_on() {
+    let mut growing = Growing::new();
+    let outcome = |outcome| Line::Outcome { trial: TrialIndex::new(0), outcome };
+    let failed = || Outcome::Failed { reason: String::new() };
+    assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()));
+    assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()), "the same is once");
+    assert_eq!(growing.add(outcome(failed())).unwrap_err(), "trial 0 ends as failed, and before as measured");
+    assert_eq!(growing.add(end()), Ok(()));
+    assert_eq!(growing.add(end()).unwrap_err(), "a second end");
+    let late = "something is measured after the end of the run";
+    assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), late);
+    assert_eq!(growing.add(limit(|_| {})), Ok(()), "fio is asked after the end");
+    assert_eq!(growing.add(resumed(vec![0])), Ok(()));
+    for line in [sample(0, |_| {}), outcome(failed()), end()] {
+        assert_eq!(growing.add(line), Ok(()));
+    }
+}
+
+#[test]
+fn limits_graphs_and_traces_hold_numbers_that_can_be() {
+    assert_eq!(refused(limit(|it| it.ci95 = Some([3, 2]))), "an interval from 3 to 2");
+    assert!(refused(limit(|it| it.samples.push(u64::MAX))).starts_with("a limit: 1844"));
+    let hottest = vec![HotSpot { name: String::new(), share: 1e308 }];
+    let graph = Box::new(FlameGraph { hottest, ..FlameGraph::default() });
+    assert_eq!(
+        refused(Line::FlameGraph { trial: TrialIndex::new(0), graph }),
+        "share is 1e308, and a share is from 0 to 1"
+    );
+    let traced = |latency_ns| {
+        let trace = Trace { latency_ns, ..Trace::default() };
+        Line::Trace { trial: TrialIndex::new(0), trace: Box::new(trace) }
+    };
+    assert_eq!(Growing::new().add(traced(Spread::from_numbers(vec![0, 1, u64::MAX]))), Ok(()));
+    let buckets = vec![[0, u64::MAX], [1, u64::MAX]];
+    let sums = refused(traced(Spread { n: 7, buckets, ..Spread::default() }));
+    assert_eq!(sums, "a spread of 7 whose parts do not add up to it");
+    assert!(refused(traced(Spread { p90: 5, ..Spread::default() })).starts_with("percentiles that fall"));
+}
+
+#[test]
+fn the_machine_and_the_plan_of_a_header_can_be() {
+    let mut wild = header();
+    (wild.machine.max_turbo_ghz, wild.machine.load_1min) = (Some(1e308), Some(0.5));
+    assert_eq!(RecordCheck::header(&mut wild), Ok(()));
+    assert_eq!((wild.machine.max_turbo_ghz, wild.machine.load_1min), (None, Some(0.5)));
+    wild.version = 0;
+    assert_eq!(RecordCheck::header(&mut wild).unwrap_err(), "its version is 0");
+}
+
+#[test]
+fn a_record_has_an_end_to_its_size() {
+    let mut growing = Growing::new();
+    growing.check.samples = SAMPLES_MAX;
+    assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), "samples: 4000001, and 4000000 is the most");
+    growing.check.other_bytes = OTHER_BYTES_MAX - 50;
+    let more = growing.add(Line::Warning { text: String::new() }).unwrap_err();
+    assert_eq!(more, "bytes of lines that are no samples: 268435506, and 268435456 is the most");
+}
+
+proptest! {
+    #[test]
+    fn what_is_admitted_can_be(
+        wall_ns: u64, cpu_user_ns: Option<u64>, faults: Option<u64>, share: Option<f64>, reading: u32, turn_readings: u32, trial in 0_usize..4,
+    ) {
+        let mut growing = Growing::new();
+        let change = |it: &mut Sample| {
+            it.trial = TrialIndex::new(trial);
+            (it.wall_ns, it.cpu_user_ns, it.major_faults) = (wall_ns, cpu_user_ns, faults);
+            (it.resident_before, it.reading, it.turn_readings) = (share, reading, turn_readings);
+        };
+        if growing.add(sample(0, change)).is_ok() {
+            let it = growing.record.trials[TrialIndex::new(trial)].samples.iter().next().unwrap();
+            prop_assert!(it.wall_ns <= NS_MAX && (it.wall_ns > 0 || trial == 1));
+            prop_assert!(it.reading < it.turn_readings);
+            prop_assert!(it.cpu_user_ns.is_none_or(|ns| ns <= NS_MAX));
+            prop_assert!(it.resident_before.is_none_or(|share| (0.0..=1.0).contains(&share)));
+        }
+    }
+}
+
+#[test]
+fn a_turn_of_readers_has_every_one_of_them_with_times_that_can_be() {
+    let turn = |readers: u32, wall_ns: u64| {
+        let timing = ReaderTiming { began_ns: 1, wall_ns, answered_ns: 9 };
+        let readers = vec![timing; readers as usize];
+        Line::ReadersTurn(Box::new(ReadersTurn { trial: TrialIndex::new(0), round: 0, readers }))
+    };
+    assert_eq!(refused(turn(1, 5)), "1 readers in a turn of 0", "its target is read by one always");
+    let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
+    let facts = TargetFacts { readers: Some(2), ..TargetFacts::default() };
+    for line in [target(0, facts), trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through), turn(2, 5)]
+    {
+        assert_eq!(growing.add(line), Ok(()));
+    }
+    assert_eq!(growing.add(turn(3, 5)), Err("3 readers in a turn of 2".to_owned()));
+    assert!(growing.add(turn(2, u64::MAX)).is_err());
+    assert!(growing.add(turn(2, 0)).is_err());
+}

@@ -1,0 +1,182 @@
+//! The lines about a fleet: its ranks, how their clocks differ, and when each took a turn.
+//!
+//! All times are of the clock of rank 0, in nanoseconds. How clocks are compared lives in
+//! [`readlab_fleet::clock`].
+
+use readlab_model::trial::TrialIndex;
+use serde::{Deserialize, Serialize};
+
+/// The ranks of an MPI job that take every turn together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// The name of the MPI library.
+    pub library: String,
+    /// What of the file each rank reads.
+    pub share: Share,
+    /// The ranks that read, in their order.
+    pub ranks: Vec<Rank>,
+    /// The rank on the server that makes the file cold there; `None` where what the server has in
+    /// its cache is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+}
+
+impl Fleet {
+    /// How those that have come now differ from these.
+    pub fn change(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
+        let (before, now) = (self.ranks.len(), ranks.len());
+        if before != now {
+            return Some(format!("it had {before} ranks that read, and the launcher started {now}"));
+        }
+        let of_rank = |(number, (was, is)): (usize, (&Rank, &Rank))| {
+            if was.host != is.host {
+                return Some(format!("rank {number} was on {}, and is on {}", was.host, is.host));
+            }
+            (was != is).then(|| format!("rank {number} on {} does not read what it read", is.host))
+        };
+        let moved = self.ranks.iter().zip(ranks).enumerate().find_map(of_rank);
+        let is_watched = self.witness.as_ref() == witness;
+        moved.or_else(|| (!is_watched).then(|| "the witness is not that of before".to_owned()))
+    }
+}
+
+/// A rank that does not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// The name of the server.
+    pub host: String,
+    /// The file there.
+    pub path: String,
+}
+
+/// What the ranks of a fleet read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// All read one file.
+    #[default]
+    Same,
+    /// Each reads its part of one file.
+    Split,
+    /// Each reads a file of its own.
+    Own,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    pub host: String,
+    pub path: String,
+    /// Where in the file it begins, if it reads a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bytes: Option<u64>,
+    pub size_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Ranks with the same number share a page cache of their file.
+    pub cache: u32,
+}
+
+/// What the clock of a rank differs by from that of rank 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankClock {
+    /// What is added to its time.
+    pub offset_ns: i64,
+    /// How wrong that may be.
+    pub bound_ns: u64,
+    /// How it drifted since the comparison before, in parts per million; 0 where there was none.
+    pub drift_ppm: f64,
+}
+
+/// When a rank took a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTiming {
+    /// Its number: in some trials only a part of the ranks take part.
+    pub rank: u32,
+    /// When its contender was told to read.
+    pub started_ns: u64,
+    /// How long after the time that rank 0 had named.
+    pub late_ns: u64,
+    pub wall_ns: u64,
+    /// How wrong its times may be.
+    pub bound_ns: u64,
+}
+
+impl RankTiming {
+    pub fn ended_ns(&self) -> u64 {
+        self.started_ns.saturating_add(self.wall_ns)
+    }
+}
+
+/// A turn as each rank took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetTurn {
+    pub trial: TrialIndex,
+    /// Which round, from 0.
+    pub round: u32,
+    /// Those that took part, in their order.
+    pub ranks: Vec<RankTiming>,
+}
+
+impl FleetTurn {
+    /// From the first start to the last end.
+    pub fn job_ns(&self) -> u64 {
+        let first = self.ranks.iter().map(|rank| rank.started_ns).min().unwrap_or(0);
+        let last = self.ranks.iter().map(RankTiming::ended_ns).max().unwrap_or(0);
+        last - first
+    }
+
+    /// How wrong that may be: the first and the last may be of different ranks.
+    pub fn bound_ns(&self) -> u64 {
+        let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.bound_ns).collect();
+        bounds.sort_unstable();
+        bounds.iter().rev().take(2).sum()
+    }
+
+    /// Between the first start and the last.
+    pub fn start_spread_ns(&self) -> u64 {
+        let starts = || self.ranks.iter().map(|rank| rank.started_ns);
+        starts().max().unwrap_or(0) - starts().min().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fleet_that_goes_on_has_its_ranks_hosts_and_files() {
+        let rank = |host: &str, path: &str| Rank {
+            host: host.to_owned(),
+            path: path.to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            digest: None,
+            cache: 0,
+        };
+        let ranks = [rank("a", "f"), rank("b", "f")];
+        let fleet =
+            Fleet { library: String::new(), share: Share::Same, ranks: ranks.to_vec(), witness: None };
+        assert_eq!(fleet.change(&ranks, None), None);
+        let change = |ranks: &[Rank]| fleet.change(ranks, None).unwrap();
+        assert_eq!(change(&ranks[..1]), "it had 2 ranks that read, and the launcher started 1");
+        assert_eq!(change(&[rank("a", "f"), rank("c", "f")]), "rank 1 was on b, and is on c");
+        assert_eq!(change(&[rank("a", "g"), rank("b", "f")]), "rank 0 on a does not read what it read");
+        let witness = Witness { host: "s".to_owned(), path: "f".to_owned() };
+        assert!(fleet.change(&ranks, Some(&witness)).unwrap().contains("witness"));
+    }
+
+    #[test]
+    fn a_job_lasts_from_the_first_start_to_the_last_end_and_one_rank_has_its_own_time() {
+        let rank = |started_ns, wall_ns, bound_ns| RankTiming {
+            started_ns,
+            wall_ns,
+            bound_ns,
+            ..RankTiming::default()
+        };
+        let turn = |ranks| FleetTurn { trial: TrialIndex::new(0), round: 0, ranks };
+        let two = turn(vec![rank(1_000, 50, 3), rank(1_010, 20, 4), rank(1_005, 20, 1)]);
+        assert_eq!((two.job_ns(), two.start_spread_ns(), two.bound_ns()), (50, 10, 7));
+        let one = turn(vec![rank(1_000, 50, 0)]);
+        assert_eq!((one.job_ns(), one.start_spread_ns(), one.bound_ns()), (50, 0, 0));
+    }
+}

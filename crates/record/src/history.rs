@@ -1,0 +1,399 @@
+//! The history: the user's records in the data folder, and the names given with `--save`.
+//!
+//! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a
+//! symbolic link for each name, to the folder of its record. There is no index and no other state.
+//! A name that is given again moves; no record is ever written over.
+
+use super::save_name::LAST;
+pub use super::save_name::SaveName;
+use crate::{LINE_BYTES_MAX, Record, RecordError};
+use readlab_system::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
+use readlab_system::terminal::printable::display_path;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Where records and their names are.
+#[derive(Debug, Clone)]
+pub struct History {
+    runs: PathBuf,
+    names: PathBuf,
+}
+
+/// A run in the history.
+#[derive(Debug)]
+pub struct HistoryEntry {
+    pub folder: PathBuf,
+    /// The names that were given to it.
+    pub names: Vec<String>,
+    /// How many runs are newer; `None` for one that was saved outside the data folder.
+    pub age: Option<usize>,
+    /// What it found, or why that cannot be read.
+    pub record: Result<Record, RecordError>,
+}
+
+/// What may be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removable {
+    /// A run of the data folder.
+    Run(PathBuf),
+    /// The name of a record elsewhere.
+    Name {
+        name: String,
+        /// Path of the record.
+        folder: PathBuf,
+    },
+}
+
+/// What became of something that was to be removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removed {
+    /// The record, its page and its folder.
+    Run(PathBuf),
+    /// Only the name: the record is outside the data folder.
+    Name(PathBuf),
+}
+
+/// Why a record was not found.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// No name, no run, no file.
+    #[error("{name}: no record of this name and no such file{}", near_words(.near))]
+    NotFound {
+        /// The requested name.
+        name: String,
+        /// Names that look alike.
+        near: Vec<String>,
+    },
+    /// There are fewer runs.
+    #[error("{name}: there are {runs} runs in {folder}")]
+    TooFew {
+        /// The requested name.
+        name: String,
+        runs: usize,
+        /// Where.
+        folder: PathBuf,
+    },
+    /// The user has no data folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A file in the folder of a run is not the run's.
+    #[error("{}: is no file of the run, so nothing was removed; move it elsewhere first", display_path(.0))]
+    Strange(PathBuf),
+    /// A file or folder cannot be read, made or removed.
+    #[error("{path}: {cause}")]
+    Io {
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+fn near_words(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; near it: {}", near.join(", ")) }
+}
+
+impl History {
+    /// The user's.
+    pub fn of_user() -> Result<History, HistoryError> {
+        let runs = folder::runs()?;
+        let names = runs.with_file_name("names");
+        Ok(History { runs, names })
+    }
+
+    /// All runs, the newest first; records saved outside the data folder are at the end.
+    pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
+        let (runs, mut names) = (self.runs()?, self.names()?);
+        let mut entries = Vec::new();
+        for (age, folder) in runs.into_iter().enumerate() {
+            let (own, others) = names.into_iter().partition(|(_, to)| same(to, &folder));
+            names = others;
+            entries.push(entry(folder, own, Some(age)));
+        }
+        while let Some((_, folder)) = names.first().cloned() {
+            let (own, others) = names.into_iter().partition(|(_, to)| same(to, &folder));
+            names = others;
+            entries.push(entry(folder, own, None));
+        }
+        Ok(entries)
+    }
+
+    /// The record that is meant by `last`, `last~N`, a saved name, a run's folder or a path.
+    pub fn find(&self, name: &str) -> Result<PathBuf, HistoryError> {
+        if let Some(back) = steps_back(name) {
+            let mut runs = self.runs()?;
+            let too_few =
+                HistoryError::TooFew { name: name.to_owned(), runs: runs.len(), folder: self.runs.clone() };
+            return if back < runs.len() { Ok(runs.swap_remove(back).join(RECORD)) } else { Err(too_few) };
+        }
+        if let Some((_, folder)) = self.names()?.into_iter().find(|(own, _)| own == name) {
+            return Ok(folder.join(RECORD));
+        }
+        let run = self.runs.join(name);
+        let path = if name.contains('/') || !run.is_dir() { Path::new(name) } else { &run };
+        if path.is_dir() {
+            return Ok(path.join(RECORD));
+        }
+        if path.exists() { Ok(path.to_owned()) } else { Err(self.not_found(name)?) }
+    }
+
+    /// Gives a record a name; one that had it before loses it.
+    pub fn save(&self, name: &SaveName, record: &Path) -> Result<(), HistoryError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |cause| HistoryError::Io { path, cause }
+        };
+        let folder = record.parent().unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(io(folder))?;
+        fs::create_dir_all(&self.names).map_err(io(&self.names))?;
+        let link = self.names.join(name.to_string());
+        // A name that moves is never gone, whenever the lab is killed.
+        let moving = self.names.join(format!(".{name}"));
+        if moving.is_symlink() {
+            fs::remove_file(&moving).map_err(io(&moving))?;
+        }
+        std::os::unix::fs::symlink(folder, &moving).map_err(io(&moving))?;
+        fs::rename(&moving, &link).map_err(|cause| {
+            // What is left is no name, and the next that moves takes its place.
+            let _ = fs::remove_file(&moving);
+            HistoryError::Io { path: link.clone(), cause }
+        })
+    }
+
+    /// What would go under this name.
+    pub fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
+        let known = steps_back(name).is_some()
+            || self.names()?.iter().any(|(own, _)| own == name)
+            || (!name.contains('/') && self.runs.join(name).is_dir());
+        if !known {
+            return Err(self.not_found(name)?);
+        }
+        let record = self.find(name)?;
+        let folder = record.parent().unwrap_or(Path::new(".")).to_owned();
+        let own = self.runs()?.into_iter().any(|run| same(&run, &folder));
+        Ok(if own { Removable::Run(folder) } else { Removable::Name { name: name.to_owned(), folder } })
+    }
+
+    /// Removes a run of the data folder with its names, or only the name of a record in another
+    /// folder.
+    pub fn remove(&self, what: Removable) -> Result<Removed, HistoryError> {
+        let remove = |path: PathBuf| match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HistoryError::Io { path, cause }),
+            _ => Ok(()),
+        };
+        let folder = match what {
+            Removable::Name { name, folder } => {
+                remove(self.names.join(name))?;
+                return Ok(Removed::Name(folder));
+            }
+            Removable::Run(folder) => folder,
+        };
+        let (files, folders) = own_files(&folder)?;
+        for (link, _) in self.names()?.into_iter().filter(|(_, to)| same(to, &folder)) {
+            remove(self.names.join(link))?;
+        }
+        files.into_iter().try_for_each(remove)?;
+        for folder in folders.iter().chain([&folder]) {
+            fs::remove_dir(folder).map_err(|cause| HistoryError::Io { path: folder.clone(), cause })?;
+        }
+        Ok(Removed::Run(folder))
+    }
+
+    /// The folders of all runs, the newest first: their names begin with the time.
+    fn runs(&self) -> Result<Vec<PathBuf>, HistoryError> {
+        let mut runs = listed(&self.runs)?;
+        // An empty one was left by a readlab that named records before they had a header.
+        runs.retain(|path| path.join(RECORD).metadata().is_ok_and(|meta| meta.len() > 0));
+        runs.sort_by_key(|path| (started(path), path.clone()));
+        runs.reverse();
+        Ok(runs)
+    }
+
+    /// Names and the folders that they mean.
+    fn names(&self) -> Result<Vec<(String, PathBuf)>, HistoryError> {
+        let mut names = Vec::new();
+        let is_name = |path: &PathBuf| !path.file_name().is_some_and(|it| it.as_bytes().starts_with(b"."));
+        for path in listed(&self.names)?.into_iter().filter(is_name) {
+            let to = fs::read_link(&path).map_err(|cause| HistoryError::Io { path: path.clone(), cause })?;
+            names.extend(path.file_name().map(|name| (name.to_string_lossy().into_owned(), to)));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The error for a name that is not there, with those that are near it.
+    fn not_found(&self, name: &str) -> Result<HistoryError, HistoryError> {
+        const NEAR: f64 = 0.8;
+        const SHOWN: usize = 3;
+        let runs = self.runs()?.into_iter();
+        let runs = runs.filter_map(|run| Some(run.file_name()?.to_string_lossy().into_owned()));
+        let all = self.names()?.into_iter().map(|(name, _)| name).chain([LAST.to_owned()]).chain(runs);
+        let mut near: Vec<(f64, String)> =
+            all.map(|other| (strsim::jaro_winkler(name, &other), other)).collect();
+        near.retain(|(likeness, _)| *likeness >= NEAR);
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let near = near.into_iter().take(SHOWN).map(|(_, name)| name).collect();
+        Ok(HistoryError::NotFound { name: name.to_owned(), near })
+    }
+}
+
+/// How many runs back `last` or `last~N` means; `None` for another name.
+fn steps_back(name: &str) -> Option<usize> {
+    match name.strip_prefix(LAST)? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+/// When a run began: by its record's first line, as folders of one second are not in order; `None`
+/// where that says no time, as of the oldest.
+fn started(folder: &Path) -> Option<jiff::Timestamp> {
+    use std::io::{BufRead, Read};
+    let mut line = String::new();
+    let read = fs::File::open(folder.join(RECORD))
+        .and_then(|file| io::BufReader::new(file.take(LINE_BYTES_MAX)).read_line(&mut line));
+    let header: Option<serde_json::Value> = read.ok().and_then(|_| serde_json::from_str(&line).ok());
+    header?["started"].as_str()?.parse().ok()
+}
+
+fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> HistoryEntry {
+    let record = Record::read(&folder.join(RECORD));
+    HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+}
+
+/// What is in a folder; nothing where there is none.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+    let error = |cause| HistoryError::Io { path: folder.to_owned(), cause };
+    let entries = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(error)?,
+    };
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(error)).collect()
+}
+
+/// The files of a run in its folder, the record last, and the folders in it.
+fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError> {
+    let graphs = folder.join(FLAME_GRAPHS);
+    let pictures = if graphs.is_dir() { listed(&graphs)? } else { Vec::new() };
+    let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
+    let own = [RECORD, RECORD_DRAFT, REPORT].map(|name| folder.join(name));
+    let is_own = |path: &PathBuf| own.contains(path) || *path == graphs;
+    let mut strange = listed(folder)?.into_iter().filter(|path| !is_own(path));
+    if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {
+        return Err(HistoryError::Strange(path));
+    }
+    let folders = if graphs.is_dir() { vec![graphs] } else { Vec::new() };
+    Ok((pictures.into_iter().chain(own.into_iter().rev()).collect(), folders))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A history with runs of these names, the first the oldest, and the folder it lives in.
+    fn history(runs: &[&str]) -> (tempfile::TempDir, History) {
+        let home = tempfile::tempdir().unwrap();
+        let history = History { runs: home.path().join("runs"), names: home.path().join("names") };
+        for (nth, run) in runs.iter().enumerate() {
+            fs::create_dir_all(history.runs.join(run)).unwrap();
+            fs::write(
+                history.runs.join(run).join(RECORD),
+                format!("{{\"started\":\"2024-01-01T00:00:0{nth}Z\"}}\n"),
+            )
+            .unwrap();
+        }
+        (home, history)
+    }
+
+    #[test]
+    fn records_are_found_by_age_by_name_by_folder_and_by_path() {
+        let (home, history) = history(&["z", "a"]);
+        let record = |run: &str| history.runs.join(run).join(RECORD);
+        assert_eq!(history.find("last").unwrap(), record("a"));
+        assert_eq!(history.find("last~1").unwrap(), record("z"));
+        assert!(history.find("last~2").unwrap_err().to_string().starts_with("last~2: there are 2 runs in "));
+        history.save(&"baseline".parse().unwrap(), &record("z")).unwrap();
+        assert!(same(&history.find("baseline").unwrap(), &record("z")));
+        history.save(&"baseline".parse().unwrap(), &record("a")).unwrap();
+        assert!(same(&history.find("baseline").unwrap(), &record("a")), "a name moves");
+        assert_eq!(history.find("z").unwrap(), record("z"));
+        let path = home.path().join("x.jsonl");
+        fs::write(&path, "").unwrap();
+        assert_eq!(history.find(path.to_str().unwrap()).unwrap(), path);
+        let error = history.find("basline").unwrap_err().to_string();
+        assert!(error.ends_with("; near it: baseline"), "{error}");
+    }
+
+    #[test]
+    fn the_last_run_is_the_latest_whatever_its_time_looks_like() {
+        let (_home, history) = history(&["a", "b", "c"]);
+        let times = ["2026-01-01T00:00:05.5Z", "2026-01-01T00:00:05Z", "2026-01-01T01:00:04+01:00"];
+        for (run, time) in ["a", "b", "c"].iter().zip(times) {
+            fs::write(history.runs.join(run).join(RECORD), format!("{{\"started\":\"{time}\"}}\n")).unwrap();
+        }
+        let order = ["last", "last~1", "last~2"].map(|name| history.find(name).unwrap());
+        assert_eq!(order, ["a", "b", "c"].map(|run| history.runs.join(run).join(RECORD)));
+    }
+
+    #[test]
+    fn an_empty_record_is_no_run_and_a_name_on_its_way_no_name() {
+        let (_home, history) = history(&["one", "two"]);
+        fs::write(history.runs.join("two").join(RECORD), "").unwrap();
+        assert_eq!(history.find("last").unwrap(), history.runs.join("one").join(RECORD));
+        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        // As a lab leaves it that is killed between the two calls.
+        std::os::unix::fs::symlink("nowhere", history.names.join(".mine")).unwrap();
+        assert_eq!(history.names().unwrap().len(), 1);
+        history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        assert_eq!(listed(&history.names).unwrap(), [history.names.join("mine")]);
+    }
+
+    #[test]
+    fn what_is_removed_is_gone_with_its_names_and_nothing_else_is() {
+        let (home, history) = history(&["one", "two"]);
+        let elsewhere = home.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join(RECORD), "{}").unwrap();
+        history.save(&"mine".parse().unwrap(), &elsewhere.join(RECORD)).unwrap();
+        history.save(&"first".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
+        assert_eq!(history.entries().unwrap().len(), 3);
+        let remove = |name: &str| history.remove(history.removable(name)?);
+        assert!(matches!(remove("first"), Ok(Removed::Run(_))));
+        assert!(!history.runs.join("one").exists() && history.runs.join("two").exists());
+        assert!(matches!(remove("mine"), Ok(Removed::Name(_))));
+        assert!(elsewhere.join(RECORD).exists());
+        assert_eq!(history.names().unwrap(), []);
+        assert!(matches!(remove(elsewhere.to_str().unwrap()), Err(HistoryError::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_run_with_flame_graphs_goes_whole_and_one_with_a_file_of_the_users_stays_whole() {
+        let (_home, history) = history(&["one", "two"]);
+        let [one, two] = ["one", "two"].map(|run| history.runs.join(run));
+        for run in [&one, &two] {
+            fs::create_dir(run.join(FLAME_GRAPHS)).unwrap();
+            fs::write(run.join(FLAME_GRAPHS).join("warm-01-x.svg"), "<svg/>").unwrap();
+            fs::write(run.join(REPORT), "page").unwrap();
+        }
+        fs::write(two.join("notes.txt"), "mine").unwrap();
+        let remove = |name: &str| history.remove(history.removable(name)?);
+        assert!(matches!(remove("one"), Ok(Removed::Run(_))));
+        assert!(!one.exists());
+        assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));
+        assert_eq!(listed(&two).unwrap().len(), 4);
+        assert_eq!(listed(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn names_that_mean_something_else_are_refused() {
+        for wrong in ["", "last", "a/b", ".", "..", "-x", "last~1", "published:x", "a b"] {
+            assert!(wrong.parse::<SaveName>().is_err(), "{wrong}");
+        }
+        assert!("v1.2_base-line".parse::<SaveName>().is_ok());
+    }
+}

@@ -1,0 +1,80 @@
+//! What single reads took in a turn: a histogram of HdrHistogram in its compressed encoding, as the
+//! contender sent it. It stays encoded, for a record has one for each turn of each trial.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use serde::{Deserialize, Serialize};
+
+/// The histogram of one turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Latencies(String);
+
+/// How many reads took how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatencyCount {
+    /// The highest time that counts as this.
+    pub ns: u64,
+    pub reads: u64,
+}
+
+/// Text that is no histogram.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no histogram of HdrHistogram in Base64: {0}")]
+pub struct LatenciesError(String);
+
+/// The latencies of a turn of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnLatencies {
+    /// In which fill of the cache.
+    pub fill: u32,
+    pub round: u32,
+    /// The histogram.
+    pub latencies: Latencies,
+}
+
+impl Latencies {
+    /// The counts that are not 0, from the shortest time to the longest.
+    pub fn counts(&self) -> Vec<LatencyCount> {
+        let histogram = decoded(&self.0).expect("it was decoded when it was made");
+        let recorded = histogram.iter_recorded();
+        recorded.map(|it| LatencyCount { ns: it.value_iterated_to(), reads: it.count_at_value() }).collect()
+    }
+}
+
+fn decoded(text: &str) -> Result<Histogram<u64>, LatenciesError> {
+    let wrong = |error: &dyn std::fmt::Display| LatenciesError(error.to_string());
+    let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
+    Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| wrong(&error))
+}
+
+impl From<Latencies> for String {
+    fn from(latencies: Latencies) -> String {
+        latencies.0
+    }
+}
+
+impl TryFrom<String> for Latencies {
+    type Error = LatenciesError;
+
+    fn try_from(text: String) -> Result<Latencies, LatenciesError> {
+        decoded(&text)?;
+        Ok(Latencies(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_come_out_in_order_and_text_that_is_none_is_refused() {
+        let counts = crate::testing::latencies([100, 7, 7]).counts();
+        assert_eq!(counts, [LatencyCount { ns: 7, reads: 2 }, LatencyCount { ns: 100, reads: 1 }]);
+        for wrong in ["", "x", "AAAA", "HISTFAAA"] {
+            assert!(Latencies::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+}

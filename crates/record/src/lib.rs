@@ -1,0 +1,184 @@
+//! The record: everything that a run finds, in that order, in an append-only file of JSON lines
+//! that is flushed after every line.
+//!
+//! The record omits nothing and rounds nothing: raw samples, refusals with both answers, the reason
+//! for each meter without a number, the machine, the seed, the command. Every number of a page or a
+//! table is computed from it. A run that was killed leaves a shorter record; [`Record::read`] reads
+//! it up to its last whole line. Serialized names are fixed: a new meaning needs a new
+//! [`SCHEMA_VERSION`], and old records stay readable.
+
+mod check;
+mod command_rules;
+mod conduct;
+mod contest;
+mod draft;
+mod file;
+mod fleet;
+mod header;
+pub mod history;
+mod inside;
+mod joint_sample;
+mod latencies;
+mod limit;
+mod line;
+mod readers;
+mod reference;
+mod requested;
+mod resume_plan;
+mod resumption;
+mod retries;
+mod rules;
+mod run_kind;
+mod samples;
+mod save_name;
+mod stop;
+mod sweep_series;
+mod touched;
+mod trial;
+mod trials;
+mod warm;
+mod whole;
+mod write;
+
+pub mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use check::LINE_BYTES_MAX;
+pub use command_rules::{Check, CommandRules};
+pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
+pub use contest::Contest;
+pub use file::{RecordError, RecordWriter};
+pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
+pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
+pub use inside::{FlameGraph, HotSpot, Spread, Trace};
+pub use joint_sample::{joint_answer, joint_sample};
+pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
+pub use limit::{Limit, LimitKind, LimitUnit};
+pub use line::{EndReason, Line};
+pub use readers::{ReaderTiming, ReadersTurn};
+pub use reference::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
+pub use requested::Requested;
+pub use resume_plan::{ResumePlan, TargetRef};
+pub use resumption::Resumption;
+pub use rules::{Budget, Focus, Rules};
+pub use run_kind::RunKind;
+pub use samples::Samples;
+pub use stop::{StopReason, Stopped};
+pub use sweep_series::{Point, SweepSeries};
+pub use touched::{Touch, VisitCost};
+pub use trial::{Count, Outcome, Start, Trial, TrialRecord};
+pub use trials::Trials;
+pub use warm::{Fill, WarmedUp, WarmupEnd};
+pub use write::{WriteTimes, WriteWay};
+
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::TrialIndex;
+
+/// A whole run, read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The command, the program, the machine and the start.
+    pub header: Header,
+    /// What was read, by number.
+    pub targets: Vec<TargetFacts>,
+    pub contenders: Vec<Receipt>,
+    /// What was found, in the order in which trials were announced.
+    pub trials: Trials,
+    /// The fills of the cache, in order.
+    pub fills: Vec<Fill>,
+    /// The files that the lab wrote: number of the target, how, and what it took.
+    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
+    /// Limits that were measured by something else than a trial.
+    pub limits: Vec<Limit>,
+    /// The ranks that took every turn together; `None` where one host measured by itself.
+    pub fleet: Option<Fleet>,
+    /// How the clocks of the ranks differed: the round, and by rank.
+    pub clocks: Vec<(u32, Vec<RankClock>)>,
+    /// What readers should know.
+    pub warnings: Vec<String>,
+    /// Where it went on after it had been cut short, in order.
+    pub resumed: Vec<Resumption>,
+    /// Why it ended and how long it took; `None` when it was cut short.
+    pub end: Option<(EndReason, u64)>,
+}
+
+impl Record {
+    /// A record of which only the header is known.
+    pub fn new(header: Header) -> Record {
+        Record {
+            header,
+            targets: Vec::new(),
+            contenders: Vec::new(),
+            trials: Trials::default(),
+            fills: Vec::new(),
+            writes: Vec::new(),
+            limits: Vec::new(),
+            fleet: None,
+            clocks: Vec::new(),
+            warnings: Vec::new(),
+            resumed: Vec::new(),
+            end: None,
+        }
+    }
+
+    pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {
+        self.trials.get(index)
+    }
+
+    /// Takes in one more line. Lines about a trial that was never announced are dropped.
+    pub fn add(&mut self, line: Line) {
+        match line {
+            Line::Header(_) => {}
+            Line::Target { facts, .. } => self.targets.push(*facts),
+            Line::Contender(receipt) => self.contenders.push(receipt),
+            Line::Trial(trial) => self.trials.announce(*trial),
+            Line::Fill(fill) => self.fills.push(fill),
+            Line::Write { target, how, times } => self.writes.push((target, how, times)),
+            Line::Limit(limit) => self.limits.push(*limit),
+            Line::Fleet(fleet) => self.fleet = Some(*fleet),
+            Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
+            Line::FleetTurn(turn) => self.with(turn.trial, |trial| trial.fleet_turns.push(*turn)),
+            Line::ReadersTurn(turn) => self.with(turn.trial, |trial| trial.readers_turns.push(*turn)),
+            Line::Warning { text } => self.warnings.push(text),
+            Line::Resumed(resumption) => {
+                self.end = None;
+                resumption.reopen.iter().for_each(|&trial| self.with(trial, TrialRecord::reopen));
+                self.resumed.push(resumption);
+            }
+            Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
+            Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
+            Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {
+                Some(_) => trial.searched.push(&sample),
+                None => trial.samples.push(&sample),
+            }),
+            Line::Rejected { trial, round, reason } => {
+                self.with(trial, |trial| trial.rejected.push((round, reason)));
+            }
+            Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
+                trial.missing.insert(meter, reason);
+            }),
+            Line::LeftBehind { trial, left } => self.with(trial, |trial| trial.conduct.left_behind.add(left)),
+            Line::Scheduling { trial, scheduling } => self.with(trial, |trial| {
+                let known = &mut trial.conduct.scheduling;
+                if !known.contains(&scheduling) {
+                    known.push(*scheduling);
+                }
+            }),
+            Line::Counts { trial, counts } => self.with(trial, |trial| trial.take_counts(counts)),
+            Line::Latencies { trial, fill, round, histogram: latencies } => {
+                self.with(trial, |trial| trial.latencies.push(TurnLatencies { fill, round, latencies }));
+            }
+            Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
+            Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
+            Line::Stopped { trial, stopped } => self.with(trial, |trial| trial.stopped = Some(stopped)),
+            Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
+        }
+    }
+
+    fn with(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
+        if let Some(found) = self.trials.get_mut(trial) {
+            change(found);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Tests of packed samples: they come out as they went in, and take a few bytes.
+
+use super::*;
+use proptest::prelude::*;
+use readlab_model::trial::TrialIndex;
+
+/// Whatever may be, with the ends of every range often.
+fn any_sample() -> impl Strategy<Value = Sample> {
+    let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
+    let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
+    let meters = prop::collection::vec(prop::option::of(end.clone()), Meter::ALL.len());
+    let answers = prop::array::uniform4(prop::option::of(end.clone()));
+    let delivered = prop::option::of(prop_oneof![Just(Delivered::Calls), Just(Delivered::Faults)]);
+    let shares = prop::array::uniform2(prop::option::of(prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]));
+    let own = (prop::array::uniform6(small), any::<bool>(), any::<usize>(), end);
+    (own, meters, answers, delivered, shares).prop_map(|(own, meters, answers, delivered, shares)| {
+        let ([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns) = own;
+        let [bytes, newlines, lines, sum] = answers;
+        let mut sample = Sample {
+            trial: TrialIndex::new(trial),
+            fill,
+            round,
+            position,
+            rung: searched.then_some(rung),
+            reading,
+            turn_readings,
+            wall_ns,
+            resident_before: shares[0],
+            resident_after: shares[1],
+            resident_is_estimate: searched,
+            answer: Answer {
+                bytes,
+                newlines,
+                lines,
+                sum,
+                files: bytes,
+                blocks: lines,
+                products: newlines,
+                output: sum,
+            },
+            ..Sample::default()
+        };
+        sample.turn.delivered = delivered;
+        for (reading, meter) in meters.into_iter().zip(Meter::ALL) {
+            *meter.field(&mut sample).unwrap() = reading;
+        }
+        sample
+    })
+}
+
+proptest! {
+    #[test]
+    fn samples_come_out_as_they_went_in(samples in prop::collection::vec(any_sample(), 0..40)) {
+        let packed: Samples = samples.iter().cloned().collect();
+        prop_assert_eq!((packed.len(), packed.is_empty()), (samples.len(), samples.is_empty()));
+        prop_assert_eq!(packed.iter().len(), samples.len());
+        prop_assert_eq!(packed.iter().collect::<Vec<_>>(), samples.clone());
+        prop_assert_eq!(serde_json::to_string(&packed).unwrap(), serde_json::to_string(&samples).unwrap());
+    }
+}
+
+#[test]
+fn a_sample_of_a_long_race_takes_a_few_bytes() {
+    let of_race = |reading: u32| Sample {
+        round: reading / 500,
+        reading: reading % 500,
+        turn_readings: 500,
+        wall_ns: 2_000 + u64::from(reading) * 7 % 900,
+        cpu_user_ns: Some(u64::from(reading) * 11 % 1_000),
+        cpu_system_ns: Some(u64::from(reading) * 13 % 2_000),
+        peak_rss_bytes: Some(3 << 20),
+        minor_faults: Some(0),
+        resident_before: Some(1.0),
+        answer: Answer { newlines: Some(200), ..Answer::default() },
+        ..Sample::default()
+    };
+    let packed: Samples = (0..50_000).map(of_race).collect();
+    assert!(packed.packed.len() < 12 * packed.len(), "{} bytes", packed.packed.len());
+}

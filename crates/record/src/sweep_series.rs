@@ -1,0 +1,116 @@
+//! The series of a sweep, taken from its record: for each way of writing and of reading one point
+//! per file and pass. [`readlab_report`] and [`readlab_analysis::compare`] interpret the points.
+
+use super::{Record, RunKind, TrialRecord, WriteWay};
+use readlab_model::sample::Sample;
+use readlab_model::units::Nanos;
+use serde::Serialize;
+
+/// One way of writing or reading over all sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepSeries {
+    /// `write plain`, or the name of the method.
+    pub name: String,
+    /// Whether the lab wrote here.
+    pub is_write: bool,
+    /// Every file, in order.
+    pub points: Vec<Point>,
+}
+
+/// One file, written or read once.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// The number of its target.
+    #[serde(skip)]
+    pub file: usize,
+    pub size_bytes: u64,
+    pub wall_ns: u64,
+    /// What came from the device, when it was read and metered.
+    pub device_read_bytes: Option<u64>,
+    pub pass: u32,
+}
+
+impl SweepSeries {
+    /// Time on size: bytes and seconds of every file.
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
+    pub fn times(&self) -> Vec<(f64, f64)> {
+        self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
+    }
+}
+
+impl Point {
+    pub fn seconds(&self) -> f64 {
+        Nanos(self.wall_ns).as_secs_f64()
+    }
+
+    /// Bytes a second.
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
+    pub fn rate(&self) -> f64 {
+        self.size_bytes as f64 / self.seconds()
+    }
+}
+
+impl Record {
+    /// The series of a sweep: writes first, in the order of the record, then methods, in the order
+    /// of their numbers; only accepted samples.
+    pub fn swept(&self) -> Vec<SweepSeries> {
+        let mut all = Vec::new();
+        if self.header.kind != RunKind::Sweep {
+            return all;
+        }
+        let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);
+        for (target, way, times) in &self.writes {
+            let Some(size_bytes) = size_bytes(*target) else { continue };
+            let point =
+                |wall_ns| Point { file: *target, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+            add(&mut all, format!("write {}", word(*way)), true, [point(times.write_ns)]);
+            let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
+            add(&mut all, "write and sync".to_owned(), true, both);
+        }
+        let mut accepted: Vec<&TrialRecord> = self.trials.iter().filter(|it| it.is_accepted()).collect();
+        accepted.sort_by_key(|it| it.trial.index);
+        for it in accepted {
+            let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
+            let file = SizedFile { target: it.trial.target, size_bytes };
+            let points = it.samples.iter().map(|sample| read(file, &sample));
+            add(&mut all, it.trial.id.to_string(), false, points);
+        }
+        all
+    }
+}
+
+fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl IntoIterator<Item = Point>) {
+    let mut points = points.into_iter().peekable();
+    if points.peek().is_none() {
+        return;
+    }
+    match all.iter_mut().find(|it| (it.is_write, &it.name) == (is_write, &name)) {
+        Some(it) => it.points.extend(points),
+        None => all.push(SweepSeries { name, is_write, points: points.collect() }),
+    }
+}
+
+/// A file of a sweep.
+#[derive(Debug, Clone, Copy)]
+struct SizedFile {
+    target: usize,
+    size_bytes: u64,
+}
+
+fn read(file: SizedFile, sample: &Sample) -> Point {
+    Point {
+        file: file.target,
+        size_bytes: file.size_bytes,
+        wall_ns: sample.wall_ns,
+        device_read_bytes: sample.device_read_bytes,
+        pass: sample.round,
+    }
+}
+
+fn word(way: WriteWay) -> &'static str {
+    match way {
+        WriteWay::Plain => "plain",
+        WriteWay::Fdatasync => "before its sync",
+        WriteWay::Direct => "direct",
+    }
+}

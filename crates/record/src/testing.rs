@@ -1,0 +1,79 @@
+//! Lines of records made by hand, for the tests of everything that reads records.
+
+use super::{
+    CommandRules, Header, Latencies, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
+};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
+use readlab_protocol::Cache;
+use readlab_system::machine::Machine;
+
+/// A race on a machine of which a few things are known.
+pub fn header() -> Header {
+    Header {
+        schema: SCHEMA.into(),
+        version: SCHEMA_VERSION,
+        lab: "0.1.0".into(),
+        revision: "abcdef".into(),
+        kind: RunKind::Race,
+        command: vec!["readlab".into(), "race".into(), "a b.txt".into()],
+        started: "2026-01-02T03:04:05Z".into(),
+        seed: 42,
+        reference: None,
+        references: Vec::new(),
+        machine: Machine {
+            system: "linux x86_64".into(),
+            kernel: "6.18.0".into(),
+            cpu: Some("Example CPU".into()),
+            cpus: 2,
+            memory_bytes: 24 << 30,
+            ..Machine::default()
+        },
+        agenda: None,
+    }
+}
+
+pub fn target(index: usize, facts: TargetFacts) -> Line {
+    Line::Target { index, facts: Box::new(facts) }
+}
+
+/// A target of which the size is known.
+pub fn sized(index: usize, size_bytes: u64) -> Line {
+    target(index, TargetFacts { path: format!("/data/{index}"), size_bytes, ..TargetFacts::default() })
+}
+
+/// A trial that counts newlines in the first target, by its name.
+pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
+    let id: TrialId = name.parse().unwrap();
+    Line::Trial(Box::new(Trial {
+        index: TrialIndex::new(index),
+        label: None,
+        params: id.params.clone(),
+        target: 0,
+        work: Work::Newlines,
+        state,
+        cache,
+        decodes: None,
+        start: Start::Kept,
+        command: CommandRules::default(),
+        id,
+    }))
+}
+
+/// Ends a trial.
+pub fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
+    record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
+}
+
+/// A histogram of these times.
+pub fn latencies(times_ns: impl IntoIterator<Item = u64>) -> Latencies {
+    let mut histogram = Histogram::<u64>::new_with_max(600_000_000_000, 2).unwrap();
+    times_ns.into_iter().for_each(|ns| histogram.record(ns).unwrap());
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    STANDARD.encode(bytes).try_into().unwrap()
+}

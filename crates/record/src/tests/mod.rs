@@ -1,0 +1,286 @@
+//! Tests of the record as a file: complete, cut short, broken, of a later readlab, or not a record;
+//! every kind of line is read back.
+
+mod lines;
+
+use crate::{
+    EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, SCHEMA_VERSION,
+};
+use lines::{every_line, header, resumed, trial};
+use readlab_model::sample::Sample;
+use readlab_model::trial::TrialIndex;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A record with every kind of line; its file as text.
+fn written() -> (TempDir, PathBuf, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.jsonl");
+    let mut writer = RecordWriter::create(&path).unwrap();
+    writer.append(&Line::Header(Box::new(header()))).unwrap();
+    assert!(!path.exists(), "a name means a record with a header");
+    writer.publish().unwrap();
+    every_line().iter().for_each(|line| writer.append(line).unwrap());
+    let text = fs::read_to_string(&path).unwrap();
+    (folder, path, text)
+}
+
+/// The record that a text would be.
+fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.jsonl");
+    fs::write(&path, text).unwrap();
+    let read = Record::read(&path);
+    if let Err(error) = &read {
+        let said = error.to_string();
+        assert!(said.starts_with(path.to_str().unwrap()) && said.lines().count() == 1, "{said}");
+    }
+    read
+}
+
+#[test]
+fn every_kind_of_line_comes_back_as_it_was() {
+    let (_folder, path, text) = written();
+    let lines: Vec<Line> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0], Line::Header(Box::new(header())));
+    assert_eq!(lines[1..], every_line());
+    let record = Record::read(&path).unwrap();
+    assert_eq!((&record.header, record.targets[0].size_bytes), (&header(), 7));
+    let found = &record.trials[TrialIndex::new(0)];
+    assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
+    assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
+    assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
+    assert_eq!(found.warmups.len(), 1);
+    assert_eq!(found.conduct.left_behind, LeftBehind { processes: u64::MAX, readings: 2 });
+    assert_eq!(found.conduct.scheduling.len(), 1);
+    assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
+    assert!(found.missing.contains_key("minor_faults") && found.counts.contains_key("syscalls"));
+    assert_eq!((record.contenders.len(), record.fills.len(), record.warnings.len()), (1, 1, 1));
+    assert_eq!((record.writes.len(), record.limits.len(), record.resumed.len()), (1, 1, 1));
+    assert_eq!(record.end, Some((EndReason::TargetChanged, 11)));
+}
+
+#[test]
+fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
+    let (_folder, _, text) = written();
+    let first = text.find('\n').unwrap();
+    for end in first..text.len() {
+        let Some(cut) = text.get(..end) else { continue };
+        let record = read(cut).unwrap_or_else(|error| panic!("cut at {end}: {error}"));
+        let whole_lines = cut.bytes().filter(|&byte| byte == b'\n').count();
+        let told = record.targets.len() + record.contenders.len() + record.trials.len() + record.fills.len();
+        assert!(told <= whole_lines + 1, "cut at {end}");
+        // Only the newline at the end is missing: then the last line is whole.
+        assert_eq!(record.end.is_some(), end >= text.len() - 1, "cut at {end}");
+    }
+    assert_eq!(read(&text).unwrap(), read(text.trim_end()).unwrap());
+}
+
+#[test]
+fn a_record_that_was_cut_anywhere_is_gone_on_with_after_its_last_whole_line() {
+    let (_folder, path, text) = written();
+    let more = || Line::Warning { text: "more".to_owned() };
+    let first = text.find('\n').unwrap();
+    for end in (first..text.len()).filter(|&end| text.is_char_boundary(end)) {
+        fs::write(&path, &text[..end]).unwrap();
+        let mut expected = Record::read(&path).unwrap();
+        let mut writer = RecordWriter::reopen(&path).unwrap();
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text[..end],
+            "nothing is changed before there is more"
+        );
+        (0..2).for_each(|_| writer.append(&more()).unwrap());
+        (0..2).for_each(|_| expected.add(more()));
+        assert_eq!(Record::read(&path).unwrap(), expected, "cut at {end}");
+    }
+}
+
+#[test]
+fn a_torn_line_longer_than_what_is_read_at_once_is_cut_off() {
+    let (_folder, path, text) = written();
+    fs::write(&path, format!("{text}{{\"line\":\"warning\",\"text\":\"{}", "x".repeat(200_000))).unwrap();
+    let line = Line::Warning { text: "more".to_owned() };
+    RecordWriter::reopen(&path).unwrap().append(&line).unwrap();
+    let expected = format!("{text}{}\n", serde_json::to_string(&line).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+}
+
+#[test]
+fn a_record_has_one_writer() {
+    let (_folder, path, _) = written();
+    let first = RecordWriter::reopen(&path).unwrap();
+    assert!(matches!(RecordWriter::reopen(&path), Err(RecordError::InUse(_))));
+    drop(first);
+    assert!(RecordWriter::reopen(&path).is_ok());
+    let made = path.with_file_name("new");
+    let mut first = RecordWriter::create(&made).unwrap();
+    first.publish().unwrap();
+    assert!(matches!(RecordWriter::reopen(&made), Err(RecordError::InUse(_))));
+    first.publish().unwrap();
+    first.withdraw().unwrap();
+    assert!(!made.exists());
+}
+
+#[test]
+fn what_is_read_back_is_the_file_that_is_written_and_not_what_took_its_name() {
+    let (_folder, path, text) = written();
+    let expected = Record::read(&path).unwrap();
+    let writer = RecordWriter::reopen(&path).unwrap();
+    let planted = path.with_file_name("planted");
+    fs::write(&planted, text.replace("readlab race", "sh -c evil")).unwrap();
+    fs::rename(&planted, &path).unwrap();
+    assert_eq!(writer.read_back().unwrap().0, expected);
+}
+
+#[test]
+fn a_record_of_another_user_is_not_gone_on_with() {
+    let (_folder, path, _) = written();
+    if std::os::unix::fs::chown(&path, Some(1), None).is_err() {
+        eprintln!("SKIPPED: only root can give a file to another user");
+        return;
+    }
+    assert!(matches!(RecordWriter::reopen(&path), Err(RecordError::NotOwn(_))));
+}
+
+#[test]
+fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.jsonl");
+    let begin = || {
+        let mut writer = RecordWriter::create(&path).unwrap();
+        writer.append(&Line::Header(Box::new(header()))).unwrap();
+        writer
+    };
+    let (mut one, mut other, third) = (begin(), begin(), begin());
+    one.publish().unwrap();
+    assert!(matches!(other.publish(), Err(RecordError::Io { .. })));
+    drop(other);
+    third.withdraw().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(Record::read(&path).unwrap().header, header());
+}
+
+#[test]
+fn going_on_takes_back_the_end_and_the_outcomes_that_came_with_it() {
+    let mut record = Record::new(header());
+    record.add(Line::Trial(Box::new(trial())));
+    record.add(Line::Outcome { trial: TrialIndex::new(0), outcome: Outcome::Measured });
+    record.add(Line::End { reason: EndReason::Interrupted, wall_ns: 1 });
+    record.add(resumed(vec![]));
+    assert_eq!((record.end, &record.trials[TrialIndex::new(0)].outcome), (None, &Some(Outcome::Measured)));
+    record.add(resumed(vec![0, 9]));
+    assert_eq!((record.resumed.len(), &record.trials[TrialIndex::new(0)].outcome), (2, &None));
+}
+
+#[test]
+fn a_header_of_before_there_was_an_agenda_is_readable() {
+    let (_folder, _, text) = written();
+    let header = Line::Header(Box::new(Header { agenda: None, ..header() }));
+    let header = serde_json::to_string(&header).unwrap();
+    assert!(!header.contains("agenda"));
+    let record = read(format!("{header}\n{}", text.split_once('\n').unwrap().1)).unwrap();
+    assert_eq!((record.header.agenda, record.trials.len()), (None, 1));
+}
+
+#[test]
+fn a_first_line_that_was_cut_leaves_no_record() {
+    let (_folder, _, text) = written();
+    let header = text.lines().next().unwrap();
+    for end in [0, 1, header.len() / 2, header.len() - 1] {
+        assert!(
+            matches!(read(&header.as_bytes()[..end]), Err(RecordError::NotARecord { .. })),
+            "cut at {end}"
+        );
+    }
+}
+
+#[test]
+fn a_line_broken_in_the_middle_is_named() {
+    let (_folder, _, text) = written();
+    for broken in ["{", "", "null", "{\"line\":\"unheard of\"}", "\u{0}"] {
+        let lines: Vec<&str> =
+            text.lines().enumerate().map(|(at, line)| if at == 3 { broken } else { line }).collect();
+        let error = read(lines.join("\n") + "\n").unwrap_err();
+        assert!(matches!(error, RecordError::BrokenLine { number: 4, .. }), "{broken:?}: {error}");
+    }
+}
+
+#[test]
+fn a_last_line_that_is_whole_and_unheard_of_is_an_error() {
+    let (_folder, _, text) = written();
+    let error = read(format!("{text}{{\"line\":\"unheard of\"}}\n")).unwrap_err();
+    assert!(matches!(error, RecordError::BrokenLine { .. }), "{error}");
+}
+
+#[test]
+fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
+    let (_folder, _, text) = written();
+    let later = format!("\"version\":{}", SCHEMA_VERSION + 1);
+    let error = read(text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), &later, 1)).unwrap_err();
+    assert!(
+        matches!(error, RecordError::LaterSchema { found, .. } if found == u64::from(SCHEMA_VERSION) + 1)
+    );
+}
+
+#[test]
+fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_reported() {
+    let (_folder, _, text) = written();
+    let of_version_1 = text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
+    let of_version_1 = of_version_1.replace("\"rung\":3,", "");
+    assert!(of_version_1.len() < text.len() && !of_version_1.contains("rung"));
+    let record = read(of_version_1).unwrap();
+    assert_eq!(
+        (record.trials[TrialIndex::new(0)].samples.len(), record.trials[TrialIndex::new(0)].searched.len()),
+        (2, 0)
+    );
+}
+
+#[test]
+fn a_file_that_is_not_a_record_is_reported() {
+    for text in [
+        "",
+        "\n",
+        "hello\n",
+        "{}\n",
+        "[1]\n",
+        "{\"schema\":\"other\"}\n",
+        "{\"schema\":\"readlab.record\",\"version\":1}\n",
+    ] {
+        assert!(matches!(read(text), Err(RecordError::NotARecord { .. })), "{text:?}");
+    }
+    assert!(matches!(read([0xff, 0xfe, b'\n']), Err(RecordError::NotARecord { .. })));
+    let nowhere = Record::read("/no/such/record".as_ref()).unwrap_err();
+    assert!(nowhere.to_string().starts_with("/no/such/record: No such file"), "{nowhere}");
+}
+
+#[test]
+fn a_record_is_never_written_over() {
+    let (_folder, path, text) = written();
+    assert!(matches!(RecordWriter::create(&path), Err(RecordError::Io { .. })));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn lines_about_a_trial_that_was_never_announced_are_dropped() {
+    let mut record = Record::new(header());
+    record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(3), ..Sample::default() })));
+    record.add(Line::Outcome { trial: TrialIndex::new(3), outcome: Outcome::Measured });
+    assert_eq!(record, Record::new(header()));
+}
+
+#[test]
+fn records_of_every_version_stay_readable() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let mut versions = std::collections::BTreeSet::new();
+    for path in fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            let record = Record::read(&path).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!record.trials.is_empty() && record.end.is_some(), "{}", path.display());
+            versions.insert(record.header.version);
+        }
+    }
+    let all: Vec<u32> = (1..=SCHEMA_VERSION).collect();
+    assert_eq!(versions.into_iter().collect::<Vec<_>>(), all, "each version has a golden record");
+}

@@ -1,0 +1,192 @@
+//! Whether a reading from memory touched the bytes at all, or was answered by one who remembers:
+//! what the meters of its turn prove, and what they cannot. Controls show what the cheapest visit
+//! of the bytes takes. What becomes of a trial that touched nothing is decided where it is
+//! measured.
+
+use super::Trial;
+use readlab_model::sample::{Delivered, Sample};
+use std::collections::BTreeMap;
+
+/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time: that is
+/// itself a measurement.
+const VISIT_PART: u64 = 3;
+
+/// CPU time beyond the visit that answering may take, as so many times that of the control which
+/// reads nothing: programs in other languages take longer to say the same.
+const ANSWERING_FACTOR: u64 = 4;
+
+/// The shortest visit that windows tell from nothing: their CPU time is in whole microseconds.
+const VISIT_MIN_NS: u64 = 10_000;
+
+/// What visiting the bytes and answering take, as controls have shown it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VisitCost {
+    /// CPU time of the cheapest window with a visit of bytes in memory, by target.
+    window_ns: BTreeMap<usize, u64>,
+    /// CPU time of the cheapest window in which nothing was read: what taking the time itself
+    /// costs.
+    empty_window_ns: Option<u64>,
+    /// CPU time of the dearest turn in which nothing was read.
+    answering_ns: u64,
+}
+
+/// What the meters of a turn say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Enough bytes were seen to arrive.
+    Delivered(Delivered),
+    /// CPU time enough for a visit of all bytes was used.
+    CpuTime,
+    /// Too small a reading for the meters, or they could not be read.
+    Unknown,
+    /// Neither could bytes be seen to arrive, nor was there CPU time to visit them.
+    Nothing,
+}
+
+impl VisitCost {
+    /// Learns from a reading, if it is a control's.
+    pub fn learn(&mut self, trial: &Trial, sample: &Sample) {
+        if !trial.is_control() || trial.decodes.is_some() {
+            return;
+        }
+        if trial.method() == "null" {
+            self.answering_ns = self.answering_ns.max(sample.turn.cpu_ns.unwrap_or(0));
+            let known = self.empty_window_ns.into_iter();
+            self.empty_window_ns = known.chain(cpu_ns(sample)).min();
+        }
+        let visited = trial.work.touches_bytes() && sample.answer.proves(trial.work, &sample.answer);
+        if let Some(cpu_ns) = cpu_ns(sample).filter(|&ns| visited && ns > 0) {
+            let least_ns = self.window_ns.entry(trial.target).or_insert(cpu_ns);
+            *least_ns = cpu_ns.min(*least_ns);
+        }
+    }
+
+    /// The least CPU time that so many readings of a trial must have taken; `None` where nothing is
+    /// known of it.
+    pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
+        let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
+        Some((visit_ns / VISIT_PART).saturating_mul(u64::from(readings)))
+    }
+
+    /// CPU time of the cheapest visit, without that of its window; `None` where it is too short to
+    /// be told from it.
+    fn visit_ns(&self, target: usize) -> Option<u64> {
+        let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
+        (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
+    }
+
+    /// Whether so many readings cannot have touched the bytes in this CPU time.
+    pub fn is_too_little(&self, trial: &Trial, readings: u32, cpu_ns: u64) -> bool {
+        self.least_ns(trial, readings).is_some_and(|least_ns| cpu_ns < least_ns)
+    }
+
+    /// What is known of one reading of a trial.
+    pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
+        if let Some(by) = sample.turn.delivered {
+            return Touch::Delivered(by);
+        }
+        let least_ns = self.least_ns(trial, sample.turn_readings);
+        let (Some(least_ns), Some(cpu_ns)) = (least_ns, sample.turn.cpu_ns) else { return Touch::Unknown };
+        let error_ns = sample.turn.cpu_error_ns.unwrap_or(0);
+        let answering_ns = self.answering_ns.saturating_mul(ANSWERING_FACTOR);
+        if self.is_too_little(trial, sample.turn_readings, cpu_ns.saturating_add(error_ns)) {
+            Touch::Nothing
+        } else if cpu_ns.saturating_sub(error_ns) >= least_ns.saturating_add(answering_ns) {
+            Touch::CpuTime
+        } else {
+            Touch::Unknown
+        }
+    }
+}
+
+/// CPU time within the window.
+fn cpu_ns(sample: &Sample) -> Option<u64> {
+    Some(sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Line, testing};
+    use readlab_model::sample::TurnSeen;
+    use readlab_model::trial::{Answer, CacheState, Work};
+    use readlab_protocol::Cache;
+
+    const MS: u64 = 1_000_000;
+
+    fn trial(name: &str, cache: Cache) -> Trial {
+        let Line::Trial(trial) = testing::trial(0, &format!("rust/{name}"), CacheState::Warm, cache) else {
+            panic!("a trial's line")
+        };
+        *trial
+    }
+
+    fn visit() -> VisitCost {
+        learned(MS / 10, 3 * MS + MS / 10)
+    }
+
+    fn learned(empty_window_ns: u64, window_ns: u64) -> VisitCost {
+        let mut visit = VisitCost::default();
+        for (name, cpu_ns, newlines) in [("null", empty_window_ns, None), ("resident", window_ns, Some(1))] {
+            let control = trial(name, Cache::None);
+            let turn = TurnSeen { cpu_ns: Some(cpu_ns), ..TurnSeen::default() };
+            let answer = Answer { newlines, ..Answer::default() };
+            let cpu = (Some(cpu_ns), Some(0));
+            let sample =
+                Sample { cpu_user_ns: cpu.0, cpu_system_ns: cpu.1, turn, answer, ..Sample::default() };
+            visit.learn(&control, &sample);
+        }
+        visit
+    }
+
+    fn touch(cpu_ns: u64, cpu_error_ns: u64, delivered: Option<Delivered>) -> Touch {
+        let turn = TurnSeen {
+            cpu_ns: Some(cpu_ns),
+            cpu_error_ns: Some(cpu_error_ns),
+            delivered,
+            ..TurnSeen::default()
+        };
+        visit().touch(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
+    }
+
+    #[test]
+    fn two_readings_take_two_thirds_of_a_visit_at_least() {
+        assert_eq!(touch(2 * MS - 1, 0, None), Touch::Nothing);
+        assert_eq!(touch(2 * MS, 0, None), Touch::Unknown, "answering alone may have taken some of it");
+        assert_eq!(touch(2 * MS + 4 * MS / 10, 0, None), Touch::CpuTime);
+    }
+
+    #[test]
+    fn what_a_window_costs_by_itself_is_no_visit() {
+        let any = trial("a", Cache::Through);
+        for window_ns in [2_000, 3_000, 12_999] {
+            assert_eq!(learned(3_000, window_ns).least_ns(&any, 65), None, "{window_ns}");
+        }
+        assert_eq!(learned(3_000, 18_000).least_ns(&any, 65), Some(5_000 * 65));
+    }
+
+    #[test]
+    fn what_is_counted_in_ticks_proves_and_refutes_less() {
+        assert_eq!(touch(0, 20 * MS, None), Touch::Unknown);
+        assert_eq!(touch(10 * MS, 20 * MS, None), Touch::Unknown);
+        assert_eq!(touch(30 * MS, 20 * MS, None), Touch::CpuTime);
+    }
+
+    #[test]
+    fn bytes_that_arrived_touch_by_themselves() {
+        assert_eq!(touch(0, 0, Some(Delivered::Calls)), Touch::Delivered(Delivered::Calls));
+    }
+
+    #[test]
+    fn without_controls_or_for_work_that_need_not_touch_every_byte_nothing_is_known() {
+        let sample = Sample {
+            turn_readings: 1,
+            turn: TurnSeen { cpu_ns: Some(1), ..TurnSeen::default() },
+            ..Sample::default()
+        };
+        let any = trial("a", Cache::Through);
+        assert_eq!(VisitCost::default().touch(&any, &sample), Touch::Unknown);
+        let discard = Trial { work: Work::Discard, ..any };
+        assert_eq!(visit().touch(&discard, &sample), Touch::Unknown);
+    }
+}

@@ -1,0 +1,373 @@
+//! A trial of a record: its definition, its samples and findings, and how it ended.
+
+use super::command_rules::CommandRules;
+use super::conduct::SideEffects;
+use super::fleet::FleetTurn;
+use super::inside::{FlameGraph, Trace};
+use super::latencies::TurnLatencies;
+use super::limit::LimitKind;
+use super::readers::ReadersTurn;
+use super::retries;
+use super::samples::Samples;
+use super::stop::{StopReason, Stopped};
+use super::warm::WarmedUp;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
+use readlab_protocol::{Archive, Cache};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The definition of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "TrialLine", into = "TrialLine")]
+pub struct Trial {
+    /// Its number in this record; samples refer to it.
+    pub index: TrialIndex,
+    /// Its contender, method and scan, with all parameters that were given.
+    pub id: TrialId,
+    /// Name that a suite gives it, if any.
+    pub label: Option<String>,
+    /// Every parameter in force, defaults included, with units in the names.
+    pub params: Params,
+    /// Number of the target in this record.
+    pub target: usize,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// Where the bytes are when the clock starts.
+    pub state: CacheState,
+    /// How the method uses the page cache.
+    pub cache: Cache,
+    /// The archive whose content it reads; `None` for one that reads the target's bytes as they
+    /// are.
+    pub decodes: Option<Archive>,
+    /// When its contender is started.
+    pub start: Start,
+    /// What the user asks of a command as it is.
+    pub command: CommandRules,
+}
+
+/// When the contender of a trial is started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Start {
+    /// Once for several fills of the cache; what its runtime compiled stays.
+    #[default]
+    #[serde(rename = "kept")]
+    Kept,
+    /// Before each reading, as a program that reads one file and ends. The start is outside of the
+    /// window, and nothing is warm in it.
+    #[serde(rename = "each reading")]
+    EachReading,
+}
+
+impl Start {
+    fn is_kept(&self) -> bool {
+        *self == Start::Kept
+    }
+}
+
+/// A trial as a record holds it: its name, and the parts of the name once more. The name is for
+/// people; a trial is read back from the parts.
+#[derive(Serialize, Deserialize)]
+struct TrialLine {
+    index: TrialIndex,
+    id: TrialId,
+    label: Option<String>,
+    contender: String,
+    method: String,
+    scan: Option<String>,
+    params: Params,
+    target: usize,
+    work: Work,
+    state: CacheState,
+    cache: Cache,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decodes: Option<Archive>,
+    #[serde(default, skip_serializing_if = "Start::is_kept")]
+    start: Start,
+    #[serde(default, skip_serializing_if = "CommandRules::is_default")]
+    command: CommandRules,
+}
+
+impl From<TrialLine> for Trial {
+    fn from(line: TrialLine) -> Trial {
+        let TrialLine { contender, method, scan, .. } = line;
+        Trial {
+            index: line.index,
+            id: TrialId { method: MethodId { contender, method, scan }, params: line.id.params },
+            label: line.label,
+            params: line.params,
+            target: line.target,
+            work: line.work,
+            state: line.state,
+            cache: line.cache,
+            decodes: line.decodes,
+            start: line.start,
+            command: line.command,
+        }
+    }
+}
+
+impl From<Trial> for TrialLine {
+    fn from(trial: Trial) -> TrialLine {
+        let MethodId { contender, method, scan } = trial.id.method.clone();
+        TrialLine {
+            index: trial.index,
+            id: trial.id,
+            label: trial.label,
+            contender,
+            method,
+            scan,
+            params: trial.params,
+            target: trial.target,
+            work: trial.work,
+            state: trial.state,
+            cache: trial.cache,
+            decodes: trial.decodes,
+            start: trial.start,
+            command: trial.command,
+        }
+    }
+}
+
+impl Trial {
+    pub fn contender(&self) -> &str {
+        &self.id.method.contender
+    }
+
+    /// The name of its method; for a command, the command with `{}` for the path.
+    pub fn method(&self) -> &str {
+        &self.id.method.method
+    }
+
+    /// The name of its scan, where its method has several.
+    pub fn scan(&self) -> Option<&str> {
+        self.id.method.scan.as_deref()
+    }
+
+    /// Whether this is a control: it measures the machine or the lab, and is in no ranking.
+    pub fn is_control(&self) -> bool {
+        self.cache == Cache::None
+    }
+
+    /// The limit that it measures; `None` for a reading, and for a control that measures none.
+    pub fn limit(&self) -> Option<LimitKind> {
+        if self.is_control() { LimitKind::of_control(self.method()) } else { None }
+    }
+
+    /// How many readers each read the whole target in one reading, by the parameter in force; one
+    /// where the method has none.
+    pub fn readers(&self) -> u64 {
+        self.params.0.get("readers").copied().unwrap_or(1).max(1)
+    }
+
+    /// Threads that it says it works with, those of all its readers; one where it says nothing.
+    pub fn threads(&self) -> u64 {
+        self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
+    }
+
+    /// Bytes of the target that one reading takes in, by all its readers together.
+    pub fn bytes_in(&self, target: &TargetFacts) -> u64 {
+        target.size_bytes.saturating_mul(self.readers())
+    }
+
+    /// Bytes that one reading brings out of the target, by all its readers together: of these rates
+    /// are made.
+    pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
+        target.bytes_out(self.decodes).saturating_mul(self.readers())
+    }
+
+    /// Whether the two differ only in the state of the cache.
+    pub fn reads_like(&self, other: &Trial) -> bool {
+        (&self.id, &self.params) == (&other.id, &other.params) && self.contest() == other.contest()
+    }
+
+    /// Who reads and how, as one name.
+    pub fn method_id(&self) -> &MethodId {
+        &self.id.method
+    }
+
+    /// Whether this setting of the method goes to the device even when the file is cached.
+    pub fn bypasses_cache(&self) -> bool {
+        match self.cache {
+            Cache::Bypass => true,
+            Cache::ByParam => self.params.0.get("direct") == Some(&1),
+            Cache::Through | Cache::None => false,
+        }
+    }
+}
+
+/// How a trial ended. Failure is data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Its samples are accepted.
+    Measured,
+    /// It answered wrongly, reported a wrong time, or its cache state could not be proven. Its
+    /// numbers are not reported.
+    Refused {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// It crashed, hung, or could not read.
+    Failed {
+        /// Why, in one line.
+        reason: String,
+    },
+    /// It cannot work on this machine or on this target.
+    Unavailable {
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// The word used in files and tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Measured => "measured",
+            Outcome::Refused { .. } => "refused",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Unavailable { .. } => "unavailable",
+        }
+    }
+
+    /// Why it was not measured.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Outcome::Measured => None,
+            Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
+                Some(reason)
+            }
+        }
+    }
+}
+
+/// One count from an untimed run, with the way it was counted: ways of counting change counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// How many, or `None` with the reason in `how`.
+    pub value: Option<u64>,
+    /// The way of counting, or why there is none.
+    pub how: String,
+}
+
+/// One trial with all findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRecord {
+    /// Its definition.
+    pub trial: Trial,
+    /// The accepted readings.
+    pub samples: Samples,
+    /// The readings of a search, which decided what is measured. No number is reported from them: a
+    /// trial chosen for being fast in some readings is on average slower than in these.
+    pub searched: Samples,
+    /// The rejected readings: round and reason.
+    pub rejected: Vec<(u32, String)>,
+    /// Warm-ups until steady, one for each start of the contender.
+    pub warmups: Vec<WarmedUp>,
+    /// What its contender did beside reading.
+    pub conduct: SideEffects,
+    /// Meters that could not be read, with the reason.
+    pub missing: BTreeMap<String, String>,
+    /// Counts from untimed runs; of several runs that counted, the median.
+    pub counts: BTreeMap<String, Count>,
+    /// The counts of every run that counted, in the order of the runs.
+    pub count_runs: BTreeMap<String, Vec<u64>>,
+    /// What single reads took, by turns; empty where no places are read.
+    pub latencies: Vec<TurnLatencies>,
+    /// Where the processor's time went; `None` where not requested.
+    pub flame_graph: Option<FlameGraph>,
+    /// The calls that read the bytes; `None` where not requested.
+    pub trace: Option<Trace>,
+    /// Why it was read no more; `None` in records before version 4, and where the run was cut
+    /// short.
+    pub stopped: Option<Stopped>,
+    /// When each rank of a fleet took its turns.
+    pub fleet_turns: Vec<FleetTurn>,
+    /// When each of several readers of one host took its turns.
+    pub readers_turns: Vec<ReadersTurn>,
+    /// How it ended; `None` when the run was cut short.
+    pub outcome: Option<Outcome>,
+}
+
+impl TrialRecord {
+    /// Adds what one untimed run counted. A run that could not count takes nothing from the others.
+    pub(super) fn take_counts(&mut self, counts: BTreeMap<String, Count>) {
+        for (name, count) in counts {
+            let Some(value) = count.value else {
+                self.counts.entry(name).or_insert(count);
+                continue;
+            };
+            let runs = self.count_runs.entry(name.clone()).or_default();
+            runs.push(value);
+            let mut sorted = runs.clone();
+            sorted.sort_unstable();
+            let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+            let value = Some(low + (high - low).div_ceil(2));
+            self.counts.insert(name, Count { value, how: count.how });
+        }
+    }
+
+    /// Has readings again after an interruption. A trial that is not the fastest stays stopped.
+    pub(super) fn reopen(&mut self) {
+        self.outcome = None;
+        self.stopped = self.stopped.filter(|stopped| stopped.why == StopReason::NotFirst);
+    }
+
+    /// What a reader of its numbers should know of its readings: what its contender did beside
+    /// reading, and that it repeated requests. One remark a line.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.conduct.words();
+        remarks.extend(retries::repeated(&self.samples));
+        remarks
+    }
+
+    /// Whether it had no further rounds because another trial was found faster.
+    pub fn is_not_first(&self) -> bool {
+        self.stopped.is_some_and(|stopped| stopped.why == StopReason::NotFirst)
+    }
+
+    /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
+    pub fn is_accepted(&self) -> bool {
+        matches!(self.outcome, None | Some(Outcome::Measured))
+    }
+
+    /// Whether it has samples and they are accepted.
+    pub fn is_measured(&self) -> bool {
+        !self.samples.is_empty() && self.is_accepted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::{Line, Record};
+
+    fn counted(values: &[Option<u64>]) -> TrialRecord {
+        let mut record = Record::new(testing::header());
+        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        for value in values {
+            let how = if value.is_some() { "beans" } else { "no rights" }.to_owned();
+            let counts = BTreeMap::from([("mallocs".to_owned(), Count { value: *value, how })]);
+            record.add(Line::Counts { trial: TrialIndex::new(0), counts });
+        }
+        record.trials.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn of_several_runs_the_count_is_the_median_and_all_are_kept() {
+        let it = counted(&[Some(5), Some(1), None, Some(9), Some(8)]);
+        assert_eq!(it.counts["mallocs"], Count { value: Some(7), how: "beans".to_owned() });
+        assert_eq!(it.count_runs["mallocs"], [5, 1, 9, 8]);
+        assert_eq!(counted(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value, Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_count_that_no_run_has_keeps_its_reason() {
+        let it = counted(&[None, None]);
+        assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
+        assert!(it.count_runs.is_empty());
+        assert_eq!(counted(&[None, Some(3)]).counts["mallocs"].value, Some(3));
+    }
+}

@@ -1,0 +1,155 @@
+//! The measured trials of a ranking as candidates for advice: what each needs, how simple it is,
+//! and which of them are clearly faster than others.
+
+use super::super::ranking::{Ranking, RankingRow, WhyReference};
+use readlab_analysis::stats::{self, Ratio, Significance};
+use readlab_record::{Record, TrialRecord};
+use readlab_roster::snippet;
+use std::collections::BTreeSet;
+
+/// A row of the ranking with its trial.
+pub(super) struct MeasuredTrial<'a> {
+    pub(super) row: &'a RankingRow,
+    pub(super) trial: &'a TrialRecord,
+}
+
+impl MeasuredTrial<'_> {
+    /// What a program needs in order to read with this method; `None` without a snippet.
+    pub(super) fn needs(&self) -> Option<BTreeSet<&'static str>> {
+        let mut needs = snippet::needs(&self.row.method)?;
+        needs.extend((self.param("threads") > 1).then_some("several threads"));
+        Some(needs)
+    }
+
+    pub(super) fn param(&self, name: &str) -> u64 {
+        self.row.params.0.get(name).copied().unwrap_or(1)
+    }
+
+    /// Whether it is what programs in its language usually do.
+    pub(super) fn is_usual(&self) -> bool {
+        snippet::is_usual(&self.row.method)
+    }
+
+    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the
+    /// fewest needs, then fewest threads, fewest reads in flight, smallest buffers, fewest
+    /// settings.
+    fn complexity(&self) -> impl Ord + use<> {
+        let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
+        let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();
+        let trial = &self.trial.trial;
+        let set = trial.id.params.0.values().filter(|value| **value > 0).count();
+        let code = snippet::extent(&self.row.method);
+        let needs = self.needs().map_or(usize::MAX, |needs| needs.len());
+        (
+            code.is_none(),
+            code,
+            needs,
+            self.param("threads"),
+            self.param("depth"),
+            self.param("buffers"),
+            buffer,
+            set,
+            trial.index,
+        )
+    }
+
+    pub(super) fn is(&self, other: &MeasuredTrial) -> bool {
+        self.row.index == other.row.index
+    }
+
+    pub(super) fn is_of_language_of(&self, other: &MeasuredTrial) -> bool {
+        self.row.language == other.row.language
+    }
+}
+
+/// The ranked trials of a ranking, with their ratios.
+pub(super) struct AdviceCandidates<'a> {
+    pub(super) ranking: &'a Ranking,
+    /// In the order of their medians.
+    pub(super) rows: Vec<MeasuredTrial<'a>>,
+}
+
+impl<'a> AdviceCandidates<'a> {
+    pub(super) fn from_ranking(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
+        let trial = |row: &RankingRow| record.trial(row.index);
+        let measured = |row: &'a RankingRow| Some(MeasuredTrial { row, trial: trial(row)? });
+        let ranked = ranking.rows.iter().filter(|row| row.rank.is_some());
+        let rows = ranked.filter_map(measured).collect();
+        AdviceCandidates { ranking, rows }
+    }
+
+    /// How many times as fast as the base a trial is; `None` for the base itself, and where no
+    /// round holds both.
+    pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Ratio> {
+        if base.is(it) {
+            return None;
+        }
+        stats::ratio(&base.trial.samples, &it.trial.samples)
+    }
+
+    pub(super) fn significance(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Significance> {
+        self.ratio(base, it)?.clear()
+    }
+
+    pub(super) fn is_faster(&self, it: &MeasuredTrial, than: &MeasuredTrial) -> bool {
+        self.significance(than, it) == Some(Significance::Faster)
+    }
+
+    /// Whether no other trial that `is_rival` accepts is clearly faster.
+    pub(super) fn is_unbeaten(&self, it: &MeasuredTrial, is_rival: impl Fn(&MeasuredTrial) -> bool) -> bool {
+        let before = self.rows.iter().take_while(|other| !other.is(it));
+        !before.filter(|other| is_rival(other)).any(|other| self.is_faster(other, it))
+    }
+
+    /// The simplest of these than which no trial of its language is clearly faster; what programs
+    /// usually do counts as the simplest.
+    pub(super) fn simplest<'c>(
+        &self,
+        mut among: Vec<&'c MeasuredTrial<'a>>,
+    ) -> Option<&'c MeasuredTrial<'a>> {
+        among.sort_by_key(|it| (!it.is_usual(), it.complexity()));
+        among.into_iter().find(|it| self.is_unbeaten(it, |rival| rival.is_of_language_of(it)))
+    }
+
+    /// The trial that all others are compared with; `None` where the ranking has none but its
+    /// fastest, and where that has no rank.
+    pub(super) fn baseline(&self) -> Option<&MeasuredTrial<'a>> {
+        let reference = self.ranking.reference.as_ref().filter(|it| it.why != WhyReference::Fastest)?;
+        self.rows.iter().find(|it| it.row.index == reference.index)
+    }
+
+    /// The baseline, if it has no rank.
+    pub(super) fn open_baseline(&self) -> Option<&'a RankingRow> {
+        let reference = self.ranking.reference.as_ref()?;
+        self.ranking.unranked().into_iter().find(|row| row.index == reference.index)
+    }
+
+    /// The names of the first trials that tie with this one.
+    pub(super) fn ties(&self, used: &MeasuredTrial) -> Vec<String> {
+        let firsts = self.rows.iter().filter(|it| it.row.is_first());
+        let ties = firsts.filter(|it| self.significance(used, it) == Some(Significance::Tie));
+        ties.map(|it| it.row.name.clone()).collect()
+    }
+
+    /// The trial that needs the least, of those in the language of the advised one that need less
+    /// than it and are clearly faster than the baseline.
+    pub(super) fn cheaper(&self, used: &MeasuredTrial, base: &MeasuredTrial) -> Option<SimplerTrial<'_, 'a>> {
+        let all = used.needs()?;
+        let rivals = self.rows.iter().filter(|it| it.is_of_language_of(used));
+        let steps = rivals.filter_map(|measured| {
+            let needs = measured.needs()?;
+            let needs_less = needs.len() < all.len() && needs.is_subset(&all);
+            let ratio = self.ratio(base, measured).filter(|_| needs_less)?;
+            let without = all.difference(&needs).copied().collect();
+            (ratio.clear() == Some(Significance::Faster)).then_some(SimplerTrial { measured, ratio, without })
+        });
+        steps.min_by_key(|step| all.len() - step.without.len())
+    }
+}
+
+/// A trial that needs less than the advised one.
+pub(super) struct SimplerTrial<'c, 'a> {
+    pub(super) measured: &'c MeasuredTrial<'a>,
+    pub(super) ratio: Ratio,
+    pub(super) without: Vec<&'static str>,
+}

@@ -1,0 +1,141 @@
+//! The answer: the fastest trial of each ranking, how much faster than the reference it is, and how
+//! certain that is.
+
+use super::limits;
+use super::ranking::{Ranking, RankingRow, WhyReference};
+use super::sweep::{Series, SweepView};
+use super::words;
+use readlab_analysis::stats::Significance;
+use readlab_record::{Limit, LimitKind, LimitUnit};
+use std::collections::BTreeMap;
+
+impl Ranking {
+    /// Whether there is anything to report: a ranking of controls alone has no answer.
+    pub(super) fn says_something(&self) -> bool {
+        !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
+    }
+
+    /// Whether the first trial is the reference, and was not chosen as such for being the first.
+    pub(super) fn is_led_by_reference(&self) -> bool {
+        let own = self.reference.as_ref().filter(|it| it.why != WhyReference::Fastest);
+        own.zip(self.rows.first()).is_some_and(|(reference, first)| reference.index == first.index)
+    }
+
+    /// Whether the trial with the best median is clearly slower than the reference within rounds.
+    pub(super) fn is_first_slower(&self) -> bool {
+        let ratio = self.rows.first().and_then(|first| first.ratio);
+        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
+    }
+
+    /// How many more share the first rank.
+    pub(super) fn tied(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_first()).count().saturating_sub(1)
+    }
+
+    /// That trials which may be the fastest have no rank, and how many rounds they need for one;
+    /// `None` where there are none.
+    pub(super) fn open_words(&self) -> Option<String> {
+        let open = self.unranked_before_first();
+        let rounds = open.iter().map(|row| row.missing_rounds).max()?;
+        let needed = match rounds {
+            0 => "it stopped before it could be compared".to_owned(),
+            1 => "1 more round is needed".to_owned(),
+            rounds => format!("{rounds} more rounds are needed"),
+        };
+        let others = match open.len() - 1 {
+            0 => String::new(),
+            others => format!(" for this and {others} more"),
+        };
+        Some(format!("no rank: {needed}{others}"))
+    }
+
+    /// The answer as a clause of a sentence.
+    fn clause(&self) -> String {
+        let Some(first) = self.rows.first() else {
+            return format!("{}, nothing was measured", self.full_condition());
+        };
+        let (state, name, figure) = (self.full_condition(), brief(first), figure(first));
+        let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
+        let clause = match (self.open_words(), self.tied()) {
+            _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
+            (Some(open), _) => return format!("{state}, {name} has the best median, {figure}, but {open}"),
+            (None, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
+            (None, 0) => format!("{state}, {name}{itself} is the fastest at {figure}"),
+            (None, tied) => {
+                format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}")
+            }
+        };
+        let reference =
+            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
+        let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
+        let (times, than) = (words::times(&ratio), brief(reference));
+        match ratio.clear() {
+            Some(Significance::Faster) => format!("{clause}, {times} times as fast as {than}"),
+            Some(Significance::Slower) => {
+                format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
+            }
+            // The reference is among those that tie.
+            Some(Significance::Tie) => clause,
+            None if self.tied() == 0 => {
+                format!("{clause}; too few rounds to say how many times as fast as {than}")
+            }
+            None => clause,
+        }
+    }
+}
+
+/// The answer of all rankings in one sentence.
+pub(super) fn sentence(rankings: &[Ranking]) -> String {
+    if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
+        return "Nothing was measured.".to_owned();
+    }
+    let clauses: Vec<String> =
+        rankings.iter().filter(|it| it.says_something()).map(Ranking::clause).collect();
+    words::capital(&clauses.join("; ")) + "."
+}
+
+/// The answer of a record of nothing but limits: the best of each kind.
+pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
+    let mut best: BTreeMap<LimitKind, &Limit> = BTreeMap::new();
+    for limit in limits {
+        let slower = |had: &&Limit| match limit.unit {
+            LimitUnit::BytesPerSecond => had.value < limit.value,
+            LimitUnit::Nanoseconds => had.value > limit.value,
+        };
+        if best.get(&limit.kind).is_none_or(slower) {
+            best.insert(limit.kind, limit);
+        }
+    }
+    let parts =
+        best.iter().map(|(kind, limit)| format!("{} {}", kind.word(), limits::shown(limit, limit.value)));
+    format!("At best: {}.", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// The answer of a sweep in one sentence.
+pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
+    let above =
+        |series: &Series| if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
+    let parts = view.series.iter().map(|series| match series.rate() {
+        Some((rate, _)) => format!("{}{} {rate}", series.name, above(series)),
+        None => format!("{}{} no rate", series.name, above(series)),
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return "Nothing was measured.".to_owned();
+    }
+    format!("By the slope of time on size: {}.", parts.join(", "))
+}
+
+/// The name without its settings where they would make the sentence long. The page shows the full
+/// name, too.
+fn brief(row: &RankingRow) -> &str {
+    const LETTERS: usize = 32;
+    let short = row.short.as_str();
+    if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
+}
+
+/// The rate, or where there is none the time.
+pub(super) fn figure(row: &RankingRow) -> String {
+    let rate = row.throughput.map(|rate| words::rate_with_half(rate, &row.wall));
+    rate.unwrap_or_else(|| words::time_with_half(&row.wall))
+}

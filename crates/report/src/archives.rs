@@ -1,0 +1,180 @@
+//! Plain against packed: what reads the content of an archive beside what reads the same content
+//! from a plain file, in one race, with the ratio of the two.
+//!
+//! For each contender it takes the fastest trial of either kind with the same work and state. The
+//! ratio is made within rounds, as every ratio. Only an archive whose content has the digest of the
+//! plain target counts: of a user's own archive there is no plain file beside it.
+
+use super::ranking::{Ranking, RankingRow};
+use super::words;
+use readlab_analysis::stats::{self, Interval, Significance};
+use readlab_model::trial::{CacheState, Work};
+use readlab_protocol::Archive;
+use readlab_record::Record;
+use serde::Serialize;
+
+/// One contender on an archive and on its content as a plain file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArchiveRatio {
+    pub archive: Archive,
+    /// The state of both.
+    pub state: CacheState,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// The trial that decodes.
+    pub decoding: String,
+    /// The trial that reads the plain file.
+    pub plain: String,
+    /// How many times as fast decoding is.
+    pub estimate: f64,
+    /// 95 % interval; `None` with fewer than five common rounds.
+    pub ci95: Option<Interval>,
+}
+
+impl ArchiveRatio {
+    /// All of a record, in the order of its rankings.
+    pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<ArchiveRatio> {
+        let mut all = Vec::new();
+        for packed in rankings {
+            let Some(archive) = packed.decodes else { continue };
+            let is_same = |plain: &&Ranking| {
+                plain.decodes.is_none()
+                    && (plain.state, plain.work) == (packed.state, packed.work)
+                    && is_content(record, packed.target, plain.target)
+            };
+            let Some(plain) = rankings.iter().find(is_same) else { continue };
+            let firsts = firsts(packed).into_iter().filter_map(|decoding| {
+                let contender = &decoding.method.contender;
+                let plain = firsts_of(plain, contender)?;
+                let samples = |row: &RankingRow| Some(&record.trial(row.index)?.samples);
+                let ratio = stats::ratio(samples(plain)?.iter(), samples(decoding)?.iter())?;
+                Some(ArchiveRatio {
+                    archive,
+                    state: packed.state,
+                    work: packed.work,
+                    decoding: decoding.name.clone(),
+                    plain: plain.name.clone(),
+                    estimate: ratio.estimate,
+                    ci95: ratio.ci95,
+                })
+            });
+            all.extend(firsts);
+        }
+        all
+    }
+
+    pub fn sentence(&self) -> String {
+        let ends = self.ci95.map_or_else(
+            || " (too few common rounds for an interval)".to_owned(),
+            |ends| format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high)),
+        );
+        let winner = match self.ci95.map(Significance::from_interval) {
+            Some(Significance::Faster) => ": decoding is faster than reading the plain file",
+            Some(Significance::Slower) => ": reading the plain file is faster",
+            Some(Significance::Tie) => ": they tie",
+            None => "",
+        };
+        format!(
+            "{}, {}: {} out of the {} is {}{ends} times as fast as {} on the same content as a plain file{winner}",
+            self.state,
+            self.work,
+            self.decoding,
+            self.archive,
+            words::factor(self.estimate),
+            self.plain,
+        )
+    }
+}
+
+/// Whether a target is the content of an archive.
+fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
+    let facts = |target: usize| record.targets.get(target);
+    let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
+    content.is_some() && content == facts(plain).and_then(|it| it.digest.as_ref())
+}
+
+/// The fastest row of each contender; rows are sorted.
+fn firsts(ranking: &Ranking) -> Vec<&RankingRow> {
+    let mut firsts: Vec<&RankingRow> = Vec::new();
+    for row in &ranking.rows {
+        if !firsts.iter().any(|first| first.method.contender == row.method.contender) {
+            firsts.push(row);
+        }
+    }
+    firsts
+}
+
+fn firsts_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow> {
+    ranking.rows.iter().find(|row| row.method.contender == contender)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::{Decoded, TargetFacts};
+    use readlab_model::trial::{Answer, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::testing::{self, header, outcome, trial};
+    use readlab_record::{Line, Outcome, Trial};
+
+    /// A record in which a contender reads lines plain in 100 ms and out of a zip in `zip_ms`.
+    fn record(zip_ms: u64, digest: &str) -> Record {
+        let mut record = Record::new(header());
+        let answer = Answer { bytes: Some(600), ..Answer::default() };
+        let decoded = Some(Decoded { archive: Archive::Zip, digest: "d1".to_owned(), answer });
+        let plain = TargetFacts {
+            path: "p".into(),
+            size_bytes: 600,
+            digest: Some(digest.to_owned()),
+            ..TargetFacts::default()
+        };
+        let zip = TargetFacts { path: "z".into(), size_bytes: 100, decoded, ..TargetFacts::default() };
+        record.add(testing::target(0, plain));
+        record.add(testing::target(1, zip));
+        let reads = [("java/BufferedReader", 0, None, 100), ("java/zip", 1, Some(Archive::Zip), zip_ms)];
+        for (index, (name, target, decodes, wall_ms)) in reads.into_iter().enumerate() {
+            let Line::Trial(line) = trial(index, name, CacheState::Warm, Cache::Through) else {
+                panic!("a trial")
+            };
+            record.add(Line::Trial(Box::new(Trial { target, decodes, ..*line })));
+            for round in 0..8_u32 {
+                record.add(Line::Sample(Box::new(Sample {
+                    trial: TrialIndex::new(index),
+                    fill: round,
+                    round,
+                    turn_readings: 1,
+                    wall_ns: wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000,
+                    ..Sample::default()
+                })));
+            }
+            outcome(&mut record, index, Outcome::Measured);
+        }
+        record
+    }
+
+    fn ratios(record: &Record) -> Vec<ArchiveRatio> {
+        ArchiveRatio::all(record, &Ranking::all(record, &[]))
+    }
+
+    #[test]
+    fn decoding_is_compared_with_the_plain_file_within_rounds() {
+        let found = ratios(&record(200, "d1"));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!((found[0].estimate - 0.5).abs() < 0.01, "{found:?}");
+        let sentence = found[0].sentence();
+        assert!(sentence.starts_with("warm, newlines: java/zip out of the zip is 0.5"), "{sentence}");
+        assert!(sentence.ends_with("on the same content as a plain file: reading the plain file is faster"));
+        assert!(
+            ratios(&record(50, "d1"))[0]
+                .sentence()
+                .ends_with("decoding is faster than reading the plain file")
+        );
+        assert!(ratios(&record(100, "d1"))[0].sentence().ends_with(": they tie"));
+    }
+
+    #[test]
+    fn another_content_is_not_compared() {
+        assert_eq!(ratios(&record(200, "d2")), []);
+    }
+}

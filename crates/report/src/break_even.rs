@@ -1,0 +1,177 @@
+//! Break-even: how slow a device must be for its files to be read faster compressed.
+//!
+//! Of C compressed bytes P plain ones come out, and the fastest warm decoding takes the time t. On
+//! a device that brings r bytes a second, the plain file takes P/r. The compressed one takes
+//! C/r + t if it is read first and decoded then; so it is faster below (P − C)/t. A stream that is
+//! read ahead takes the longer of C/r and t, and is faster below P/t; what is between the two
+//! depends on how much of the reading and the decoding is done at once. The time t includes the
+//! copy out of the page cache and the visit of the bytes, which the plain file costs as well: the
+//! true rates are higher, so advice by these errs towards the plain file.
+
+use super::ranking::{Ranking, RankingRow};
+use readlab_analysis::stats::Interval;
+use readlab_model::trial::{CacheState, Work};
+use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_protocol::Archive;
+use serde::Serialize;
+
+/// The rates of a device below which an archive is read faster than its content as a plain file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BreakEven {
+    pub archive: Archive,
+    pub path: String,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// The fastest trial that decodes it out of the page cache.
+    pub decoding: String,
+    /// The size of the archive.
+    pub bytes_in: u64,
+    /// The size of its content.
+    pub bytes_out: u64,
+    /// The median time of the decoding.
+    pub decoding_ns: u64,
+    /// The rate of the device if it is read first and decoded then; `None` where the archive is not
+    /// smaller than its content.
+    pub below_bytes_per_s: Option<f64>,
+    /// The 95 % interval of that rate, from the interval of the decoding's median; `None` with
+    /// fewer than five readings.
+    pub below_ci95: Option<Interval>,
+    /// The rate of the device if reading and decoding overlap wholly.
+    pub below_overlapped_bytes_per_s: Option<f64>,
+}
+
+impl BreakEven {
+    /// All of a record, in the order of its rankings.
+    pub(super) fn all(rankings: &[Ranking]) -> Vec<BreakEven> {
+        rankings
+            .iter()
+            .filter(|ranking| ranking.state == CacheState::Warm)
+            .filter_map(BreakEven::from_ranking)
+            .collect()
+    }
+
+    fn from_ranking(ranking: &Ranking) -> Option<BreakEven> {
+        let (archive, first) = ranking.decodes.zip(ranking.rows.first())?;
+        let (Bytes(bytes_in), Bytes(bytes_out)) = ranking.size.zip(ranking.bytes_out)?;
+        let RankingRow { name, wall, .. } = first;
+        let saved = bytes_out.checked_sub(bytes_in).filter(|&saved| saved > 0).map(Bytes);
+        let rate = |bytes: Bytes, time_ns: u64| Throughput::per(bytes, Nanos(time_ns)).0;
+        let ends = saved.zip(wall.median_ci95);
+        Some(BreakEven {
+            archive,
+            path: ranking.path.clone(),
+            work: ranking.work,
+            decoding: name.clone(),
+            bytes_in,
+            bytes_out,
+            decoding_ns: wall.median,
+            below_bytes_per_s: saved.map(|saved| rate(saved, wall.median)),
+            // The slowest decoding pays off only on the slowest device.
+            below_ci95: ends
+                .map(|(saved, [low, high])| Interval { low: rate(saved, high), high: rate(saved, low) }),
+            below_overlapped_bytes_per_s: saved.map(|_| rate(Bytes(bytes_out), wall.median)),
+        })
+    }
+
+    pub fn sentence(&self) -> String {
+        let what = format!(
+            "{}: {} decodes {} out of {} of {} in {}",
+            self.work,
+            self.decoding,
+            Bytes(self.bytes_out),
+            Bytes(self.bytes_in),
+            self.archive,
+            Nanos(self.decoding_ns),
+        );
+        let Some((below, overlapped)) = self.below_bytes_per_s.zip(self.below_overlapped_bytes_per_s) else {
+            return format!("{what}; it is not smaller than its content, so it is read faster plain");
+        };
+        let ends = self.below_ci95.map_or_else(
+            || " (too few readings for an interval)".to_owned(),
+            |ends| format!(" [{}, {}]", Throughput(ends.low), Throughput(ends.high)),
+        );
+        format!(
+            "{what}; from a device slower than {}{ends} it is read faster than the plain file, and from one slower than \
+             {} if reading and decoding overlap wholly",
+            Throughput(below),
+            Throughput(overlapped),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::{Decoded, TargetFacts};
+    use readlab_model::trial::{Answer, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::testing::{self, header, outcome, trial};
+    use readlab_record::{Line, Outcome, Record, Trial};
+
+    /// A record in which 600 MB come out of an archive of this size in 100 ms at the median.
+    fn record(bytes_in: u64, readings: u32, state: CacheState) -> Record {
+        let mut record = Record::new(header());
+        let answer = Answer { bytes: Some(600_000_000), ..Answer::default() };
+        let decoded = Some(Decoded { archive: Archive::Zstd, digest: "d".to_owned(), answer });
+        let path = "a.zst".into();
+        let facts = TargetFacts { path, size_bytes: bytes_in, decoded, ..TargetFacts::default() };
+        record.add(testing::target(0, facts));
+        for (index, (name, middle_ms)) in [("rust/zstd", 100), ("command/zstd", 150)].into_iter().enumerate()
+        {
+            let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
+            record.add(Line::Trial(Box::new(Trial { decodes: Some(Archive::Zstd), ..*line })));
+            for round in 0..readings {
+                let wall_ns = (middle_ms + u64::from(round) - u64::from(readings / 2)) * 1_000_000;
+                let sample = Sample {
+                    trial: TrialIndex::new(index),
+                    fill: round,
+                    round,
+                    turn_readings: 1,
+                    wall_ns,
+                    ..Sample::default()
+                };
+                record.add(Line::Sample(Box::new(sample)));
+            }
+            outcome(&mut record, index, Outcome::Measured);
+        }
+        record
+    }
+
+    fn found(record: &Record) -> Vec<BreakEven> {
+        BreakEven::all(&Ranking::all(record, &[]))
+    }
+
+    #[test]
+    fn the_rate_is_the_bytes_saved_over_the_time_of_the_fastest_decoding() {
+        let [it] = &found(&record(100_000_000, 41, CacheState::Warm))[..] else { panic!("one archive") };
+        assert_eq!((it.decoding.as_str(), it.decoding_ns), ("rust/zstd", 100_000_000));
+        assert_eq!(it.below_bytes_per_s, Some(5e9));
+        assert_eq!(it.below_overlapped_bytes_per_s, Some(6e9));
+        let ends = it.below_ci95.unwrap();
+        assert!((4e9..5e9).contains(&ends.low) && (5e9..6.3e9).contains(&ends.high), "{ends:?}");
+        let sentence = it.sentence();
+        let head = "newlines: rust/zstd decodes 600 MB out of 100 MB of zstd in 100 ms; from a device slower than 5.00 GB/s [";
+        assert!(sentence.starts_with(head), "{sentence}");
+        let end =
+            "than the plain file, and from one slower than 6.00 GB/s if reading and decoding overlap wholly";
+        assert!(sentence.ends_with(end), "{sentence}");
+    }
+
+    #[test]
+    fn few_readings_have_no_interval_and_a_large_archive_no_rate() {
+        let few = &found(&record(100_000_000, 3, CacheState::Warm))[0];
+        assert!(few.below_ci95.is_none() && few.sentence().contains("(too few readings for an interval)"));
+        for bytes_in in [600_000_000, 700_000_000] {
+            let large = &found(&record(bytes_in, 41, CacheState::Warm))[0];
+            let none = (large.below_bytes_per_s, large.below_ci95, large.below_overlapped_bytes_per_s);
+            assert_eq!(none, (None, None, None));
+            assert!(large.sentence().ends_with("not smaller than its content, so it is read faster plain"));
+        }
+    }
+
+    #[test]
+    fn cold_decoding_includes_the_device_and_is_left_out() {
+        assert_eq!(found(&record(100_000_000, 41, CacheState::Cold)), []);
+    }
+}

@@ -1,0 +1,108 @@
+//! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so
+//! that what moves together is the machine and what moves alone is the method.
+
+use super::super::chart_reading;
+use super::super::ranking::{Ranking, RankingRow};
+use super::super::svg::{self, Scale};
+use super::super::words;
+use super::Chart;
+use super::legend::{self, Legend};
+use super::rows::{self, ChartRow, STRIP, WIDTH};
+use readlab_analysis::stats::quantile;
+use readlab_model::trial::CacheState;
+
+/// Deviations beyond this share are drawn at the edge.
+const MOST: f64 = 0.5;
+/// This share of all rounds is within the strips; the others are drawn at the edge.
+const WITHIN: f64 = 0.95;
+/// Height of a strip.
+const HIGH: f64 = 18.0;
+/// The scale is never finer than this share.
+const LEAST: f64 = 0.02;
+
+/// The wall times of a trial's rounds over their median, less one.
+struct Track<'a> {
+    row: &'a RankingRow,
+    rounds: Vec<(u32, u32, f64)>,
+}
+
+/// The chart; `None` when no trial was read in two rounds.
+pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
+    let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
+    let mut shares: Vec<f64> =
+        tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
+    let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
+    let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
+    let chart_rows = tracks.iter().map(|track| track.drawn(&across, reach, ranking.state)).collect();
+    let mut marks = rows::layout(chart_rows, &[]);
+    marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
+    marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
+    let fills =
+        if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
+    let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
+    let legend = Legend::at(20.0, &legend::languages(tracks.iter().map(|track| track.row.language.as_str())));
+    let mut foot = vec![svg::text("tick start", [0.0, 14.0], &note)];
+    foot.extend(legend.marks);
+    marks.push(rows::foot(tracks.len(), foot));
+    let title = format!("{}: wall time round by round", ranking.title());
+    let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
+    Some(Chart {
+        slug,
+        title,
+        description: format!(
+            "Lowest and highest round against the median: {}.",
+            description.collect::<Vec<_>>().join("; ")
+        ),
+        size: [WIDTH, rows::height(tracks.len()) + legend.bottom],
+        marks,
+    })
+}
+
+impl Track<'_> {
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+    fn from_row(row: &RankingRow) -> Option<Track<'_>> {
+        let median = row.wall.median.max(1) as f64;
+        let rounds = chart_reading::rounds(&row.readings)
+            .into_iter()
+            .map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
+        let rounds: Vec<_> = rounds.collect();
+        (rounds.len() > 1).then_some(Track { row, rounds })
+    }
+
+    fn value(&self) -> String {
+        let shares = || self.rounds.iter().map(|(_, _, share)| *share);
+        let signed = |share: f64| {
+            let text = words::signed(share, words::percent);
+            if share < 0.0 { text } else { format!("+{text}") }
+        };
+        let (low, high) =
+            (shares().reduce(f64::min).unwrap_or(0.0), shares().reduce(f64::max).unwrap_or(0.0));
+        format!("{} to {}", signed(low), signed(high))
+    }
+
+    fn drawn(&self, across: &Scale, reach: f64, state: CacheState) -> ChartRow<'_> {
+        // Longer is slower is lower.
+        let up = Scale::linear([-reach, reach], [STRIP - 2.0, STRIP + HIGH - 2.0]);
+        let mut marks = vec![
+            svg::bar("strip", [0.0, STRIP - 2.0], [WIDTH, HIGH]),
+            svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]),
+        ];
+        if state == CacheState::Warm {
+            let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+            marks.extend(new_fill.map(|pair| {
+                let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
+                svg::line("fill", [x, STRIP - 2.0], [x, STRIP + HIGH - 2.0])
+            }));
+        }
+        let points: Vec<[f64; 2]> = self
+            .rounds
+            .iter()
+            .map(|(round, _, share)| [across.at(f64::from(*round)), up.at(*share)])
+            .collect();
+        marks.extend(svg::polyline("track", &points));
+        marks.push(svg::dots("track-dots", points));
+        ChartRow { marks, ..ChartRow::new(self.row, self.value()) }
+    }
+}

@@ -1,0 +1,112 @@
+//! A map of hosts and methods: one row a method with a cell for each rank, darker the longer the
+//! rank takes beside the others. A dark column is a slow host, a dark cell one that is slow with
+//! one method.
+
+use super::super::fleet::FleetView;
+use super::super::ranking::{Ranking, RankingRow};
+use super::super::svg;
+use super::Chart;
+use super::legend::{Key, KeyMark, Legend};
+use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
+use readlab_analysis::fleet::MethodEffects;
+use readlab_system::markup::Element;
+
+/// Cells in a row; of more ranks those that differ most are drawn.
+const CELLS_MOST: usize = 64;
+
+/// From which ratio a cell is so dark, with the words for it.
+const SHADES: [Shade; 5] = [
+    Shade { from: 0.0, class: "heat-0", words: "below 0.97 ×" },
+    Shade { from: 0.97, class: "heat-1", words: "as long as the others" },
+    Shade { from: 1.03, class: "heat-2", words: "from 1.03 ×" },
+    Shade { from: 1.1, class: "heat-3", words: "from 1.1 ×" },
+    Shade { from: 1.3, class: "heat-4", words: "from 1.3 ×" },
+];
+
+struct Shade {
+    from: f64,
+    class: &'static str,
+    words: &'static str,
+}
+
+/// The map of a ranking's methods; `None` where no row was read by all ranks.
+pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String) -> Option<Chart> {
+    let of_row = |row: &RankingRow| view.method_effects.iter().find(|it| it.trial == row.index);
+    let drawn: Vec<(&RankingRow, &MethodEffects)> =
+        ranking.rows.iter().filter_map(|row| Some((row, of_row(row)?))).collect();
+    let ranks = shown(drawn.iter().map(|(_, effects)| *effects));
+    if drawn.is_empty() || ranks.is_empty() {
+        return None;
+    }
+    let chart_rows = drawn.iter().map(|(row, effects)| {
+        let mut chart_row = ChartRow::new(*row, slowest(view, effects));
+        chart_row.marks = cells(effects, &ranks);
+        chart_row
+    });
+    let mut marks = rows::layout(chart_rows.collect(), &[]);
+    marks.extend(names(&ranks));
+    let legend = Legend::at(10.0, &SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)));
+    marks.push(rows::foot(drawn.len(), legend.marks));
+    let words = drawn.iter().map(|(row, effects)| format!("{} {}", row.short, slowest(view, effects)));
+    let of_all = view.ranks.len();
+    let which =
+        if ranks.len() < of_all { format!(", {} of {of_all} ranks", ranks.len()) } else { String::new() };
+    Some(Chart {
+        slug,
+        title: format!("{}: how long each rank takes beside the others{which}", ranking.title()),
+        description: format!("The slowest rank: {}.", words.collect::<Vec<_>>().join("; ")),
+        size: [WIDTH, rows::height(drawn.len()) + legend.bottom],
+        marks,
+    })
+}
+
+/// The ranks that have a cell, in their order.
+fn shown<'a>(effects: impl Iterator<Item = &'a MethodEffects>) -> Vec<usize> {
+    let mut most: Vec<(usize, f64)> = Vec::new();
+    for effect in effects {
+        for (rank, ratio) in effect.ratios.iter().enumerate() {
+            let differs = ratio.ln().abs();
+            match most.get_mut(rank) {
+                Some((_, found)) => *found = found.max(differs),
+                None => most.push((rank, differs)),
+            }
+        }
+    }
+    most.sort_by(|a, b| b.1.total_cmp(&a.1));
+    most.truncate(CELLS_MOST);
+    let mut ranks: Vec<usize> = most.into_iter().map(|(rank, _)| rank).collect();
+    ranks.sort_unstable();
+    ranks
+}
+
+fn slowest(view: &FleetView, effects: &MethodEffects) -> String {
+    let found = effects.ratios.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    let name = |rank: usize| view.ranks.get(rank).map_or("", |row| row.host.as_str());
+    found.map_or_else(String::new, |(rank, ratio)| format!("{} ({rank}) {ratio:.2} ×", name(rank)))
+}
+
+fn cells(effects: &MethodEffects, ranks: &[usize]) -> Vec<Element> {
+    let cell = |(at, rank): (usize, &usize)| {
+        let ratio = effects.ratios.get(*rank).copied().unwrap_or(f64::NAN);
+        let shade = SHADES.iter().rfind(|shade| ratio >= shade.from)?;
+        let [left, right] = [at, at + 1].map(|edge| place(edge, ranks.len()));
+        // A gap between cells as long as there is room for one.
+        let wide = (right - left - 1.0).max((right - left) / 2.0);
+        Some(svg::bar(shade.class, [left, STRIP], [wide, THICK]))
+    };
+    ranks.iter().enumerate().filter_map(cell).collect()
+}
+
+/// The numbers of the first rank and of the last.
+fn names(ranks: &[usize]) -> Vec<Element> {
+    let name = |rank: Option<&usize>| rank.map(|rank| format!("rank {rank}")).unwrap_or_default();
+    vec![
+        svg::text("tick start", [0.0, 10.0], &name(ranks.first())),
+        svg::text("tick end", [WIDTH, 10.0], &name(ranks.last())),
+    ]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few dozen cells")]
+fn place(edge: usize, cells: usize) -> f64 {
+    WIDTH * edge as f64 / cells as f64
+}

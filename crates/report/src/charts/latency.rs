@@ -1,0 +1,79 @@
+//! What single reads took: for each method whose reads were timed the half, 99 of 100, and the
+//! highest quantile that so many reads show, on a logarithmic scale.
+
+use super::super::ranking::{Ranking, RankingRow};
+use super::super::svg::{self, Quantity, Scale};
+use super::Chart;
+use super::legend::{self, Key, KeyMark, Legend};
+use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
+use readlab_analysis::latency::{LatencySummary, Quantile};
+use readlab_model::units::Nanos;
+use std::iter::once;
+
+/// A method with what its reads took.
+struct Timed<'a> {
+    row: &'a RankingRow,
+    p50: &'a Quantile,
+    p99: &'a Quantile,
+    /// The highest quantile, if it is above the 99th percentile.
+    highest: Option<&'a Quantile>,
+}
+
+/// The chart; `None` where no single reads were timed.
+pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart> {
+    let timed: Vec<Timed> = ranking.rows.iter().filter_map(Timed::from_row).collect();
+    let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(ns);
+    let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
+    let scale = Scale::logarithmic([low / 1.2, high * 1.2], [6.0, WIDTH - 6.0]);
+    let mut marks = rows::axis(&scale, Quantity::Time);
+    marks.extend(rows::layout(timed.iter().map(|it| it.drawn(&scale)).collect(), &rows::lines(&scale)));
+    let mut keys = legend::languages(timed.iter().map(|it| it.row.language.as_str()));
+    keys.push(Key::new(KeyMark::Disc, "solid key", "p50"));
+    keys.push(Key::new(KeyMark::Square, "solid key", "p99"));
+    keys.push(Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"));
+    let legend = Legend::at(4.0, &keys);
+    marks.push(rows::foot(timed.len(), legend.marks));
+    let described: Vec<String> = timed.iter().map(Timed::words).collect();
+    Some(Chart {
+        slug,
+        title: format!("{}: what single reads took", ranking.title()),
+        description: format!("{}.", described.join("; ")),
+        size: [WIDTH, rows::height(timed.len()) + legend.bottom],
+        marks,
+    })
+}
+
+impl<'a> Timed<'a> {
+    fn from_row(row: &'a RankingRow) -> Option<Timed<'a>> {
+        let latency: &LatencySummary = row.latency.as_ref()?;
+        let (p50, p99) = (latency.quantile("p50")?, latency.quantile("p99")?);
+        let highest = latency.quantiles.last().filter(|it| it.name != p99.name);
+        Some(Timed { row, p50, p99, highest })
+    }
+
+    fn drawn(&self, scale: &Scale) -> ChartRow<'a> {
+        const HALF: f64 = 4.0;
+        let y = STRIP + THICK / 2.0;
+        let [p50, p99] = [self.p50, self.p99].map(|it| scale.at(ns(it)));
+        let highest = self.highest.map(|it| scale.at(ns(it)));
+        let mut marks = vec![svg::line("span", [p50, y], [highest.unwrap_or(p99), y])];
+        marks.push(svg::disc("solid", [p50, y], 4.5));
+        marks.push(svg::bar("solid", [p99 - HALF, y - HALF], [2.0 * HALF, 2.0 * HALF]));
+        marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
+        ChartRow {
+            marks,
+            ..ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)))
+        }
+    }
+
+    fn words(&self) -> String {
+        let quantiles = [self.p50, self.p99].into_iter().chain(self.highest);
+        let named = quantiles.map(|it| format!("{} {}", it.name, Nanos(it.ns)));
+        once(self.row.short.clone()).chain(named).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
+fn ns(quantile: &Quantile) -> f64 {
+    quantile.ns as f64
+}

@@ -1,0 +1,102 @@
+//! What the marks of a chart mean: shapes with a word each, and the colours of the languages.
+
+use super::super::palette::language_class;
+use super::super::svg;
+use super::rows::WIDTH;
+use readlab_system::markup::Element;
+
+/// What stands for a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyMark {
+    Square,
+    Disc,
+    /// A square on its corner.
+    Diamond,
+    Line,
+}
+
+/// A mark with its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) mark: KeyMark,
+    pub(super) class: String,
+    pub(super) text: String,
+}
+
+/// The height of a line.
+const LINE: f64 = 16.0;
+/// Width of a mark with the room behind it.
+const MARK: f64 = 14.0;
+/// Width of a letter, roughly.
+const LETTER: f64 = 6.4;
+/// Room between two meanings.
+const GAP: f64 = 14.0;
+
+/// A finished legend.
+pub(super) struct Legend {
+    pub(super) marks: Vec<Element>,
+    /// Where it ends.
+    pub(super) bottom: f64,
+}
+
+impl Key {
+    pub(super) fn new(mark: KeyMark, class: &str, text: &str) -> Key {
+        Key { mark, class: class.to_owned(), text: text.to_owned() }
+    }
+
+    fn drawn(&self, [x, base]: [f64; 2]) -> [Element; 2] {
+        let middle = base - 4.0;
+        let mark = match self.mark {
+            KeyMark::Square => svg::bar(&self.class, [x, base - 9.0], [9.0, 9.0]),
+            KeyMark::Disc => svg::disc(&self.class, [x + 4.5, middle], 4.0),
+            KeyMark::Diamond => svg::diamond(&self.class, [x + 4.5, middle], 5.0),
+            KeyMark::Line => svg::line(&self.class, [x, middle], [x + 10.0, middle]),
+        };
+        [mark, svg::text("tick start", [x + MARK, base], &self.text)]
+    }
+}
+
+/// A colour for each language, in the order in which they come first.
+pub(super) fn languages<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for name in names {
+        if !keys.iter().any(|key| key.text == name) {
+            let class = format!("solid {}", language_class(name));
+            keys.push(Key::new(KeyMark::Square, &class, name));
+        }
+    }
+    keys
+}
+
+impl Legend {
+    /// From the left, in as many lines as it takes, the first of which begins at `top`.
+    pub(super) fn at(top: f64, keys: &[Key]) -> Legend {
+        let (mut x, mut base) = (0.0, top + LINE);
+        let mut marks = Vec::new();
+        for key in keys {
+            #[expect(clippy::cast_precision_loss, reason = "a few dozen letters")]
+            let wide = MARK + key.text.chars().count() as f64 * LETTER;
+            if x > 0.0 && x + wide > WIDTH {
+                (x, base) = (0.0, base + LINE);
+            }
+            marks.extend(key.drawn([x, base]));
+            x += wide + GAP;
+        }
+        Legend { marks, bottom: base + 6.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_named_once_and_long_legends_take_several_lines() {
+        let keys = languages(["Rust", "C", "Rust", "Fortran"].into_iter());
+        let classes: Vec<&str> = keys.iter().map(|key| key.class.as_str()).collect();
+        assert_eq!(classes, ["solid rust", "solid c", "solid other"]);
+        let one = Legend::at(0.0, &keys).bottom;
+        let many: Vec<Key> = (0..30).map(|_| keys[0].clone()).collect();
+        assert!(Legend::at(0.0, &many).bottom > one + LINE);
+    }
+}

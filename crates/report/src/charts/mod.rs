@@ -1,0 +1,112 @@
+//! The charts, one kind a file. Each is part of a page and a file of its own.
+//!
+//! A chart has a title and a description in words, for readers who do not see it. It draws the
+//! numbers of the view model; only coordinates are computed here.
+
+mod clipped;
+mod curve;
+mod drift;
+mod dumbbell;
+mod effort;
+mod fit;
+mod forest;
+mod histogram;
+mod hosts;
+mod latency;
+mod legend;
+mod plot;
+mod ranking;
+mod rows;
+mod scaling;
+mod sweep;
+
+pub(super) use curve::curve;
+pub(super) use drift::drift;
+pub(super) use dumbbell::Dumbbells;
+pub(super) use effort::effort;
+pub(super) use fit::machines_chart;
+pub(super) use forest::{Forest, ForestRow, Significant};
+pub(super) use histogram::{Histogram, histogram};
+pub(super) use hosts::hosts;
+pub(super) use latency::latency;
+pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use scaling::scaling;
+pub(super) use sweep::{device_shares, rates, times, together};
+
+use super::palette;
+use readlab_system::markup::{Element, element, words};
+
+/// Room around a chart in a file of its own.
+const MARGIN: f64 = 20.0;
+/// Room for its title.
+const TITLE: f64 = 30.0;
+
+/// A finished drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chart {
+    /// Its name in the page and of its file; letters, digits and `-`.
+    pub(super) slug: String,
+    pub(super) title: String,
+    /// What it shows, in words.
+    pub(super) description: String,
+    /// Width and height.
+    pub(super) size: [f64; 2],
+    /// What is drawn.
+    pub(super) marks: Vec<Element>,
+}
+
+impl Chart {
+    /// As part of a page, whose style and heading it shares.
+    pub(super) fn inline(self) -> Element {
+        let [width, height] = self.size;
+        let view = format!("0 0 {width} {}", height.ceil());
+        self.svg(&view, None, Vec::new())
+    }
+
+    /// As a file of its own.
+    pub(super) fn standalone(self) -> String {
+        let [width, height] = self.size;
+        let (left, top) = (-MARGIN, -MARGIN - TITLE);
+        let (width, height) = (width + 2.0 * MARGIN, (height + 2.0 * MARGIN + TITLE).ceil());
+        let view = format!("{left} {top} {width} {height}");
+        let paper = element("rect").class("paper").set("x", left).set("y", top);
+        let front = vec![
+            element("style").text(&palette::standalone_style().replace('\n', " ")),
+            paper.set("width", width).set("height", height),
+            words("text", &self.title).class("title").set("x", 0).set("y", -TITLE),
+        ];
+        let text = self.svg(&view, Some([width, height]), front).render();
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+    }
+
+    fn svg(self, view: &str, size: Option<[f64; 2]>, front: Vec<Element>) -> Element {
+        let ids = [format!("{}-title", self.slug), format!("{}-desc", self.slug)];
+        let svg = element("svg").set("xmlns", "http://www.w3.org/2000/svg").class("chart").set("role", "img");
+        svg.set("aria-labelledby", ids.join(" "))
+            .set("viewBox", view)
+            .maybe("width", size.map(|[width, _]| width))
+            .maybe("height", size.map(|[_, height]| height))
+            .with(words("title", &self.title).set("id", &ids[0]))
+            .with(words("desc", &self.description).set("id", &ids[1]))
+            .all(front)
+            .all(self.marks)
+    }
+}
+
+/// Width and height of a strip in a table.
+pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
+
+/// A drawing in a cell of a table, whose numbers are in words beside it. The class gives its
+/// colour.
+fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
+    let [width, height] = STRIP_SIZE;
+    let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
+    svg.set("viewBox", format!("0 0 {width} {height}")).all(marks)
+}
+
+/// The path of an upright line that goes on above and below a strip, as a row of a table is higher
+/// where its name takes several lines. The cell cuts it.
+fn across_rows(x: f64) -> String {
+    const BEYOND: f64 = 60.0;
+    format!("M{} -{BEYOND}v{}", super::svg::place(x), 2.0 * BEYOND + STRIP_SIZE[1])
+}

@@ -1,0 +1,78 @@
+//! Claims for programs: every number that was found, with its interval.
+
+use super::super::escaped;
+use readlab_analysis::compare::Unit;
+use readlab_claims::{Answer, Estimate, Found, JudgedClaim, JudgedClaims, Shown, Verdict};
+use serde_json::{Value, json};
+
+/// Name of the format.
+pub const CLAIMS_SCHEMA: &str = "readlab.claims";
+/// Version of the format.
+pub const CLAIMS_VERSION: u32 = 1;
+
+/// Claims as one JSON document.
+pub fn claims_json(all: &[JudgedClaims]) -> String {
+    let claims: Vec<Value> = all.iter().map(value).collect();
+    escaped::text(&json!({ "schema": CLAIMS_SCHEMA, "version": CLAIMS_VERSION, "claims": claims }))
+}
+
+/// The claims of one publication.
+pub(crate) fn value(judged: &JudgedClaims) -> Value {
+    json!({
+        "name": judged.name,
+        "source": judged.source,
+        "claims": judged.claims.iter().map(claim).collect::<Vec<Value>>(),
+    })
+}
+
+fn claim(it: &JudgedClaim) -> Value {
+    json!({
+        "says": it.claim.says,
+        "where": it.claim.place,
+        "question": it.claim.question,
+        "bounds": it.claim.bounds,
+        "by_its_own_figures": answer(&it.own),
+        "here": it.here.as_ref().map(answer),
+    })
+}
+
+fn answer(it: &Answer) -> Value {
+    let (verdict, why) = match &it.verdict {
+        Verdict::Holds => ("holds", None),
+        Verdict::DoesNotHold => ("does_not_hold", None),
+        Verdict::CannotBeTold(why) => ("cannot_be_told", Some(why)),
+    };
+    json!({ "verdict": verdict, "why": why, "found": found(&it.shown) })
+}
+
+fn found(shown: &Shown) -> Value {
+    let numbers = |unit: &str, found: &[Found]| json!({ "unit": unit, "numbers": found.iter().map(number).collect::<Vec<Value>>() });
+    match shown {
+        Shown::Nothing => Value::Null,
+        Shown::Times(found) => numbers("times", found),
+        Shown::Shares(found) => numbers("share", found),
+        Shown::Values(unit, found) => numbers(word(*unit), found),
+        Shown::PerFact(fact, found) => numbers(&format!("nanoseconds_per_byte_per_{fact}"), found),
+        Shown::Pairs { kept, reversed, of } => json!({ "in_order": kept, "reversed": reversed, "pairs": of }),
+        Shown::Ranks { differ, of } => json!({ "differ": differ, "ranks": of }),
+    }
+}
+
+fn number(it: &Found) -> Value {
+    let Estimate { value, ci95 } = it.estimate;
+    json!({
+        "trials": it.trials,
+        "machine": it.side,
+        "value": value,
+        "ci95": ci95.map(|ends| [ends.low, ends.high]),
+    })
+}
+
+fn word(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "nanoseconds",
+        Unit::Bytes => "bytes",
+        Unit::BytesPerSecond => "bytes_per_second",
+        Unit::Count => "count",
+    }
+}

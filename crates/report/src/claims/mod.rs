@@ -1,0 +1,159 @@
+//! The claims of publications as text: a table for each publication, with what its own figures say,
+//! what a record says, and the verdict. Everything is worded once here; the files below lay it out.
+
+mod json;
+mod markdown;
+mod page;
+mod terminal;
+
+pub(super) use json::value as json_value;
+pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json};
+pub use markdown::claims_markdown;
+pub(super) use markdown::tables as markdown_tables;
+pub(super) use page::section;
+pub use terminal::claims_terminal;
+pub(super) use terminal::sections as terminal_sections;
+
+use super::words::{self, MINUS, NONE};
+use readlab_analysis::compare::Unit;
+use readlab_analysis::stats::Ratio;
+use readlab_claims::{Answer, Estimate, Found, HERE, JudgedClaim, JudgedClaims, Shown, Verdict};
+use readlab_model::units::{Bytes, Nanos, Throughput};
+
+/// The titles of the columns, without and with a record.
+const TITLES: [&str; 3] = ["claim", "by its own figures", "verdict"];
+const TITLES_HERE: [&str; 4] = ["claim", "by its own figures", "here", "verdict"];
+
+/// The titles of the columns of a table.
+fn titles(judged: &JudgedClaims) -> &'static [&'static str] {
+    if is_judged_here(judged) { &TITLES_HERE } else { &TITLES }
+}
+
+fn is_judged_here(judged: &JudgedClaims) -> bool {
+    judged.claims.iter().any(|it| it.here.is_some())
+}
+
+/// The title of a table.
+fn title(judged: &JudgedClaims) -> String {
+    format!("claims of {}", judged.source)
+}
+
+/// The cells of a claim, as many as there are titles.
+fn cells(it: &JudgedClaim) -> Vec<String> {
+    let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
+    let claim = format!("{question}{} ({})", it.claim.says, it.claim.place);
+    match &it.here {
+        None => vec![claim, shown(&it.own.shown), verdict(&it.own)],
+        Some(here) => vec![claim, own(&it.own), shown(&here.shown), verdict(here)],
+    }
+}
+
+/// What the publication's own figures say, with the verdict by them.
+fn own(answer: &Answer) -> String {
+    match answer.shown {
+        Shown::Nothing => verdict(answer),
+        _ => format!("{}: {}", shown(&answer.shown), verdict(answer)),
+    }
+}
+
+/// The verdict, with the number that contradicts most where there are several.
+fn verdict(answer: &Answer) -> String {
+    match (&answer.verdict, &answer.beyond) {
+        (Verdict::Holds, _) => "holds".to_owned(),
+        (Verdict::DoesNotHold, None) => "does not hold".to_owned(),
+        (Verdict::DoesNotHold, Some(found)) => {
+            let of = if found.side == HERE { String::new() } else { format!(", {}", found.side) };
+            format!("does not hold: {}{of}: {}", found.trials, shown(&answer.shown.one(found)))
+        }
+        (Verdict::CannotBeTold(why), _) => format!("cannot be told: {why}"),
+    }
+}
+
+/// What was found: one number, or the lowest and the highest of several.
+fn shown(shown: &Shown) -> String {
+    match shown {
+        Shown::Nothing => NONE.to_owned(),
+        Shown::Times(found) => format!("{} ×", range(found, times)),
+        Shown::Shares(found) => range(found, |it| with_ends(it, words::percent)),
+        Shown::Values(unit, found) => range(found, |it| with_ends(it, |number| value(*unit, number))),
+        Shown::PerFact(fact, found) => {
+            let number = |number| words::signed(number, |number| format!("{number:.1}"));
+            format!("{} ns/B for each unit of {fact}", range(found, |it| with_ends(it, number)))
+        }
+        Shown::Pairs { kept, reversed, of } => {
+            let reversed =
+                if *reversed == 0 { String::new() } else { format!(", {reversed} the other way round") };
+            format!("{kept} of {} in this order{reversed}", words::plural(*of, "pair"))
+        }
+        Shown::Ranks { differ, of } => format!("{differ} of {} differ", words::plural(*of, "rank")),
+    }
+}
+
+/// The lowest and the highest number.
+fn range(found: &[Found], text: impl Fn(&Estimate) -> String) -> String {
+    let by_value = |a: &&Found, b: &&Found| a.estimate.value.total_cmp(&b.estimate.value);
+    let ends = found.iter().min_by(by_value).zip(found.iter().max_by(by_value));
+    let Some((low, high)) = ends else { return NONE.to_owned() };
+    let (low, high) = (text(&low.estimate), text(&high.estimate));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// `6.81`, or `6.81 [6.70, 6.92]`.
+fn times(it: &Estimate) -> String {
+    if it.ci95.is_none() {
+        return words::factor(it.value);
+    }
+    words::times(&Ratio { estimate: it.value, ci95: it.ci95, pairs: 0 })
+}
+
+fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
+    match it.ci95 {
+        Some(ends) if ends.low < ends.high => {
+            format!("{} [{}, {}]", number(it.value), number(ends.low), number(ends.high))
+        }
+        _ => number(it.value),
+    }
+}
+
+/// A number in its unit; a difference may be below zero.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn value(unit: Unit, number: f64) -> String {
+    let sign = if number < 0.0 { MINUS.to_string() } else { String::new() };
+    let size = number.abs();
+    let text = match unit {
+        Unit::Nanoseconds => Nanos(size.round() as u64).to_string(),
+        Unit::Bytes => Bytes(size.round() as u64).to_string(),
+        Unit::BytesPerSecond => Throughput(size).to_string(),
+        Unit::Count => words::grouped(size.round() as u64),
+    };
+    sign + &text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_analysis::stats::Interval;
+
+    fn found(value: f64, ci95: Option<(f64, f64)>) -> Found {
+        let ci95 = ci95.map(|(low, high)| Interval { low, high });
+        Found { trials: "a / b".into(), side: "m".into(), estimate: Estimate { value, ci95 } }
+    }
+
+    #[test]
+    fn several_numbers_are_shown_by_their_ends() {
+        let bare = [found(6.807, None), found(19.97, None), found(10.2, None)];
+        assert_eq!(shown(&Shown::Times(bare.to_vec())), "6.81 to 20.0 ×");
+        assert_eq!(shown(&Shown::Times(vec![found(2.0, Some((1.9, 2.1)))])), "2.00 [1.90, 2.10] ×");
+        assert_eq!(shown(&Shown::Shares(vec![found(0.5, Some((0.25, 0.75)))])), "50.0 % [25.0 %, 75.0 %]");
+        assert_eq!(
+            shown(&Shown::Values(Unit::Nanoseconds, vec![found(-2e6, None), found(3e3, None)])),
+            "−2.00 ms to 3.00 µs"
+        );
+        assert_eq!(
+            shown(&Shown::Pairs { kept: 8, reversed: 1, of: 9 }),
+            "8 of 9 pairs in this order, 1 the other way round"
+        );
+        assert_eq!(shown(&Shown::Ranks { differ: 7, of: 14 }), "7 of 14 ranks differ");
+        assert_eq!(shown(&Shown::Nothing), NONE);
+    }
+}

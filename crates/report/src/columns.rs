@@ -1,0 +1,237 @@
+//! The table of columns of a ranking: from it the terminal, the live view, Markdown and the page
+//! make theirs. A new column is a line of [`COLUMNS`].
+
+use super::ranking::{Pieces, Rank, Ranking, RankingRow};
+use super::words::{self, Number};
+use readlab_analysis::compare::Center;
+use readlab_analysis::verdict::Diagnosis;
+use readlab_model::meter::Meter;
+use readlab_model::meter::MeterUnit;
+
+/// Cells of the longest bar.
+const BAR_CELLS: f64 = 10.0;
+
+/// What the columns of a table have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TableFacts {
+    pub(super) center: Center,
+    /// The pieces in which all trials read the target.
+    pub(super) pieces: Option<Pieces>,
+    /// The highest rate, in bytes per second.
+    pub(super) fastest: f64,
+}
+
+/// What a column shows of a row.
+enum Content {
+    /// The median of a meter's readings.
+    Meter(Meter),
+    /// Text, with the number by which the page sorts.
+    Row(fn(&RankingRow, TableFacts) -> Option<Number>),
+}
+
+/// Whether the table of a terminal has a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum InTerminal {
+    No,
+    /// Until there is no room for it: narrow terminals do without the columns of lower numbers
+    /// first.
+    Spare(u8),
+    Always,
+}
+
+/// One column.
+pub(super) struct Column {
+    heading: fn(TableFacts) -> &'static str,
+    content: Content,
+    /// Whether it is aligned left; numbers are aligned right.
+    pub(super) is_text: bool,
+    /// Whether it shows names, in which Markdown would find markup.
+    pub(super) has_names: bool,
+    /// Whether only tables have it in which some row has something to show.
+    is_optional: bool,
+    pub(super) in_terminal: InTerminal,
+    pub(super) in_markdown: bool,
+    /// Whether the page's ranking has it.
+    pub(super) in_ranking: bool,
+    /// Its heading in the page's table of time, memory and calls.
+    pub(super) in_effort: Option<&'static str>,
+}
+
+const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare: InTerminal) -> Column {
+    Column {
+        heading,
+        content,
+        is_text: false,
+        has_names: false,
+        is_optional: false,
+        in_terminal: spare,
+        in_markdown: true,
+        in_ranking: false,
+        in_effort: None,
+    }
+}
+
+/// A meter that only the page shows.
+const fn effort(meter: Meter, heading: &'static str) -> Column {
+    Column {
+        in_markdown: false,
+        in_effort: Some(heading),
+        ..column(|_| "", Content::Meter(meter), InTerminal::No)
+    }
+}
+
+const fn text(column: Column) -> Column {
+    Column { is_text: true, ..column }
+}
+
+const fn optional(column: Column) -> Column {
+    Column { is_optional: true, ..column }
+}
+
+const fn in_ranking(column: Column) -> Column {
+    Column { in_ranking: true, ..column }
+}
+
+const fn in_effort(heading: &'static str, column: Column) -> Column {
+    Column { in_effort: Some(heading), ..column }
+}
+
+use Content::{Meter as Of, Row};
+use InTerminal::{Always, No, Spare};
+
+pub(super) const RANK: Column =
+    text(column(|_| "#", Row(|row, _| Some(plain(row.rank.map(Rank::word)?))), Always));
+
+/// The columns of numbers behind the name of a trial, in their order.
+pub(super) const COLUMNS: [Column; 22] = [
+    column(|table| if table.center == Center::Mean { "mean" } else { "median" }, Row(located), Spare(13)),
+    column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
+    column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
+    in_ranking(optional(column(|_| "rate in", Row(rate_in), Spare(9)))),
+    in_ranking(optional(column(|table| table.pieces.map_or("", Pieces::rate_title), Row(pieces), Spare(12)))),
+    in_ranking(optional(column(|_| "p50", Row(|row, _| latency(row, "p50")), Spare(11)))),
+    in_ranking(optional(column(|_| "p99", Row(|row, _| latency(row, "p99")), Spare(10)))),
+    in_ranking(optional(column(|_| "p99.9", Row(|row, _| latency(row, "p99.9")), No))),
+    Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
+    in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
+    in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
+    in_effort("peak memory", column(|_| "peak", Of(Meter::PeakRssBytes), Spare(3))),
+    effort(Meter::MinorFaults, "minor faults"),
+    effort(Meter::DeviceReadBytes, "from device"),
+    optional(effort(Meter::DnsNs, "resolving the name")),
+    optional(effort(Meter::ConnectNs, "connecting")),
+    optional(effort(Meter::TlsNs, "agreeing on encryption")),
+    in_effort("until the first byte", optional(column(|_| "first byte", Of(Meter::FirstByteNs), Spare(6)))),
+    Column {
+        in_markdown: false,
+        ..in_effort("requests", optional(column(|_| "requests", Of(Meter::Requests), Spare(2))))
+    },
+    optional(effort(Meter::Retries, "repeated requests")),
+    text(column(|_| "× reference", Row(|row, _| Some(plain(words::ratio(&row.ratio?)))), Spare(14))),
+    Column { has_names: true, ..in_ranking(text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
+];
+
+impl Column {
+    pub(super) fn heading(&self, table: TableFacts) -> &'static str {
+        (self.heading)(table)
+    }
+
+    /// Whether a table of these rows has it.
+    pub(super) fn is_held<'a>(
+        &self,
+        table: TableFacts,
+        rows: impl IntoIterator<Item = &'a RankingRow>,
+    ) -> bool {
+        !self.is_optional || rows.into_iter().any(|row| self.number(row, table).is_some())
+    }
+
+    /// What it shows of a row, with as many digits as the interval allows.
+    pub(super) fn number(&self, row: &RankingRow, table: TableFacts) -> Option<Number> {
+        match &self.content {
+            Content::Row(number) => number(row, table),
+            Content::Meter(meter) => {
+                let summary = row.summaries.get(meter)?;
+                let text = match meter.unit() {
+                    MeterUnit::Nanoseconds => words::time(summary),
+                    _ => words::value(*meter, summary.median),
+                };
+                Some(Number::new(text, float(summary.median)))
+            }
+        }
+    }
+
+    /// The median of its meter.
+    pub(super) fn median(&self, row: &RankingRow) -> Option<Number> {
+        let Content::Meter(meter) = self.content else { return None };
+        let median = row.summaries.get(&meter)?.median;
+        Some(Number::new(words::value(meter, median), float(median)))
+    }
+}
+
+impl TableFacts {
+    pub(super) fn new<'a>(
+        center: Center,
+        rows: impl IntoIterator<Item = &'a RankingRow> + Clone,
+    ) -> TableFacts {
+        let rates = rows.clone().into_iter().filter_map(|row| Some(row.throughput?.0));
+        TableFacts {
+            center,
+            pieces: rows.into_iter().find_map(|row| row.pieces),
+            fastest: rates.fold(f64::MIN_POSITIVE, f64::max),
+        }
+    }
+
+    pub(super) fn of_ranking(ranking: &Ranking, center: Center) -> TableFacts {
+        TableFacts { pieces: ranking.pieces, ..TableFacts::new(center, &ranking.rows) }
+    }
+}
+
+/// Text that is sorted as such.
+fn plain(text: String) -> Number {
+    Number::new(text, f64::NAN)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for sorting")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+fn located(row: &RankingRow, table: TableFacts) -> Option<Number> {
+    Some(plain(words::located(&row.wall, table.center)))
+}
+
+fn scatter(row: &RankingRow, table: TableFacts) -> Option<Number> {
+    words::scatter(&row.wall, table.center).map(plain)
+}
+
+/// Only what is decoded has other bytes going in than coming out.
+fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    let rate = row.rate_in?;
+    Some(Number::new(words::rate(Some(rate), &row.wall), rate.0))
+}
+
+fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    let rate = row.pieces_per_s?;
+    Some(Number::new(words::pieces_per_s(rate), rate))
+}
+
+fn latency(row: &RankingRow, quantile: &str) -> Option<Number> {
+    let latency = row.latency(quantile)?;
+    Some(Number::new(latency.to_string(), float(latency.0)))
+}
+
+fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {
+    Some(plain(bar_of(row.throughput.map_or(0.0, |rate| rate.0 / table.fastest))))
+}
+
+fn stops_at(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    row.diagnosis.as_ref().map(Diagnosis::stops_at).map(plain)
+}
+
+/// A bar of block characters in eighths of a cell.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 80")]
+pub(super) fn bar_of(share: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * BAR_CELLS * 8.0).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}

@@ -1,0 +1,160 @@
+//! Every raw sample as one row of comma-separated values (RFC 4180): what other programs compute
+//! with.
+//!
+//! Empty fields are meters that could not be read. Samples of refused and failed trials are there
+//! too, with the outcome beside them.
+
+use readlab_model::meter::{Meter, Scope};
+use readlab_model::sample::Sample;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::CacheState;
+use readlab_record::{Record, TrialRecord};
+use readlab_system::terminal::printable::printable;
+use std::io::{self, Write};
+
+/// What a row is about: a sample of a trial.
+struct Row<'a> {
+    it: &'a TrialRecord,
+    target: Option<&'a TargetFacts>,
+    sample: &'a Sample,
+}
+
+/// One column, or one for each meter of a kind.
+enum Column {
+    Text(&'static str, fn(&Row) -> String),
+    Meters(Scope),
+}
+
+const COLUMNS: [Column; 32] = [
+    Column::Text("trial", |row| row.it.trial.index.to_string()),
+    Column::Text("id", |row| printable(&row.it.trial.id.to_string())),
+    Column::Text("label", |row| printable(row.it.trial.label.as_deref().unwrap_or_default())),
+    Column::Text("contender", |row| printable(row.it.trial.contender())),
+    Column::Text("method", |row| printable(row.it.trial.method())),
+    Column::Text("scan", |row| printable(row.it.trial.scan().unwrap_or_default())),
+    Column::Text("params", |row| row.it.trial.params.to_string()),
+    Column::Text("target", |row| printable(row.target.map_or("", |target| &target.path))),
+    Column::Text("work", |row| row.it.trial.work.to_string()),
+    Column::Text("state", |row| row.it.trial.state.to_string()),
+    Column::Text("over", |row| row.target.map(TargetFacts::transport).unwrap_or_default().word().to_owned()),
+    Column::Text("outcome", |row| row.it.outcome.as_ref().map_or("", |outcome| outcome.word()).to_owned()),
+    Column::Text("fill", |row| row.sample.fill.to_string()),
+    Column::Text("round", |row| row.sample.round.to_string()),
+    Column::Text("rung", |row| whole(row.sample.rung.map(u64::from))),
+    Column::Text("position", |row| row.sample.position.to_string()),
+    Column::Text("reading", |row| row.sample.reading.to_string()),
+    Column::Text("turn_readings", |row| row.sample.turn_readings.to_string()),
+    Column::Text("wall_ns", |row| row.sample.wall_ns.to_string()),
+    Column::Meters(Scope::Reading),
+    Column::Text("resident_before", |row| share(row.sample.resident_before)),
+    Column::Text("resident_after", |row| share(row.sample.resident_after)),
+    Column::Text("bytes", |row| whole(row.sample.answer.bytes)),
+    Column::Text("newlines", |row| whole(row.sample.answer.newlines)),
+    Column::Text("lines", |row| whole(row.sample.answer.lines)),
+    Column::Text("sum", |row| whole(row.sample.answer.sum)),
+    Column::Text("decodes", |row| row.it.trial.decodes.map_or("", |archive| archive.word()).to_owned()),
+    Column::Text("bytes_in", |row| whole(row.read_whole().map(|target| row.it.trial.bytes_in(target)))),
+    Column::Text("bytes_out", |row| whole(row.read_whole().map(|target| row.it.trial.bytes_out(target)))),
+    Column::Meters(Scope::Layer),
+    Column::Text("cold_above", |row| printable(&row.cold_above().unwrap_or_default())),
+    Column::Text("conduct", |row| row.it.remarks().join("; ")),
+];
+
+impl Row<'_> {
+    /// The target, if the reading read all of it.
+    fn read_whole(&self) -> Option<&TargetFacts> {
+        self.target.filter(|target| self.it.trial.read_whole(self.sample, target))
+    }
+
+    fn cold_above(&self) -> Option<String> {
+        self.target.filter(|_| self.it.trial.state == CacheState::Cold).and_then(TargetFacts::cold_above)
+    }
+}
+
+/// Writes the samples of a record. Meters of turns and of requests have columns where some reading
+/// has them.
+pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let has =
+        |holds: &dyn Fn(&Sample) -> bool| record.trials.iter().flat_map(samples).any(|sample| holds(&sample));
+    let turn = has(&|sample| sample.turn.has_disturbance()).then_some(Column::Meters(Scope::Turn));
+    let requests = has(&|sample| !sample.request.is_unknown()).then_some(Column::Meters(Scope::Requests));
+    let columns = || COLUMNS.iter().chain(&turn).chain(&requests);
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(columns().flat_map(Column::headings))?;
+    for it in &record.trials {
+        let target = record.targets.get(it.trial.target);
+        for sample in samples(it) {
+            let row = Row { it, target, sample: &sample };
+            writer.write_record(columns().flat_map(|column| column.texts(&row)))?;
+        }
+    }
+    writer.flush()
+}
+
+impl Column {
+    fn headings(&self) -> Vec<&'static str> {
+        match self {
+            Column::Text(heading, _) => vec![heading],
+            Column::Meters(scope) => meters(*scope).filter_map(Meter::csv).collect(),
+        }
+    }
+
+    fn texts(&self, row: &Row) -> Vec<String> {
+        match self {
+            Column::Text(_, text) => vec![text(row)],
+            Column::Meters(scope) => meters(*scope).map(|meter| whole(meter.read(row.sample))).collect(),
+        }
+    }
+}
+
+/// The meters of a kind that have a column.
+fn meters(scope: Scope) -> impl Iterator<Item = Meter> {
+    Meter::ALL.into_iter().filter(move |meter| meter.scope() == scope && meter.csv().is_some())
+}
+
+/// All samples of a trial, those of a search first.
+fn samples(trial: &TrialRecord) -> impl Iterator<Item = Sample> + '_ {
+    trial.searched.iter().chain(&trial.samples)
+}
+
+fn whole(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::TurnSeen;
+    use readlab_protocol::Cache;
+    use readlab_record::{Line, testing};
+
+    fn lines(turn: TurnSeen) -> Vec<String> {
+        let mut record = Record::new(testing::header());
+        record.add(testing::target(0, TargetFacts::default()));
+        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
+        record.add(Line::Sample(Box::new(Sample {
+            wall_ns: 1,
+            turn_readings: 1,
+            turn,
+            ..Sample::default()
+        })));
+        let mut out = Vec::new();
+        csv(&record, &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_other_work_took_is_there_where_it_is_known() {
+        let waits = TurnSeen { wall_ns: Some(9), delayed_ns: Some(4), ..TurnSeen::default() };
+        let before = lines(waits);
+        assert!(before[0].ends_with(",cold_above,conduct"), "{}", before[0]);
+        let known = lines(TurnSeen { preemptions: Some(2), steal_ns: Some(0), ..waits });
+        let expected = "turn_wall_ns,delayed_ns,lab_delayed_ns,preemptions,steal_ns";
+        assert!(known[0].contains(expected), "{}", known[0]);
+        assert_eq!(known[1], format!("{},9,4,,2,0,,,,,", before[1]));
+    }
+}

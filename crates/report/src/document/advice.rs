@@ -1,0 +1,75 @@
+//! The section of advice: for each ranking what to use, and for each language its usual way, its
+//! best way, the ratio, what that needs, and the code.
+
+use super::super::advice::{Advice, LanguageAdvice};
+use super::super::page::Page;
+use super::super::words::{capital, times, unbroken};
+use super::Section;
+use super::table::dot;
+use readlab_model::trial::TrialIndex;
+use readlab_roster::snippet::Snippet;
+use readlab_system::markup::{Element, element, words};
+
+/// The section; `None` where nothing can be advised.
+pub(super) fn section(page: &Page) -> Option<Section> {
+    let content: Vec<Element> = page.advice.iter().map(|advice| part(page, advice)).collect();
+    let lead = "What to use, and the best way in each language beside its usual way. Advice only uses differences that are statistically clear.";
+    (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
+}
+
+fn part(page: &Page, advice: &Advice) -> Element {
+    let title = words("p", &unbroken(&format!("{}.", capital(&advice.sentence))));
+    let is_best = advice.by_language.iter().any(|it| advice.uses == Some(it.best.index));
+    let code = (!is_best && !advice.code.is_empty()).then(|| {
+        super::folded(&format!("The code: {}", advice.name), advice.code.iter().map(code).collect(), true)
+    });
+    let languages = advice.by_language.iter().map(|it| language(page, advice, it));
+    element("div").class("advice").with(title).all(code).all(languages)
+}
+
+/// One language; the one of the trial to use is open.
+fn language(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
+    let is_used = advice.uses == Some(it.best.index);
+    let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
+    let summary = summary.with(words("span", &short(page, advice, it.best.index)));
+    let summary = summary.all(gain(it).map(|text| words("small", &unbroken(&text))));
+    element("details")
+        .set("data-language", &it.language)
+        .maybe("open", is_used.then_some("open"))
+        .with(summary)
+        .with(facts(it))
+        .all(it.code.iter().map(code))
+}
+
+/// `2.79 [2.13, 3.65] × its usual way`.
+fn gain(it: &LanguageAdvice) -> Option<String> {
+    match (&it.usual, &it.ratio) {
+        (Some(usual), _) if usual.index == it.best.index => Some("its usual way is its best".to_owned()),
+        (Some(_), Some(ratio)) => Some(format!("{} × its usual way", times(ratio))),
+        _ => None,
+    }
+}
+
+fn facts(it: &LanguageAdvice) -> Element {
+    let needs =
+        if it.needs.is_empty() { "nothing beyond the language".to_owned() } else { it.needs.join(", ") };
+    // What has no snippet has no known needs.
+    let needs = if it.code.is_empty() { String::new() } else { needs };
+    let usual = it.usual.as_ref().map_or("", |usual| usual.name.as_str());
+    let facts = [("Best", it.best.name.as_str()), ("Usual", usual), ("Needs", &needs)];
+    let shown = facts.into_iter().filter(|(_, text)| !text.is_empty());
+    let parts = shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]);
+    element("dl").class("about").all(parts)
+}
+
+/// The short name of a trial.
+fn short(page: &Page, advice: &Advice, index: TrialIndex) -> String {
+    let rows = page.rankings.get(advice.ranking).map_or(&[][..], |ranking| &ranking.rows);
+    rows.iter().find(|row| row.index == index).map_or_else(String::new, |row| row.short.clone())
+}
+
+fn code(snippet: &Snippet) -> Element {
+    let label = format!("Code in {}", snippet.language);
+    let block = element("pre").class("code").set("tabindex", 0).set("aria-label", &label);
+    block.with(element("code").lines(&snippet.code))
+}

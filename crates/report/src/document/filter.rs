@@ -1,0 +1,59 @@
+//! The filter by language and text: controls that the script of the page shows, and the names by
+//! which it finds rows. Without scripts the controls stay hidden and all rows are visible.
+
+use super::super::method_label::MethodLabel;
+use super::super::page::Page;
+use super::super::palette::language_class;
+use readlab_model::trial::TrialIndex;
+use readlab_system::markup::{Element, element, words};
+use std::collections::BTreeMap;
+
+/// The controls; `None` where fewer than two methods are shown.
+pub(super) fn controls(page: &Page) -> Option<Element> {
+    let labels = labels(page);
+    let mut languages: Vec<&str> = Vec::new();
+    let rows = page.rankings.iter().flat_map(|it| &it.rows).map(MethodLabel::from);
+    for MethodLabel { language, .. } in rows.chain(labels.values().copied()) {
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+    }
+    let chip = |language: &&str| {
+        let check = element("input").set("type", "checkbox").set("value", language);
+        let dot = element("i").class(&format!("dot {}", language_class(language)));
+        element("label").class("chip").with(check).with(dot).text(language)
+    };
+    let group = element("fieldset").with(words("legend", "Languages").class("unseen"));
+    let find = element("input").set("type", "search").set("id", "filter-text");
+    let find = find.set("autocomplete", "off").set("placeholder", "Filter methods");
+    let form = element("form").set("id", "filter").set("role", "search").set("hidden", "hidden");
+    let form = form
+        .set("aria-label", "Filter the methods in tables and charts")
+        .with(words("label", "Filter methods by name").class("unseen").set("for", "filter-text"))
+        .with(find)
+        .with(group.all(languages.iter().map(chip)))
+        .with(words("button", "Show all").set("type", "reset").set("hidden", "hidden"))
+        .with(element("p").set("id", "filter-count").set("role", "status").set("aria-live", "polite"));
+    (labels.len() > 1).then(|| form.with(list(&labels)))
+}
+
+/// Every shown trial with its language and its names, for the script.
+fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
+    let one = |label: &MethodLabel| {
+        let text = if label.short == label.name {
+            label.name.to_owned()
+        } else {
+            format!("{} {}", label.name, label.short)
+        };
+        words("li", &text).set("data-trial", label.trial).set("data-language", label.language)
+    };
+    element("ul").set("id", "methods").set("hidden", "hidden").all(labels.values().map(one))
+}
+
+/// The methods in rows, by the numbers of their trials.
+fn labels(page: &Page) -> BTreeMap<TrialIndex, MethodLabel<'_>> {
+    let ranked =
+        page.rankings.iter().flat_map(|it| it.rows.iter().chain(&it.searched)).map(MethodLabel::from);
+    let inside = page.inside.iter().map(MethodLabel::from);
+    ranked.chain(inside).map(|label| (label.trial, label)).collect()
+}

@@ -1,0 +1,189 @@
+//! The sections that compare methods: ratios to the baseline as a forest plot in a table, cold
+//! beside warm, and rates with every reading.
+
+use super::super::answer::figure;
+use super::super::charts::{self, Chart, Dumbbells, Forest, ForestRow, Significant};
+use super::super::columns::{self, COLUMNS, TableFacts};
+use super::super::method_label::MethodLabel;
+use super::super::page::Page;
+use super::super::ranking::{Rank, Ranking, RankingRow};
+use super::super::state_pairs::{StatePair, StatePairs};
+use super::super::words::{self as wording, Number};
+use super::sections::{figures, float};
+use super::table::{Caption, Column, TableCell, TableRow, table};
+use super::{Section, legend_words};
+use readlab_analysis::compare::Center;
+use readlab_model::trial::TrialIndex;
+use readlab_system::markup::{Element, words};
+
+/// The sections that the record has something for.
+pub(super) fn all(page: &Page) -> Vec<Section> {
+    [ranking(page), states(page), rates(page)].into_iter().flatten().collect()
+}
+
+/// Their charts; those that the page shows as tables are files of their own as well.
+pub(super) fn charts(page: &Page) -> Vec<Chart> {
+    let rankings = page.rankings.iter().enumerate();
+    let forests = rankings.filter_map(|(n, it)| {
+        let title = format!("{}: times as fast as the baseline", it.title());
+        Some(Forest::from_rows(forest_rows(it))?.chart(title, format!("ratio-{n}-{}", it.state)))
+    });
+    let pairs = StatePairs::all(&page.rankings);
+    let dumbbells = pairs.iter().enumerate();
+    let dumbbells =
+        dumbbells.filter_map(|(n, it)| Some(Dumbbells::from_pairs(it)?.chart(format!("states-{n}"))));
+    forests.chain(dumbbells).chain(rate_charts(page)).collect()
+}
+
+fn rate_charts(page: &Page) -> Vec<Chart> {
+    let rankings = page.rankings.iter().enumerate();
+    rankings.filter_map(|(n, it)| charts::ranking(it, format!("ranking-{n}-{}", it.state))).collect()
+}
+
+fn ranking(page: &Page) -> Option<Section> {
+    let ranked = || page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+    let mut content: Vec<Element> =
+        legend_words(ranked().flat_map(|it| &it.rows).map(|row| row.language.as_str())).into_iter().collect();
+    for ranking in ranked() {
+        content.push(ranking_table(ranking));
+    }
+    let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules tie with the first of them. The diamond is the baseline.";
+    ranked().next()?;
+    Some(Section { slug: "ranking", title: "Ranking", lead, content })
+}
+
+/// The rows of a ranking as those of a forest plot.
+fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
+    let baseline = ranking.reference.as_ref().map(|it| it.index);
+    let row = |row| forest_row(row, baseline);
+    ranking.rows.iter().map(row).collect()
+}
+
+fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
+    let is_baseline = Some(row.index) == baseline;
+    let ci95 = row.ratio.and_then(|ratio| ratio.ci95);
+    ForestRow {
+        rank: row.rank.map_or_else(String::new, Rank::word),
+        label: Some(MethodLabel::from(row)),
+        short: &row.short,
+        estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
+        ci95,
+        significant: if is_baseline { Significant::Baseline } else { Significant::from_interval(ci95) },
+        value: if is_baseline {
+            "baseline".to_owned()
+        } else {
+            row.ratio.map_or_else(|| wording::NONE.to_owned(), |it| wording::ratio(&it))
+        },
+    }
+}
+
+fn ranking_table(ranking: &Ranking) -> Element {
+    let forest = Forest::from_rows(forest_rows(ranking));
+    let mut columns: Vec<Column> = vec![Column::text("method"), Column::number("rank")];
+    columns.extend(forest.iter().map(|it| Column::plot("times as fast as the baseline", it.axis())));
+    columns.push(Column::number("× baseline"));
+    columns.push(Column::number(if has_rates(ranking) { "rate" } else { "median" }));
+    let facts = TableFacts::of_ranking(ranking, Center::Median);
+    columns.extend(further(ranking, facts).map(|it| match it.is_text {
+        true => Column::text(it.heading(facts)),
+        false => Column::number(it.heading(facts)),
+    }));
+    columns.push(Column::number("readings"));
+    let mut strips = forest.as_ref().map_or_else(Vec::new, Forest::strips).into_iter();
+    let place = |row: &RankingRow| row.rank.map(|rank| rank.place);
+    let rows = ranking.rows.iter().enumerate().map(|(at, row)| {
+        let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
+        let next = ranking.rows.get(at + 1);
+        let ends_group = next.is_some_and(|next| place(next) != place(row));
+        TableRow::new(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)
+    });
+    table(caption(ranking), columns, rows)
+}
+
+/// The columns behind that of the rate.
+fn further(ranking: &Ranking, facts: TableFacts) -> impl Iterator<Item = &'static columns::Column> {
+    COLUMNS.iter().filter(move |it| it.in_ranking && it.is_held(facts, &ranking.rows))
+}
+
+fn has_rates(ranking: &Ranking) -> bool {
+    ranking.rows.iter().any(|row| row.throughput.is_some())
+}
+
+fn caption(ranking: &Ranking) -> Caption {
+    let reference = ranking.reference_line().unwrap_or_default();
+    let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
+    let reference = wording::capital(&reference);
+    Caption {
+        title: format!("{}{}", ranking.title(), ranking.distinction),
+        note: format!("{reference}.{sizes} Behind a ratio, “=” is a tie, “?” too few rounds to say."),
+    }
+}
+
+fn cells(ranking: &Ranking, row: &RankingRow, strip: Option<Element>) -> Vec<TableCell> {
+    let mut cells =
+        vec![TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64))))];
+    cells.extend(strip.map(TableCell::plot));
+    cells.push(TableCell::number(row.ratio.map(|it| Number::new(wording::ratio(&it), it.estimate))));
+    cells.push(TableCell::number(Some(match row.throughput {
+        Some(rate) => Number::new(wording::rate_with_half(rate, &row.wall), rate.0),
+        None => Number::new(wording::time_with_half(&row.wall), float(row.wall.median)),
+    })));
+    let facts = TableFacts::of_ranking(ranking, Center::Median);
+    cells.extend(further(ranking, facts).map(|it| match (it.number(row, facts), it.is_text) {
+        (number, true) => TableCell::text(
+            number.map_or_else(|| wording::NONE.to_owned(), |number| wording::unbroken(&number.text)),
+        ),
+        (number, false) => TableCell::number(number),
+    }));
+    let readings = row.wall.n as u64;
+    cells.push(TableCell::number(Some(Number::new(wording::grouped(readings), float(readings)))));
+    cells
+}
+
+fn states(page: &Page) -> Option<Section> {
+    let groups = StatePairs::all(&page.rankings);
+    let mut content = Vec::new();
+    for pairs in &groups {
+        let Some(dumbbells) = Dumbbells::from_pairs(pairs) else { continue };
+        if groups.len() > 1 {
+            content.push(words("h3", &pairs.title));
+        }
+        content.push(states_table(pairs, &dumbbells));
+    }
+    let lead = "Each method that was read in both states: a square for the cold median, a disc for the warm one, on a logarithmic scale. The line between them is what the page cache gives.";
+    (!content.is_empty()).then_some(Section { slug: "states", title: "Cold to warm", lead, content })
+}
+
+fn states_table(pairs: &StatePairs, dumbbells: &Dumbbells) -> Element {
+    let number = |title| Column::number(title);
+    let columns = [
+        Column::text("method"),
+        Column::plot("from cold to warm", dumbbells.axis()),
+        number("cold"),
+        number("warm"),
+        number("warm ÷ cold"),
+    ];
+    let value = |row: &RankingRow| {
+        let order = row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0);
+        TableCell::number(Some(Number::new(figure(row), order)))
+    };
+    let row = |(pair, strip): (&StatePair, Element)| {
+        let gain = TableCell::number(Some(Number::new(wording::factor(pair.gain()), pair.gain())));
+        TableRow::new(pair.warm, "", vec![TableCell::plot(strip), value(pair.cold), value(pair.warm), gain])
+    };
+    table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
+}
+
+fn rates(page: &Page) -> Option<Section> {
+    let mut content = vec![figures(rate_charts(page))?];
+    let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
+    if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
+        let note = format!(
+            "Of a trial with more than {} readings, one dot shows those that are side by side; every reading counts in the bars and intervals.",
+            charts::DOTS_MOST
+        );
+        content.push(words("p", &note).class("note"));
+    }
+    let lead = "Every reading, the median and its interval, and the limits of this machine. Charts of different states have scales of their own. A name in bold is clearly faster than the others, alone or with those that tie.";
+    Some(Section { slug: "rates", title: "Rates", lead, content })
+}

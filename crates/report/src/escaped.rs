@@ -1,0 +1,98 @@
+//! JSON as it is exported: indented, with a newline at its end, and with nothing in it that a
+//! terminal would obey. Written piece by piece, so that a document of a hundred thousand samples
+//! takes no more memory than a small one.
+
+use readlab_system::terminal::printable::is_obeyed;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{Formatter, PrettyFormatter};
+use std::io::{self, Write};
+
+/// Lays out as [`PrettyFormatter`] does, and escapes more.
+struct Escaped<'a>(PrettyFormatter<'a>);
+
+pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    document.serialize(&mut Serializer::with_formatter(&mut *out, Escaped(PrettyFormatter::new())))?;
+    out.write_all(b"\n")
+}
+
+pub(super) fn text(document: &impl Serialize) -> String {
+    let mut text = Vec::new();
+    write(document, &mut text).expect("memory takes everything, and every key is a string");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+impl Formatter for Escaped<'_> {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(is_obeyed) {
+            let (plain, obeyed) = rest.split_at(at);
+            let c = obeyed.chars().next().expect("one was found");
+            // All of them have four digits.
+            write!(out, "{plain}\\u{:04x}", u32::from(c))?;
+            rest = &obeyed[c.len_utf8()..];
+        }
+        out.write_all(rest.as_bytes())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_array(out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array(out)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(out, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_array_value(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object(out)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object(out)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(out)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.0.end_object_value(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_reads_back() {
+        let document = json!({ "a\u{9b}b": ["x\u{202e}y\u{1b}z", "plain ü", "\n\"\\"], "empty": [{}, []] });
+        let text = text(&document);
+        assert!(!text.contains(|c: char| is_obeyed(c) && c != '\n'), "{text:?}");
+        assert!(text.contains("a\\u009bb") && text.contains("x\\u202ey\\u001bz") && text.contains("plain ü"));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
+        assert_eq!(
+            text.replace("\\u009b", "\u{9b}").replace("\\u202e", "\u{202e}").trim_end(),
+            format!("{document:#}")
+        );
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_written_is_an_error() {
+        let full = &mut [0_u8; 20][..];
+        assert!(write(&json!({ "a": "more than there is room for" }), &mut { full }).is_err());
+    }
+}

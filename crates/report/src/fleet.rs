@@ -1,0 +1,177 @@
+//! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than the
+//! others.
+
+use super::words::{self, Number};
+use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
+use readlab_model::units::Nanos;
+use readlab_record::{Fleet, Record, Share};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// What a record says of its fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleetView {
+    /// Who took part and how punctually, in sentences.
+    pub lines: Vec<String>,
+    /// The ranks, in their order.
+    pub ranks: Vec<RankRow>,
+    /// How long each takes with each way of reading.
+    pub method_effects: Vec<MethodEffects>,
+}
+
+/// A rank as a row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankRow {
+    pub rank: usize,
+    pub host: String,
+    pub path: String,
+    /// How many times as long as the others it takes; `None` where that cannot be told.
+    pub effect: Option<HostEffect>,
+}
+
+impl FleetView {
+    /// `None` for a record of one host.
+    pub fn from_record(record: &Record) -> Option<FleetView> {
+        let fleet = record.fleet.as_ref()?;
+        let effects = host_effects(record);
+        let mut lines = vec![who(fleet)];
+        lines.extend(fleet.witness.as_ref().map(|it| {
+            format!(
+                "witness: {} makes {} cold on the server before each cold turn, and proves it",
+                it.host, it.path
+            )
+        }));
+        lines.extend(together(record));
+        lines.extend(slowest(fleet, &effects));
+        let row = |(rank, it): (usize, &readlab_record::Rank)| RankRow {
+            rank,
+            host: it.host.clone(),
+            path: it.path.clone(),
+            effect: effects.iter().find(|effect| effect.rank == rank).copied(),
+        };
+        let ranks = fleet.ranks.iter().enumerate().map(row).collect();
+        Some(FleetView { lines, ranks, method_effects: method_effects(record) })
+    }
+}
+
+/// The fleet for programs, with the turns of every trial.
+pub(super) fn json_value(fleet: &Fleet, record: &Record) -> Value {
+    let turns: Vec<_> = record.trials.iter().flat_map(|trial| &trial.fleet_turns).collect();
+    let effects = host_effects(record).into_iter().map(|effect| {
+        json!({
+            "rank": effect.rank,
+            "ratio": effect.ratio,
+            "simultaneous_ci95": [effect.interval.low, effect.interval.high],
+            "is_straggler": effect.is_straggler(),
+        })
+    });
+    let clocks = record.clocks.iter().map(|(round, ranks)| json!({ "round": round, "ranks": ranks }));
+    json!({
+        "library": fleet.library,
+        "share": fleet.share,
+        "ranks": fleet.ranks,
+        "host_effects": effects.collect::<Vec<Value>>(),
+        "method_effects": method_effects(record).into_iter().map(|it| json!({ "trial": it.trial, "ratios": it.ratios })).collect::<Vec<Value>>(),
+        "clocks": clocks.collect::<Vec<Value>>(),
+        "turns": turns,
+    })
+}
+
+impl RankRow {
+    /// The effect as a number with its interval.
+    pub(super) fn effect(&self) -> Option<Number> {
+        let effect = self.effect?;
+        Some(Number::new(times(&effect), effect.ratio))
+    }
+}
+
+fn who(fleet: &Fleet) -> String {
+    let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
+    let what = match fleet.share {
+        Share::Same => "all read one file",
+        Share::Split => "each reads its part of one file",
+        Share::Own => "each reads a file of its own",
+    };
+    let [ranks, hosts] = [(fleet.ranks.len(), "rank"), (hosts, "host")].map(|(n, of)| words::plural(n, of));
+    format!("fleet: {ranks} on {hosts} by {}; {what}; bytes and times are of all together", fleet.library)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds")]
+fn together(record: &Record) -> Option<String> {
+    let found = punctuality(record)?;
+    let (spread, bound) = (Nanos(found.start_spread_ns as u64), Nanos(found.clock_bound_ns));
+    let turns = words::plural(found.turns, "turn");
+    Some(format!("together: ranks began within {spread} in 95 % of {turns}; clocks are known to {bound}"))
+}
+
+/// The stragglers, or that there is none.
+fn slowest(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
+    let name = |effect: &HostEffect| format!("{} (rank {})", fleet.ranks[effect.rank].host, effect.rank);
+    let stragglers: Vec<String> = effects
+        .iter()
+        .filter(|it| it.is_straggler())
+        .map(|it| format!("{} takes {} times as long as the others", name(it), times(it)))
+        .collect();
+    match effects.first() {
+        None => None,
+        Some(_) if !stragglers.is_empty() => Some(format!("straggler: {}", stragglers.join("; "))),
+        Some(first) => Some(format!(
+            "straggler: none; the slowest, {}, takes {} times as long as the others",
+            name(first),
+            times(first)
+        )),
+    }
+}
+
+fn times(effect: &HostEffect) -> String {
+    format!("{:.2} [{:.2}, {:.2}]", effect.ratio, effect.interval.low, effect.interval.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::trial::{CacheState, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::{FleetTurn, Outcome, Rank, RankTiming, testing};
+
+    #[test]
+    fn a_straggler_is_named_with_its_ratio_and_how_punctual_all_were() {
+        let mut record = Record::new(testing::header());
+        record.add(testing::trial(0, "rust/a", CacheState::Cold, Cache::Through));
+        assert_eq!(FleetView::from_record(&record), None);
+        let rank = |host: &str| Rank {
+            host: host.to_owned(),
+            path: "f".to_owned(),
+            start_bytes: None,
+            size_bytes: 1,
+            digest: None,
+            cache: 0,
+        };
+        let ranks = vec![rank("a"), rank("b")];
+        record.fleet =
+            Some(Fleet { library: "Open MPI v4".to_owned(), share: Share::Same, ranks, witness: None });
+        let trial = &mut record.trials[TrialIndex::new(0)];
+        trial.outcome = Some(Outcome::Measured);
+        for round in 0..6 {
+            let timing = |rank, started_ns, wall_ns| RankTiming {
+                rank,
+                started_ns,
+                wall_ns,
+                late_ns: 0,
+                bound_ns: 300,
+            };
+            let ranks = vec![timing(0, 1_000, 1_000_000 + u64::from(round)), timing(1, 51_000, 1_500_000)];
+            trial.fleet_turns.push(FleetTurn { trial: TrialIndex::new(0), round, ranks });
+        }
+        let view = FleetView::from_record(&record).unwrap();
+        assert_eq!(
+            view.lines,
+            [
+                "fleet: 2 ranks on 2 hosts by Open MPI v4; all read one file; bytes and times are of all together",
+                "together: ranks began within 50.0 µs in 95 % of 6 turns; clocks are known to 600 ns",
+                "straggler: b (rank 1) takes 1.50 [1.50, 1.50] times as long as the others",
+            ]
+        );
+        assert_eq!(view.ranks[1].effect().unwrap().text, "1.50 [1.50, 1.50]");
+    }
+}

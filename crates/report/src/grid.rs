@@ -1,0 +1,62 @@
+//! Text in columns for a terminal: the layout, width and line ends of every table there.
+//!
+//! Tables have no borders, one blank on each side of a cell, and no wrapped cells unless a width is
+//! given. The caller decides the columns and the text of the cells.
+
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
+use readlab_system::terminal::printable::printable;
+
+/// A table being filled.
+pub(super) struct Grid(Table);
+
+pub(super) fn left(text: &str) -> Cell {
+    Cell::new(printable(text)).set_alignment(CellAlignment::Left)
+}
+
+/// A number, at the right.
+pub(super) fn right(text: &str) -> Cell {
+    Cell::new(printable(text)).set_alignment(CellAlignment::Right)
+}
+
+/// Text at the left that stands out where there may be colour.
+pub(super) fn bold(text: &str) -> Cell {
+    left(text).add_attribute(Attribute::Bold)
+}
+
+impl Grid {
+    /// An empty table under its titles, which are dim where there may be colour.
+    pub(super) fn new(titles: impl IntoIterator<Item = Cell>, color: bool) -> Grid {
+        let mut table = Table::new();
+        table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+        if color {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        let dim = |title: Cell| title.add_attribute(Attribute::Dim);
+        table.set_header(titles.into_iter().map(dim).collect::<Vec<Cell>>());
+        Grid(table)
+    }
+
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.0.add_row(cells.into_iter().collect::<Vec<Cell>>());
+    }
+
+    /// Columns that it takes with no line broken: the content and one blank on each side.
+    pub(super) fn width(&self) -> usize {
+        self.0.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum()
+    }
+
+    /// Its lines, as wide as they are.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.0.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// Its lines, with cells broken over several where they would be wider than this.
+    pub(super) fn lines_within(mut self, width: u16) -> Vec<String> {
+        if self.width() > usize::from(width) {
+            self.0.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        self.lines()
+    }
+}

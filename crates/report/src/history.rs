@@ -1,0 +1,59 @@
+//! The list of a user's records: when, what, on which file, who was fastest, and by which names
+//! each can be had.
+
+use super::grid::{Grid, left};
+use super::words::{NONE, moment};
+use readlab_analysis::stats::{self, Observation};
+use readlab_model::units::Nanos;
+use readlab_record::{Record, TrialRecord};
+
+/// One record in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryLine {
+    cells: [String; 6],
+}
+
+impl HistoryLine {
+    /// Of a record that can be read.
+    pub fn from_record(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
+        let target = match record.targets.as_slice() {
+            [] => NONE.to_owned(),
+            [only] => only.path.clone(),
+            [first, others @ ..] => format!("{} and {} more", first.path, others.len()),
+        };
+        let fastest = fastest(record).unwrap_or_else(|| NONE.to_owned());
+        let header = &record.header;
+        let when = moment(&header.started);
+        HistoryLine {
+            cells: [names.join(", "), when, header.kind.to_string(), target, fastest, folder.to_owned()],
+        }
+    }
+
+    /// Of one that cannot, with the reason, which names the file.
+    pub fn broken(names: Vec<String>, why: &str) -> HistoryLine {
+        let none = || NONE.to_owned();
+        HistoryLine { cells: [names.join(", "), none(), none(), none(), none(), why.to_owned()] }
+    }
+}
+
+/// The list as a table, as wide as it is or as the terminal is.
+pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
+    if lines.is_empty() {
+        return "no records\n".to_owned();
+    }
+    let mut grid = Grid::new(["name", "when", "verb", "target", "fastest", "folder"].map(left), false);
+    for line in lines {
+        grid.row(line.cells.iter().map(|cell| left(cell)));
+    }
+    grid.lines_within(width).into_iter().map(|line| line + "\n").collect()
+}
+
+/// The measured trial with the least median time, without the controls.
+fn fastest(record: &Record) -> Option<String> {
+    let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
+    let median =
+        |it: &TrialRecord| stats::median(it.samples.iter().map(|sample| Observation::from(sample).value));
+    let all = raced.filter_map(|it| Some((median(it)?, &it.trial)));
+    let (wall, trial) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("{} {} ({})", trial.id, Nanos::from_secs_f64(wall / 1e9), trial.state))
+}

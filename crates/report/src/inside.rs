@@ -1,0 +1,139 @@
+//! What was seen inside untimed readings: flame graphs and traces of read calls, as lines for every
+//! format.
+
+use super::name::ShortNames;
+use super::words::{grouped, percent, plural};
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::{Bytes, Nanos};
+use readlab_record::{FlameGraph, HotSpot, Record, Trace};
+use readlab_roster::language::Languages;
+use std::collections::BTreeSet;
+
+/// What was seen inside one trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inside {
+    pub trial: TrialIndex,
+    /// The language of its contender.
+    pub language: String,
+    pub name: String,
+    /// Its name as short as it may be beside the others of this record.
+    pub short: String,
+    /// Where the bytes are when the reading begins.
+    pub state: CacheState,
+    /// Where the processor's time went; `None` where not requested.
+    pub flame_graph: Option<FlameGraph>,
+    /// The calls; `None` where not requested.
+    pub trace: Option<Trace>,
+}
+
+impl Inside {
+    /// Of every trial that was looked into, in the order of their numbers.
+    pub fn all(record: &Record) -> Vec<Inside> {
+        let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
+        let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
+        let mut all: Vec<Inside> = looked
+            .map(|it| Inside {
+                trial: it.trial.index,
+                language: languages.language_of(it.trial.contender()).to_owned(),
+                name: it.trial.id.to_string(),
+                short: names.short(&it.trial),
+                state: it.trial.state,
+                flame_graph: it.flame_graph.clone(),
+                trace: it.trace.clone(),
+            })
+            .collect();
+        all.sort_by_key(|it| it.trial);
+        all
+    }
+
+    /// Which trial it is.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.name, self.state)
+    }
+
+    /// What the flame graph shows, or why there is none; `None` where not requested.
+    pub fn flame_line(&self) -> Option<String> {
+        let graph = self.flame_graph.as_ref()?;
+        Some(match (&graph.file, &graph.reason) {
+            (Some(file), _) => format!("flame graph {file}: {}", summed_up(graph)),
+            (None, reason) => {
+                format!("no flame graph: {}", reason.as_deref().unwrap_or("no reason was recorded"))
+            }
+        })
+    }
+
+    /// What the calls show, or why there are none; `None` where not requested.
+    pub fn trace_line(&self) -> Option<String> {
+        let trace = self.trace.as_ref()?;
+        Some(match &trace.reason {
+            Some(reason) => format!("calls: {reason}"),
+            None => format!("calls: {}", calls(trace)),
+        })
+    }
+
+    /// What flame graphs and traces do not show, each once.
+    pub fn blind(all: &[Inside]) -> Vec<String> {
+        let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());
+        let traces = all.iter().filter_map(|it| it.trace.as_ref());
+        let mended = graphs().flat_map(|graph| &graph.blind).filter(|note| note.contains('`')).cloned();
+        let mut notes: BTreeSet<String> = mended.collect();
+        if graphs().next().is_some() {
+            notes.insert(
+                "a flame graph shows time on processors: waiting for a device or for others is not in it"
+                    .to_owned(),
+            );
+        }
+        notes.extend(traces.map(|trace| format!("calls: {}", trace.how)));
+        notes.into_iter().collect()
+    }
+}
+
+/// How many samples there are, and where most of them lay.
+pub(super) fn summed_up(graph: &FlameGraph) -> String {
+    let hot = |spot: &HotSpot| format!("{} {}", spot.name, percent(spot.share));
+    let hottest: Vec<String> = graph.hottest.iter().map(hot).collect();
+    let readings = plural(usize::try_from(graph.readings).unwrap_or(usize::MAX), "reading");
+    format!("{} samples in {readings}; most in {}", grouped(graph.samples), hottest.join(", "))
+}
+
+/// The share of the reading's time that its threads spent in read calls.
+#[expect(clippy::cast_precision_loss, reason = "a share of time")]
+pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
+    let all_ns = trace.wall_ns.saturating_mul(trace.threads);
+    (all_ns > 0).then(|| trace.in_calls_ns as f64 / all_ns as f64)
+}
+
+fn calls(trace: &Trace) -> String {
+    let made: Vec<String> =
+        trace.calls.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+    let (requested, got, latency) = (&trace.requested_bytes, trace.brought(), &trace.latency_ns);
+    let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
+    let mut parts = vec![
+        made.join(", "),
+        format!("{} in all", Bytes(trace.bytes)),
+        format!("{} asked for and {} got at the median", Bytes(requested.p50), Bytes(got.p50)),
+        format!("{p50} at the median, {p90} at 90 %, {p99} at 99 %, {most} at most"),
+    ];
+    parts.extend(trace.sequential_share().map(|share| {
+        format!("{} go on where the one before of their thread ended{}", percent(share), jumps(trace))
+    }));
+    let threads = match trace.threads {
+        0 | 1 => "the reading's time".to_owned(),
+        threads => format!("the time of {threads} threads"),
+    };
+    parts.extend(in_calls(trace).map(|share| format!("{} of {threads} in them", percent(share))));
+    if trace.unrecorded > 0 {
+        parts.push(format!("{} more were not kept", grouped(trace.unrecorded)));
+    }
+    parts.join("; ")
+}
+
+/// How far the calls that are not sequential go, at the median.
+fn jumps(trace: &Trace) -> String {
+    let jump = |way: &str, spread: &readlab_record::Spread| {
+        (spread.n > 0).then(|| format!("{} {way} by {}", grouped(spread.n), Bytes(spread.p50)))
+    };
+    let jumps = [jump("jump ahead", &trace.ahead_bytes), jump("jump back", &trace.back_bytes)];
+    let jumps: Vec<String> = jumps.into_iter().flatten().collect();
+    if jumps.is_empty() { String::new() } else { format!(" ({})", jumps.join(", ")) }
+}

@@ -1,0 +1,181 @@
+//! The method of a record: its contenders, the meters that could not be read and why, the rejected
+//! readings, how calls were counted, and what every number means.
+
+use super::words::{files as counted_files, grouped, plural};
+use readlab_model::target::CACHE_UNKNOWN;
+use readlab_model::target::StoreFacts;
+use readlab_model::target::dictionary::Dictionary;
+use readlab_model::target::places::PlacesFacts;
+use readlab_model::target::tree::TreeFacts;
+use readlab_model::target::{Http, TargetFacts};
+use readlab_model::trial::Transport;
+use readlab_model::units::Bytes;
+use readlab_record::{Header, Receipt, Record};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A meter that could not be read, or readings that were rejected, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingMetric {
+    pub what: String,
+    pub reason: String,
+    /// How often: `in 3 trials`.
+    pub extent: String,
+}
+
+/// What every number means, for each record.
+pub const MEANINGS: [&str; 6] = [
+    "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
+    "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
+    "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
+    "Intervals are at 95 %: a median has that of the sign test, a ratio that of signed ranks. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
+    "Peak memory is the kernel's high-water mark for the process; pages of a mapped file count in it.",
+    "Counts of calls come from separate readings that are not timed.",
+];
+
+/// The contenders, one line each.
+pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
+    receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
+}
+
+/// The version and revision of the lab that made the record, and the seed.
+pub(super) fn maker(header: &Header) -> String {
+    format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
+}
+
+/// What was read: one line a target, or one for all when they are many.
+pub(super) fn target_titles(record: &Record) -> Vec<String> {
+    const LISTED_SINGLY: usize = 4;
+    let targets = &record.targets;
+    if targets.len() <= LISTED_SINGLY {
+        return targets.iter().map(target_title).collect();
+    }
+    let sizes = || targets.iter().map(|target| target.size_bytes);
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+    let folder = Path::new(&targets[0].path).parent().map_or_else(String::new, |it| it.display().to_string());
+    let total = Bytes(sizes().fold(0, u64::saturating_add));
+    let mut facts = vec![
+        folder,
+        plural(targets.len(), "file"),
+        format!("{} to {}, {total} in all", Bytes(least), Bytes(most)),
+    ];
+    facts.extend(place(&targets[0]));
+    vec![facts.join(" · ")]
+}
+
+/// The file system and where it is mounted.
+fn place(target: &TargetFacts) -> Option<String> {
+    let known: Vec<&str> = target.filesystem.iter().chain(&target.mount).map(String::as_str).collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// What was read, in one line.
+fn target_title(target: &TargetFacts) -> String {
+    let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
+    facts.extend(target.tree.as_ref().map(tree));
+    facts.extend(target.places.as_ref().map(places));
+    facts.extend(target.http.as_ref().map(|http| server(target.transport(), http)));
+    facts.extend(target.store.as_ref().map(store));
+    facts.extend(target.decoded.as_ref().map(|decoded| {
+        let out = target.bytes_out(Some(decoded.archive));
+        format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))
+    }));
+    facts.extend(target.dictionary.as_ref().map(dictionary));
+    facts.extend(place(target));
+    facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
+    facts.join(" · ")
+}
+
+/// The dictionary of a zstd.
+fn dictionary(dictionary: &Dictionary) -> String {
+    let number = dictionary.id.map_or_else(|| "no number".to_owned(), |id| format!("number {id}"));
+    format!("with the dictionary {}, {}, {number}", dictionary.path, Bytes(dictionary.size_bytes))
+}
+
+/// The files of a tree.
+fn tree(tree: &TreeFacts) -> String {
+    let TreeFacts { files, folders, order, is_metadata_cold, .. } = tree;
+    let found = match tree.is_listed {
+        true => "named by a list".to_owned(),
+        false => format!("in {}", plural(usize::try_from(*folders).unwrap_or(usize::MAX), "folder")),
+    };
+    let names = if *is_metadata_cold { "cold before cold readings, too" } else { "always in memory" };
+    format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
+}
+
+/// The places of a file.
+fn places(places: &PlacesFacts) -> String {
+    let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
+    let again =
+        if distinct < reads { format!(", {} of them different", grouped(*distinct)) } else { String::new() };
+    format!(
+        "{} reads of {}, {pattern}, of {} in the file{again}",
+        grouped(*reads),
+        Bytes(*block_bytes).exact(),
+        Bytes(*file_bytes)
+    )
+}
+
+/// The server that serves the target.
+fn server(over: Transport, http: &Http) -> String {
+    let over = over.word();
+    match http {
+        Http::Own => format!("over {over}, from readlab's own server on 127.0.0.1"),
+        Http::Foreign { software, .. } => {
+            let name = software.as_ref().map_or_else(String::new, |name| format!(" ({name})"));
+            format!("over {over}, from a server that is not readlab's{name}; {CACHE_UNKNOWN}")
+        }
+    }
+}
+
+/// The store of an object.
+fn store(store: &StoreFacts) -> String {
+    let StoreFacts { endpoint, region, style, signed } = store;
+    let signed = if *signed { "signed" } else { "not signed" };
+    format!("store {endpoint}, region {region}, {} style, requests {signed}", style.word())
+}
+
+/// Meters that could not be read, those with the same reason together.
+pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
+    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (meter, reason) in record.trials.iter().flat_map(|trial| &trial.missing) {
+        *reasons.entry((reason, meter)).or_default() += 1;
+    }
+    let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
+    for ((reason, meter), trials) in reasons {
+        merged.entry((reason, trials)).or_default().push(meter);
+    }
+    let missing_metric = |((reason, trials), meters): ((&str, usize), Vec<&str>)| MissingMetric {
+        what: meters.join(", "),
+        reason: reason.to_owned(),
+        extent: format!("in {}", plural(trials, "trial")),
+    };
+    merged.into_iter().map(missing_metric).collect()
+}
+
+/// Rejected readings, those with the same reason together.
+pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
+    let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for trial in &record.trials {
+        for (_, reason) in &trial.rejected {
+            *reasons.entry((reason, trial.trial.id.to_string())).or_default() += 1;
+        }
+    }
+    let missing_metric = |((reason, name), readings): ((&str, String), usize)| MissingMetric {
+        what: name,
+        reason: reason.to_owned(),
+        extent: plural(readings, "reading"),
+    };
+    reasons.into_iter().map(missing_metric).collect()
+}
+
+/// Each kind of count with the ways it was made, or why there is none.
+pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
+    let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
+        ways.entry(kind).or_default().insert(&count.how);
+    }
+    ways.into_iter()
+        .map(|(kind, ways)| (kind.to_owned(), ways.into_iter().map(str::to_owned).collect()))
+        .collect()
+}

@@ -1,0 +1,351 @@
+//! The page: the view model of a whole record, computed once for every format.
+
+use super::advice::Advice;
+use super::answer;
+use super::archives::ArchiveRatio;
+use super::baseline;
+use super::break_even::BreakEven;
+use super::curve::Curve;
+use super::file_cost::FileCostRow;
+use super::fleet::FleetView;
+use super::headline::{self, Headline};
+use super::inside::Inside;
+use super::method::{self, MissingMetric};
+use super::own_commands;
+use super::ranking::{Pieces, Ranking};
+use super::readers::ReadersRow;
+use super::scaling::{self, ScalingView};
+use super::sweep::SweepView;
+use super::warning::{self, UnsteadyStarts, WarningGroup};
+use super::words;
+use readlab_analysis::compare::Center;
+use readlab_analysis::verdict;
+use readlab_claims::{self as claims, JudgedClaims};
+use readlab_model::target::CACHE_UNKNOWN;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::hidden_cache::HiddenCache;
+use readlab_model::trial::CacheState;
+use readlab_model::units::{Bytes, Nanos};
+use readlab_record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The verb, such as `race`.
+    pub verb: String,
+    /// The command that repeats the run, quoted for a shell.
+    pub command: String,
+    /// When it began.
+    pub started: String,
+    /// The machine in one line.
+    pub machine: String,
+    /// The answer in one sentence.
+    pub answer: String,
+    /// The same, ranking by ranking or series by series.
+    pub headlines: Vec<Headline>,
+    /// What publications claim, judged by this record; none where no publication is about it.
+    pub judged_claims: Vec<JudgedClaims>,
+    /// What ratios are to, in one line; `None` where nothing was measured.
+    pub baseline: Option<String>,
+    /// Whether every row of a ranking is listed. Else those that tie with the first of their rank
+    /// are folded. A suite names each of its trials, so its tables list all.
+    pub lists_all: bool,
+    /// Whether tables show medians with intervals, or means with standard deviations.
+    pub center: Center,
+    /// What was read, one line a target.
+    pub target_titles: Vec<String>,
+    /// By target, work and state; none for a sweep, whose many targets make one view.
+    pub rankings: Vec<Ranking>,
+    /// The advice from the rankings.
+    pub advice: Vec<Advice>,
+    /// Reading out of archives beside reading their content plain.
+    pub archives: Vec<ArchiveRatio>,
+    /// Below which rate of a device an archive is read faster than its content.
+    pub break_evens: Vec<BreakEven>,
+    /// Methods over the values of a parameter, where the record has enough of them.
+    pub curves: Vec<Curve>,
+    /// What was seen inside readings.
+    pub inside: Vec<Inside>,
+    pub sweep: Option<SweepView>,
+    /// The ranks that measured together.
+    pub fleet: Option<FleetView>,
+    /// How rates grow with the ranks or readers that read.
+    pub scaling: Vec<ScalingView>,
+    /// What each of several readers of one host had.
+    pub readers: Vec<ReadersRow>,
+    /// What files and bytes cost each way of reading a tree.
+    pub file_costs: Vec<FileCostRow>,
+    pub contenders: Vec<String>,
+    /// What was asked of commands as they are.
+    pub commands: Vec<String>,
+    /// Who made the record, with which seed.
+    pub maker: String,
+    /// Meters that could not be read.
+    pub missing: Vec<MissingMetric>,
+    /// Readings that were thrown away.
+    pub rejected: Vec<MissingMetric>,
+    /// Each kind of count with the ways it was made.
+    pub counted: Vec<(String, Vec<String>)>,
+    /// What the machine does at best.
+    pub limits: Vec<Limit>,
+    /// Whether nothing but limits was measured, or what was read was read to show them.
+    pub is_of_limits: bool,
+    /// What a reader of the numbers should know: of the targets, then of the run.
+    pub cautions: Vec<String>,
+    /// The same by cause.
+    pub warnings: Vec<WarningGroup>,
+    /// Why and after what time the run ended.
+    pub end: String,
+}
+
+impl Page {
+    /// Who read together and what that gave, and what files cost, in sentences.
+    pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
+        let fleet = self.fleet.iter().flat_map(|view| &view.lines);
+        let scaling = self.scaling.iter().flat_map(|view| &view.lines);
+        fleet.chain(scaling).cloned().chain(self.file_costs.iter().map(FileCostRow::line))
+    }
+
+    /// Computes everything that the formats show.
+    pub fn from_record(record: &Record) -> Page {
+        let header = &record.header;
+        let sweep = SweepView::from_record(record);
+        let limits = verdict::limits(record);
+        let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
+        // Groups are read for what they show of the whole.
+        rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
+        let fleet = FleetView::from_record(record);
+        let scaling = ScalingView::all(record);
+        let grown = scaling::sentence(&scaling);
+        let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
+        let is_of_limits =
+            !limits.is_empty() && sweep.is_none() && (header.kind == RunKind::Limits || !is_ranked);
+        let answer = match &sweep {
+            Some(view) => answer::sentence_of_sweep(view),
+            None if is_of_limits => answer::sentence_of_limits(&limits),
+            None => grown.unwrap_or_else(|| answer::sentence(&rankings)),
+        };
+        let advice = if is_of_limits { Vec::new() } else { Advice::all(record, &rankings) };
+        let advised = |n: usize| advice.iter().find(|it| it.ranking == n);
+        let headlines = match &sweep {
+            Some(view) => headline::sweep_headlines(view),
+            None => {
+                rankings.iter().enumerate().filter_map(|(n, it)| it.advised_headline(advised(n))).collect()
+            }
+        };
+        Page {
+            verb: header.kind.to_string(),
+            command: shell_words::join(&header.command),
+            started: header.started.clone(),
+            machine: machine_line(record),
+            cautions: match &sweep {
+                Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
+                None => cautions(record),
+            },
+            answer,
+            judged_claims: claims::judged_by(record),
+            baseline: baseline::line(&rankings),
+            lists_all: header.kind == RunKind::Suite,
+            center: Center::Median,
+            target_titles: method::target_titles(record),
+            headlines,
+            warnings: WarningGroup::all(record, sweep.as_ref()),
+            advice,
+            archives: ArchiveRatio::all(record, &rankings),
+            break_evens: BreakEven::all(&rankings),
+            curves: rankings.iter().flat_map(Curve::all).collect(),
+            rankings,
+            inside: Inside::all(record),
+            fleet,
+            scaling,
+            readers: ReadersRow::all(record),
+            file_costs: FileCostRow::all(record),
+            sweep,
+            contenders: method::contenders(&record.contenders),
+            commands: own_commands::lines(record),
+            maker: method::maker(header),
+            missing: method::missing(record),
+            rejected: method::rejected(record),
+            counted: method::counted(record),
+            limits,
+            is_of_limits,
+            end: end_line(record),
+        }
+    }
+}
+
+impl Page {
+    /// Whether the short formats show code beside the advice: after a search the user is about to
+    /// write it.
+    pub fn shows_code(&self) -> bool {
+        self.rankings.iter().any(|ranking| ranking.search.is_some())
+    }
+}
+
+impl Ranking {
+    /// The answer in one line: the fastest, its rate, its ratio to the reference.
+    pub fn headline(&self) -> String {
+        let condition = self.full_condition();
+        let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
+        let open = self.open_words();
+        let best = if open.is_some() || self.is_first_slower() { "best median" } else { "fastest" };
+        let figure = answer::figure(first);
+        let mut line = format!("{best} {condition}: {}, {figure}", first.name);
+        if self.is_led_by_reference() {
+            line += ", the reference itself";
+        }
+        if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
+            let few = if ratio.ci95.is_none() { " (too few rounds for an interval)" } else { "" };
+            line += &format!(", {} × {}{few}", words::times(ratio), reference.name);
+        }
+        match (open, self.tied()) {
+            (Some(open), _) => line += &format!("; {open}"),
+            (None, 0) => {}
+            (None, tied) => line += &format!("; tied with {tied} more"),
+        }
+        line
+    }
+
+    /// Why the reference is what it is; `None` when nothing was measured.
+    pub fn reference_line(&self) -> Option<String> {
+        let reference = self.reference.as_ref()?;
+        Some(format!("reference: {} ({})", reference.name, reference.why.words()))
+    }
+
+    /// The size of what is read, and for an archive what comes out of it.
+    pub fn size_words(&self) -> String {
+        let words = match (self.size, self.bytes_out) {
+            (None, _) => "size unknown".to_owned(),
+            // A file that grows is read longer than it was: nothing comes out of it.
+            (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
+                #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+                let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
+                format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
+            }
+            (Some(size), _) => size.to_string(),
+        };
+        let words = match self.pieces {
+            Some(pieces @ Pieces::Files(_)) => format!("{} of {words}", pieces.words()),
+            Some(pieces @ Pieces::Reads { .. }) => format!("{} ({words})", pieces.words()),
+            None => words,
+        };
+        match &self.together {
+            Some(together) => format!("{words} by {together}"),
+            None => words,
+        }
+    }
+
+    /// What was proven of the cache, in one line.
+    pub fn proof_line(&self) -> String {
+        let proof = &self.proof;
+        if self.state == CacheState::Unknown {
+            return format!(
+                "proof: the answers of {} samples; {CACHE_UNKNOWN}, so nothing is proven of where the bytes came from",
+                proof.samples
+            );
+        }
+        let touched = match (&self.touched, self.state) {
+            (Some(touched), CacheState::Warm) => format!("; {}", touched.words()),
+            _ => String::new(),
+        };
+        format!("proof: {}{touched}", proof.words(self.over))
+    }
+
+    /// What stops the fastest, in one line; `None` when nothing was measured.
+    pub fn verdict_line(&self) -> Option<String> {
+        let first = self.rows.first()?;
+        Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))
+    }
+
+    /// How much fills differ over the trials, in one line; `None` where no trial saw two fills.
+    pub fn fills_line(&self) -> Option<String> {
+        let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
+        let most = spreads().map(|(_, spread)| spread.fills.len()).max()?;
+        let repeated = spreads().filter_map(|(row, spread)| Some((row, spread, spread.between_share?)));
+        let Some((row, widest, share)) = repeated.max_by(|a, b| a.1.range.total_cmp(&b.1.range)) else {
+            return Some(format!("fills: {most} of them, each read once by every trial"));
+        };
+        Some(format!(
+            "fills: {} of them; their medians differ most for {}, by {}, {} of its variance lies between fills",
+            widest.fills.len(),
+            row.name,
+            words::percent(widest.range),
+            words::percent(share),
+        ))
+    }
+}
+
+/// What the reader of a run should know besides its numbers.
+fn cautions(record: &Record) -> Vec<String> {
+    let of_target = |target: &TargetFacts| {
+        let (path, cautions) = (target.path.clone(), target.cautions.clone());
+        cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
+    };
+    let of_targets = record.targets.iter().flat_map(of_target);
+    let of_trials = record.trials.iter().filter_map(unsteady).chain(record.trials.iter().flat_map(conduct));
+    let of_run = record.resumed.iter().map(resumed).chain(record.warnings.clone());
+    let estimated = warning::estimates(record).map(|group| group.title());
+    of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
+}
+
+/// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
+/// did.
+fn unsteady(trial: &TrialRecord) -> Option<String> {
+    let UnsteadyStarts { starts, never, few } = UnsteadyStarts::find(trial)?;
+    let why = match (never, few) {
+        (_, 0) => format!("no steady state at {never} of {starts} starts"),
+        (0, _) => format!("too few readings to tell a steady state at {few} of {starts} starts"),
+        _ => format!("no steady state at {never} and too few readings to tell at {few} of {starts} starts"),
+    };
+    Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
+}
+
+/// Cautions about the readings of a trial, with the mark of its row.
+fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
+    let name = format!("{} ({})", trial.trial.id, trial.trial.state);
+    trial.remarks().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
+}
+
+/// The machine, with the hidden caches that were found below it.
+fn machine_line(record: &Record) -> String {
+    let machine = &record.header.machine;
+    let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];
+    facts.push(match machine.cpus {
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    });
+    facts.push(format!("{} memory", Bytes(machine.memory_bytes).binary()));
+    facts.push(format!("{} {}", machine.system, machine.kernel).trim().to_owned());
+    facts.extend(
+        machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
+    );
+    facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
+    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen);
+    facts.extend(record.targets.iter().filter_map(seen));
+    facts.join(", ")
+}
+
+/// That the run was cut short and went on, and where.
+pub(super) fn resumed(it: &Resumption) -> String {
+    let (after, round, state) = (Nanos(it.elapsed_ns), it.round.saturating_add(1), it.state);
+    format!(
+        "the run was cut short after {after} and resumed at {}, with round {round} of the {state} readings: what was read before \
+         stands, and what was read since is of other processes and other fills",
+        it.at
+    )
+}
+
+fn end_line(record: &Record) -> String {
+    let Some((reason, wall_ns)) = record.end else {
+        return "the run was cut short; what was measured until then is here".to_owned();
+    };
+    let why = match reason {
+        EndReason::Settled => "every trial reached its precision or its limit",
+        EndReason::Budget => "the time for the whole run was used up",
+        EndReason::Interrupted => "it was interrupted; what was measured until then is here",
+        EndReason::TargetChanged => "the target changed while it was read",
+        EndReason::CommandFailed => "a command that is run around readings failed",
+        EndReason::RankLost => "a rank of the fleet ended or hung",
+    };
+    format!("{why}, after {}", Nanos(wall_ns))
+}

@@ -1,0 +1,85 @@
+//! The condition of a ranking in words: the cache state, the transport, the archive, and what else
+//! distinguishes it from the other rankings of its record.
+
+use super::super::words;
+use super::Ranking;
+use readlab_model::target::CACHE_UNKNOWN;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, Transport, Work};
+use readlab_record::{Record, Trial};
+use std::collections::BTreeSet;
+
+impl Ranking {
+    /// The cache state, the transport and the archive: `cold`, `cold over http`, `cold, out of the
+    /// zip`.
+    pub fn condition(&self) -> String {
+        let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
+        self.state_and_transport() + &source
+    }
+
+    /// The condition, with the work and the target where the record has several.
+    pub fn full_condition(&self) -> String {
+        self.condition() + &self.distinction
+    }
+
+    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
+    pub fn title(&self) -> String {
+        let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
+        format!("{} · {}{source}", words::capital(&self.state_and_transport()), self.work)
+    }
+
+    fn state_and_transport(&self) -> String {
+        let is_above_cache = self.state == CacheState::Cold && self.cold_above.is_some();
+        let above = if is_above_cache { " above a cache" } else { "" };
+        match (self.state, self.over) {
+            (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
+            (state, Transport::File | Transport::Tree | Transport::Places) => format!("{state}{above}"),
+            (state, over) => format!("{state}{above} over {}", over.word()),
+        }
+    }
+}
+
+/// What distinguishes the rankings of a record, beside the condition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DistinguishedBy {
+    work: bool,
+    target: bool,
+    together: bool,
+}
+
+impl DistinguishedBy {
+    /// Looks at all trials but the controls, which are not ranked.
+    pub(super) fn for_record(record: &Record) -> DistinguishedBy {
+        let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
+        let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
+        let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
+        let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
+        let together = |trial: &Trial| record.targets.get(trial.target).and_then(TargetFacts::together);
+        let together: BTreeSet<Option<u32>> = ranked().map(together).collect();
+        let has_readers = record.targets.iter().any(|target| target.readers.is_some());
+        DistinguishedBy {
+            work: works.len() > 1,
+            target: paths.len() > 1,
+            together: together.len() > 1 || has_readers,
+        }
+    }
+
+    /// The work, the file name and the number of ranks or readers in parentheses, as far as they
+    /// distinguish.
+    pub(super) fn words(self, work: Work, path: &str, facts: Option<&TargetFacts>) -> String {
+        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let together = facts.filter(|_| self.together).and_then(together);
+        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name), together];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+}
+
+/// How many ranks or readers read a target together, in words.
+pub(super) fn together(facts: &TargetFacts) -> Option<String> {
+    let plural = |count: Option<u32>, word| count.map(|count| words::plural(count as usize, word));
+    let has_copies = facts.copies_in.is_some() && facts.readers > Some(1);
+    let of_copies = if has_copies { " of copies" } else { "" };
+    let readers = || plural(facts.readers, "reader").map(|readers| readers + of_copies);
+    plural(facts.ranks, "rank").or_else(readers)
+}

@@ -1,0 +1,245 @@
+//! The ranking: the trials of one target, work and cache state ordered by their medians, with what
+//! was proven about the cache, and the trials that could not be measured. Controls are listed
+//! separately, since they read no file.
+//!
+//! A ranking holds numbers and facts. [`super::answer`] and [`super::advice`] put it into
+//! sentences; nothing here uses them.
+
+mod condition;
+mod group;
+mod pieces;
+mod proof;
+mod rank;
+mod reference;
+mod row;
+mod stops;
+mod touched;
+mod unmeasured;
+
+pub use group::RankGroup;
+pub(super) use pieces::Pieces;
+pub use proof::{Range, StateProof};
+pub use rank::{Rank, TieStatus};
+pub use reference::{Reference, WhyReference};
+pub use row::RankingRow;
+pub use touched::Touched;
+pub use unmeasured::Unmeasured;
+
+use super::bound::Bound;
+use super::name::ShortNames;
+use super::search::SearchView;
+use condition::DistinguishedBy;
+use readlab_analysis::verdict;
+use readlab_model::target::hidden_cache::HiddenCache;
+use readlab_model::target::{TargetFacts, layers};
+use readlab_model::trial::{CacheState, Transport, Work};
+use readlab_model::units::Bytes;
+use readlab_protocol::Archive;
+use readlab_record::{Limit, Record, TrialRecord};
+use readlab_roster::language::Languages;
+use row::{MeasuredRow, RowContext};
+use std::collections::BTreeMap;
+
+/// What the trials of one ranking have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    target: usize,
+    decodes: Option<Archive>,
+    work: Work,
+    state: CacheState,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// Number of the target in the record.
+    pub target: usize,
+    pub path: String,
+    /// Its size; `None` where the record has lost it.
+    pub size: Option<Bytes>,
+    /// The archive whose content is read; `None` where bytes are read as they are.
+    pub decodes: Option<Archive>,
+    /// The bytes that are read, from which rates are computed: the size, or the decoded size.
+    pub bytes_out: Option<Bytes>,
+    /// The pieces in which it is read; `None` for a file that is read whole.
+    pub pieces: Option<Pieces>,
+    /// How many ranks or readers read it together, in words, such as `2 readers`; `None` for one
+    /// reader that always reads by itself.
+    pub together: Option<String>,
+    /// What is done with the bytes.
+    pub work: Work,
+    /// Where the bytes are when the clock starts.
+    pub state: CacheState,
+    /// The names of the caches that keep the target when it is made cold; `None` for another state,
+    /// and where none is known.
+    pub cold_above: Option<String>,
+    /// What is known about the layers below a target that was made cold, one line each.
+    pub below: Vec<String>,
+    /// How the bytes reach the reader.
+    pub over: Transport,
+    /// What distinguishes this ranking from others of the record with the same condition, for
+    /// example ` (lines)` or ` (lines, data.zip)`; often empty.
+    pub distinction: String,
+    /// The trial that ratios are computed against; `None` when nothing was measured.
+    pub reference: Option<Reference>,
+    /// The measured trials, fastest first.
+    pub rows: Vec<RankingRow>,
+    /// The measured controls, fastest first.
+    pub controls: Vec<RankingRow>,
+    /// The others, in the order of their numbers.
+    pub unmeasured: Vec<Unmeasured>,
+    /// What was proven about the cache over all accepted samples, without the controls.
+    pub proof: StateProof,
+    /// Which readings are known to have touched the bytes.
+    pub touched: Option<Touched>,
+    /// The machine's best rates in this state, slowest first; empty where the record holds no
+    /// limits.
+    pub bounds: Vec<Bound>,
+    /// Why cold readings may be faster than the device, and which limits were replaced; often
+    /// empty.
+    pub explanations: Vec<String>,
+    /// The size of the search; `None` where nothing was searched.
+    pub search: Option<SearchView>,
+    /// The settings of a search with the readings of the search; only curves are drawn from them.
+    pub searched: Vec<RankingRow>,
+}
+
+/// The scan that only touches pages, by its name in the protocol.
+const TOUCH: &str = "touch";
+
+/// A record with what all its rankings share.
+struct Shared<'a> {
+    record: &'a Record,
+    limits: &'a [Limit],
+    names: ShortNames,
+    languages: Languages,
+    distinguished_by: DistinguishedBy,
+}
+
+impl Ranking {
+    /// Whether a trial may be shown as the fastest, alone or tied: it has the first rank, others
+    /// are below it, and no trial without a rank may be faster.
+    pub fn leads(&self, row: &RankingRow) -> bool {
+        row.is_first()
+            && self.unranked_before_first().is_empty()
+            && !self.rows.iter().all(RankingRow::is_first)
+    }
+
+    /// All rankings of a record, in the order of target, archive, work and state, with the limits
+    /// that apply to them.
+    pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
+        let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
+        for it in &record.trials {
+            let trial = &it.trial;
+            let key =
+                Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
+            groups.entry(key).or_default().push(it);
+        }
+        groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
+        let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
+        let distinguished_by = DistinguishedBy::for_record(record);
+        let shared = Shared { record, limits, names, languages, distinguished_by };
+        groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
+    }
+}
+
+impl Shared<'_> {
+    fn ranking(&self, key: Key, trials: &[&TrialRecord]) -> Ranking {
+        let Key { target, decodes, work, state } = key;
+        let facts = self.record.targets.get(target);
+        let context = RowContext {
+            names: &self.names,
+            languages: &self.languages,
+            size: facts.map(|facts| Bytes(facts.size_bytes)),
+            bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            facts,
+            pieces: facts.and_then(Pieces::from_facts),
+        };
+        let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
+            trials.iter().partition(|trial| trial.is_measured());
+        let mut measured: Vec<MeasuredRow> =
+            measured.into_iter().filter_map(|trial| MeasuredRow::from_trial(trial, &context)).collect();
+        measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
+        let (controls, mut ranked): (Vec<_>, Vec<_>) =
+            measured.into_iter().partition(|it| it.trial.trial.is_control());
+        let reference = Reference::among(self.record, &ranked);
+        rank::compare(&mut ranked, reference.as_ref());
+        for it in &mut ranked {
+            it.row.diagnosis = verdict::judge(self.record, self.limits, it.trial);
+        }
+        let cold = facts.filter(|_| state == CacheState::Cold);
+        let cold_above = cold.and_then(TargetFacts::cold_above);
+        let path = facts.map_or_else(|| format!("target {target}"), |facts| facts.path.clone());
+        let ranked_trials = || ranked.iter().map(|it| it.trial);
+        Ranking {
+            target,
+            distinction: self.distinguished_by.words(work, &path, facts),
+            path,
+            size: context.size,
+            decodes,
+            bytes_out: context.bytes_out,
+            pieces: context.pieces,
+            together: facts.and_then(condition::together),
+            work,
+            state,
+            below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
+            cold_above,
+            over: facts.map_or_else(Transport::default, TargetFacts::transport),
+            reference,
+            proof: StateProof::from_trials(ranked_trials().map(|trial| (trial, context.size))),
+            explanations: self.explanations(key, &ranked),
+            touched: Touched::count(trials, ranked_trials()),
+            controls: controls.into_iter().map(|it| it.row).collect(),
+            unmeasured: Unmeasured::all(&unmeasured, &self.names),
+            search: SearchView::from_trials(trials),
+            searched: searched_rows(trials, &context),
+            bounds: Bound::all(self.limits, target, state, decodes),
+            rows: ranked.into_iter().map(|it| it.row).collect(),
+        }
+    }
+
+    /// Why readings may be faster than the device, and where anything is ranked, which limits were
+    /// replaced and which trials do less than others.
+    fn explanations(&self, key: Key, ranked: &[MeasuredRow]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if key.state == CacheState::Cold {
+            lines.extend(verdict::explain_device_bytes(self.record, key.target));
+        }
+        if !ranked.is_empty() {
+            lines.extend(verdict::replaced(self.record, self.limits, key.target, key.state));
+        }
+        lines.extend(touching(ranked));
+        lines
+    }
+}
+
+/// That trials which only touch the pages of a mapping do less than those beside them.
+fn touching(ranked: &[MeasuredRow]) -> Option<String> {
+    let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH);
+    let names: Vec<&str> = ranked.iter().filter(touches).map(|it| it.row.name.as_str()).collect();
+    (!names.is_empty() && names.len() < ranked.len()).then(|| {
+        format!(
+            "{}: one byte a page of the mapping is touched, where others have every byte brought to the program: not the \
+             same work; --work sum has each byte read by all",
+            names.join(", ")
+        )
+    })
+}
+
+/// The rows of the settings that a search tried, from the readings of the search.
+fn searched_rows(trials: &[&TrialRecord], context: &RowContext) -> Vec<RankingRow> {
+    let mut rows = Vec::new();
+    for trial in trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control()) {
+        let samples = trial.searched.clone();
+        rows.extend(RankingRow::from_trial(&TrialRecord { samples, ..(*trial).clone() }, context));
+    }
+    rows
+}
+
+/// What is known about the layers below a target: what cold means, the chain of layers, and whether
+/// hidden caches were searched for.
+fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
+    let above = cold_above.map(|cache| format!("cold above: {cache}"));
+    let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
+    let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);
+    above.into_iter().chain(chain).chain(not_probed).collect()
+}

@@ -1,0 +1,204 @@
+//! One row of a ranking: a measured trial with the summaries of its samples.
+
+use super::super::chart_reading::ChartReading;
+use super::super::name::ShortNames;
+use super::pieces::Pieces;
+use super::proof::{Range, device_shares};
+use super::rank::Rank;
+use readlab_analysis::latency::LatencySummary;
+use readlab_analysis::stats::{self, FillSpread, Ratio, Summary};
+use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
+use readlab_model::meter::Meter;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
+use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_record::{Count, Stopped, TrialRecord};
+use readlab_roster::language::Languages;
+use std::collections::BTreeMap;
+
+/// One measured trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankingRow {
+    pub index: TrialIndex,
+    pub name: String,
+    /// Its shortest name that no other trial of this record has.
+    pub short: String,
+    /// Name that a suite gives it.
+    pub label: Option<String>,
+    /// Its contender, method and scan.
+    pub method: MethodId,
+    /// The language of its contender, as it is shown: `Rust`, `commands`.
+    pub language: String,
+    /// Every parameter in force.
+    pub params: Params,
+    /// Its rank; `None` for a control, and for a trial with fewer rounds than an interval needs.
+    pub rank: Option<Rank>,
+    /// How many more rounds it needs for a rank; zero for one that has a rank, and for a control.
+    pub missing_rounds: usize,
+    pub wall: Summary,
+    /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
+    /// empty target, and where it is not known to have read all of it.
+    pub bytes: Option<Bytes>,
+    /// Those bytes over the median wall time.
+    pub throughput: Option<Throughput>,
+    /// The encoded bytes of the target over the median wall time; `None` where nothing is decoded.
+    pub rate_in: Option<Throughput>,
+    /// The pieces in which its target is read; `None` where that is read whole.
+    pub pieces: Option<Pieces>,
+    /// Pieces per second, over the median wall time; `None` where the target is read whole.
+    pub pieces_per_s: Option<f64>,
+    /// What single reads took; `None` where that was not measured.
+    pub latency: Option<LatencySummary>,
+    /// Every metric that at least one sample holds, the wall time included.
+    pub summaries: BTreeMap<Meter, Summary>,
+    /// The single readings.
+    pub readings: Vec<ChartReading>,
+    /// Processors in use on average: CPU time over wall time, the median over the samples that hold
+    /// both; `None` where the windows are too short for the clock of the CPU time.
+    pub cores: Option<f64>,
+    /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
+    pub cpu: Option<Summary>,
+    /// Counts from untimed runs.
+    pub counts: BTreeMap<String, Count>,
+    /// Those counts over all runs that counted.
+    pub count_summaries: BTreeMap<String, Summary>,
+    /// Why a meter could not be read, by its name in files.
+    pub missing: BTreeMap<String, String>,
+    /// Times as fast as the reference; `None` for the reference itself, and where no round holds
+    /// both.
+    pub ratio: Option<Ratio>,
+    /// Whether it goes to the device even when the file is cached.
+    pub bypasses_cache: bool,
+    /// Bytes from the device over the target's size, lowest and highest sample.
+    pub device_share: Option<Range>,
+    /// How much fills differ; `None` when cold, and with one fill.
+    pub fills: Option<FillSpread>,
+    /// Readings rejected because their cache state could not be proven.
+    pub rejected: usize,
+    /// Whether there is a caution about its readings: its contender did more than read, or repeated
+    /// requests.
+    pub is_marked: bool,
+    /// Whether the run was cut short before this trial was done.
+    pub cut_short: bool,
+    /// Why it had no further rounds; `None` in older records.
+    pub stopped: Option<Stopped>,
+    /// What limits it, with its nearest limit and the reasons; `None` for a control.
+    pub diagnosis: Option<Diagnosis>,
+}
+
+/// What the rows of one ranking share.
+pub(super) struct RowContext<'a> {
+    /// The short names of the record's trials.
+    pub(super) names: &'a ShortNames,
+    /// The languages of the record's contenders.
+    pub(super) languages: &'a Languages,
+    /// Size of the target.
+    pub(super) size: Option<Bytes>,
+    /// Bytes that one reading brings.
+    pub(super) bytes_out: Option<Bytes>,
+    /// The target; `None` where the record has lost it.
+    pub(super) facts: Option<&'a TargetFacts>,
+    /// The pieces that one reading reads; `None` for a file that is read whole.
+    pub(super) pieces: Option<Pieces>,
+}
+
+/// A row with the trial that it summarises.
+pub(super) struct MeasuredRow<'a> {
+    pub(super) row: RankingRow,
+    pub(super) trial: &'a TrialRecord,
+}
+
+impl<'a> MeasuredRow<'a> {
+    /// Summarises a trial; `None` without samples.
+    pub(super) fn from_trial(trial: &'a TrialRecord, context: &RowContext) -> Option<MeasuredRow<'a>> {
+        Some(MeasuredRow { row: RankingRow::from_trial(trial, context)?, trial })
+    }
+}
+
+impl RankingRow {
+    /// Whether it has the first rank, alone or shared.
+    pub fn is_first(&self) -> bool {
+        self.rank.is_some_and(|rank| rank.place == 1)
+    }
+
+    /// What so many of its single reads took at most, such as `p99`; `None` where too few show it.
+    pub fn latency(&self, name: &str) -> Option<Nanos> {
+        Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
+    }
+
+    /// Summarises a trial; `None` without samples.
+    pub(super) fn from_trial(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
+        let &RowContext { names, languages, size, bytes_out, facts, pieces } = context;
+        let busy = verdict::processors_busy(trial);
+        let (summaries, missing) = summarised(trial, busy.as_ref().err());
+        let wall = summaries.get(&Meter::WallNs)?.clone();
+        let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
+        let is_whole = facts.is_some_and(|facts| trial.read_whole(facts));
+        let bytes = bytes_out.filter(|size| size.0 > 0 && is_whole && !trial.trial.is_control()).map(by_all);
+        let read = bytes.filter(|_| wall.median > 0);
+        Some(RankingRow {
+            index: trial.trial.index,
+            name: trial.trial.id.to_string(),
+            short: names.short(&trial.trial),
+            label: trial.trial.label.clone(),
+            method: trial.trial.id.method.clone(),
+            language: languages.language_of(trial.trial.contender()).to_owned(),
+            params: trial.trial.params.clone(),
+            rank: None,
+            missing_rounds: 0,
+            bytes,
+            throughput: read.map(|size| Throughput::per(size, Nanos(wall.median))),
+            rate_in: size
+                .filter(|_| read.is_some() && trial.trial.decodes.is_some())
+                .map(|size| Throughput::per(by_all(size), Nanos(wall.median))),
+            pieces,
+            pieces_per_s: pieces.filter(|_| is_whole && wall.median > 0).map(|pieces| {
+                let count = pieces.count().saturating_mul(trial.trial.readers());
+                Throughput::per(Bytes(count), Nanos(wall.median)).0
+            }),
+            latency: LatencySummary::from_turns(&trial.latencies),
+            wall,
+            summaries,
+            readings: trial.samples.iter().map(ChartReading::from_sample).collect(),
+            cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
+                .filter(|_| busy.is_ok()),
+            cores: busy.ok(),
+            counts: trial.counts.clone(),
+            count_summaries: trial
+                .count_runs
+                .iter()
+                .filter_map(|(kind, runs)| Some((kind.clone(), stats::count_summary(runs)?)))
+                .collect(),
+            missing,
+            ratio: None,
+            bypasses_cache: trial.trial.bypasses_cache(),
+            device_share: Range::over(device_shares(trial, size)),
+            fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
+            rejected: trial.rejected.len(),
+            is_marked: !trial.remarks().is_empty(),
+            cut_short: trial.outcome.is_none(),
+            stopped: trial.stopped,
+            diagnosis: None,
+        })
+    }
+}
+
+/// A summary of each metric, and why others are missing: CPU time also where the windows are too
+/// short for its clock.
+fn summarised(
+    trial: &TrialRecord,
+    no_cpu: Option<&NoCpuTime>,
+) -> (BTreeMap<Meter, Summary>, BTreeMap<String, String>) {
+    let mut missing = trial.missing.clone();
+    let mut metrics = Meter::summarised().collect::<Vec<_>>();
+    if let Some(why @ NoCpuTime::BelowResolution { .. }) = no_cpu {
+        let of_cpu = [Meter::CpuUserNs, Meter::CpuSystemNs];
+        metrics.retain(|metric| !of_cpu.contains(metric));
+        missing.extend(of_cpu.map(|metric| (metric.name().to_owned(), why.to_string())));
+    }
+    let summarise = |metric| {
+        let readings = trial.samples.iter().filter_map(|sample| sample.observation(metric));
+        Some((metric, stats::summary(readings)?))
+    };
+    (metrics.into_iter().filter_map(summarise).collect(), missing)
+}

@@ -1,0 +1,102 @@
+//! The unmeasured trials of a ranking, each with the reason.
+
+use super::super::name::ShortNames;
+use readlab_model::trial::TrialIndex;
+use readlab_record::TrialRecord;
+
+/// Up to this many trials that lack numbers for the same reason have a line each; more share one
+/// line.
+const SAME_LISTED_SINGLY: usize = 3;
+
+/// How many names a shared line holds.
+const NAMED: usize = 3;
+
+/// A trial without numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// Number of the trial, or of the first of several.
+    pub index: TrialIndex,
+    /// Its name, or how many there are.
+    pub name: String,
+    /// Its name as short as it may be beside the others of this record.
+    pub short: String,
+    /// `refused`, `failed`, `unavailable`, or `not measured` when the run ended before.
+    pub outcome: &'static str,
+    pub reason: String,
+}
+
+impl Unmeasured {
+    /// The trials without numbers, in the order of the record, except those that a search dropped.
+    /// Many with the same reason share one line.
+    pub(super) fn all(others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
+        let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
+        let listed = others.iter().filter(|trial| !left_a_search(trial));
+        let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
+        for it in listed.map(|trial| Unmeasured::from_trial(trial, names)) {
+            let is_same = |group: &&mut Vec<Unmeasured>| {
+                (group[0].outcome, &group[0].reason) == (it.outcome, &it.reason)
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.push(it),
+                None => groups.push(vec![it]),
+            }
+        }
+        let mut lines: Vec<Unmeasured> = groups.into_iter().flat_map(Unmeasured::together).collect();
+        lines.sort_by_key(|it| it.index);
+        lines
+    }
+
+    /// The lines of those that lack numbers for the same reason.
+    fn together(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
+        if group.len() <= SAME_LISTED_SINGLY {
+            return group;
+        }
+        let named: Vec<&str> = group.iter().take(NAMED).map(|it| it.name.as_str()).collect();
+        let count = format!("{} trials", group.len());
+        let more = group.len() - named.len();
+        let reason = format!("{} ({} and {more} more)", group[0].reason, named.join(", "));
+        let Unmeasured { index, outcome, .. } = group[0];
+        vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
+    }
+
+    fn from_trial(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
+        let (outcome, reason) = match &trial.outcome {
+            None => ("not measured", "the run ended before its first reading"),
+            Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),
+        };
+        Unmeasured {
+            index: trial.trial.index,
+            name: trial.trial.id.to_string(),
+            short: names.short(&trial.trial),
+            outcome,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(index: usize) -> Unmeasured {
+        let name = format!("c/{index}");
+        Unmeasured {
+            index: TrialIndex::new(index),
+            short: name.clone(),
+            name,
+            outcome: "unavailable",
+            reason: "late".to_owned(),
+        }
+    }
+
+    #[test]
+    fn few_have_a_line_each_and_many_one_with_their_number_and_the_first_names() {
+        assert_eq!(Unmeasured::together((0..3).map(late).collect()).len(), 3);
+        let lines = Unmeasured::together((0..33).map(late).collect());
+        assert_eq!(lines.len(), 1);
+        assert_eq!(
+            (lines[0].name.as_str(), lines[0].reason.as_str()),
+            ("33 trials", "late (c/0, c/1, c/2 and 30 more)")
+        );
+    }
+}

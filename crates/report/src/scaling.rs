@@ -1,0 +1,342 @@
+//! How rates grow with the ranks or readers that read, in words, as a table and for programs.
+
+use super::words::{self, Number};
+use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
+use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
+use readlab_model::units::Throughput;
+use readlab_record::Record;
+use readlab_roster::language::Languages;
+use serde_json::{Value, json};
+
+/// One way of reading by different numbers of ranks or readers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingView {
+    /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
+    pub name: String,
+    /// The language of its contender.
+    pub language: String,
+    /// The measured points and the law.
+    pub scaling: Scaling,
+    /// What more of them gave, and what the law says.
+    pub lines: Vec<String>,
+}
+
+/// A number of ranks or readers as a row of a table.
+pub(super) struct ScalingRow {
+    pub(super) count: u64,
+    /// The measured rate; `None` where the law was followed beyond the measurement.
+    pub(super) measured: Option<Number>,
+    /// The rate by the law.
+    pub(super) law: Option<Number>,
+}
+
+impl ScalingView {
+    /// Every way of reading with several numbers of ranks or readers.
+    pub fn all(record: &Record) -> Vec<ScalingView> {
+        let languages = Languages::of_record(record);
+        let view = |scaling: Scaling| {
+            let language = languages.language_of(&scaling.id.method.contender).to_owned();
+            ScalingView::new(scaling, language)
+        };
+        Scaling::all(record).into_iter().map(view).collect()
+    }
+
+    fn new(scaling: Scaling, language: String) -> ScalingView {
+        let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
+        let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
+        let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
+        let limited = scaling.limited.map(words_of);
+        let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
+        let law = format!("law: {name}: {}", law_words(&scaling));
+        let lines = gain.into_iter().chain(saturated).chain(limited).chain([law]).collect();
+        ScalingView { name, language, scaling, lines }
+    }
+
+    /// The measured numbers, and twice the most of them.
+    pub(super) fn rows(&self) -> Vec<ScalingRow> {
+        let points = self.scaling.points.iter();
+        let measured = points.map(|point| ScalingRow {
+            count: point.count,
+            measured: Some(number(point.rate, point.interval)),
+            law: self.scaling.law_at(point.count).map(by_law),
+        });
+        let beyond = self.beyond().map(|point| ScalingRow {
+            count: point.count,
+            measured: None,
+            law: Some(by_law(point)),
+        });
+        measured.chain(beyond).collect()
+    }
+
+    fn beyond(&self) -> Option<LawPoint> {
+        self.scaling.law_at(self.scaling.farthest()?)
+    }
+}
+
+/// The first sentence of a record in which numbers were compared: the way of reading with
+/// the highest rate.
+pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
+    let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
+    let best = views.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
+    let gain = best.scaling.gain()?;
+    Some(format!("{}: {}.", best.name, gained(&best.scaling, &gain)))
+}
+
+/// For programs.
+pub(super) fn json_values(record: &Record) -> Vec<Value> {
+    let value = |it: Scaling| {
+        let points = it.points.iter().map(|point| {
+            json!({
+                "count": point.count,
+                "bytes_per_second": point.rate,
+                "ci95": point.interval.map(|it| [it.low, it.high]),
+            })
+        });
+        let predicted = it.law_points(64).into_iter().map(|point| {
+            json!({
+                "count": point.count,
+                "bytes_per_second": point.rate,
+                "ci95": [point.interval.low, point.interval.high],
+            })
+        });
+        let law = it.law.as_ref().map(|fitted| {
+            let ends = |interval: Interval| [interval.low, interval.high];
+            json!({
+                "bytes_per_second_of_one": fitted.law.rate_of_one,
+                "contention": fitted.law.contention,
+                "contention_ci95": ends(fitted.contention_interval()),
+                "coherence": fitted.law.coherence,
+                "coherence_ci95": ends(fitted.coherence_interval()),
+                "peak": fitted.law.peak(),
+                "predicted": predicted.collect::<Vec<Value>>(),
+            })
+        });
+        let points: Vec<Value> = points.collect();
+        let limited = it.limited.as_ref().map(limited_word);
+        json!({ "trial": it.id.to_string(), "state": it.state, "unit": it.unit.word(), "points": points, "law": law, "limited": limited, "saturated_at": it.saturated_at })
+    };
+    Scaling::all(record).into_iter().map(value).collect()
+}
+
+fn gained(scaling: &Scaling, gain: &Gain) -> String {
+    let rate = scaling.points.last().map_or_else(String::new, |point| Throughput(point.rate).to_string());
+    let unit = scaling.unit;
+    let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), unit.word());
+    format!(
+        "{} {} read {rate} together, {} times what {from} read{}: {:.0} % of perfect scaling",
+        gain.to,
+        unit.plural(),
+        words::factor(gain.factor),
+        if gain.from == 1 { "s" } else { "" },
+        gain.of_perfect * 100.0
+    )
+}
+
+/// From how many on more add nothing; `None` for ranks, which are not to be saved.
+fn saturated_words(scaling: &Scaling) -> Option<String> {
+    if scaling.unit == Unit::Rank {
+        return None;
+    }
+    let most = scaling.points.last()?.count;
+    Some(match scaling.saturated_at {
+        Some(1) => {
+            format!("one reader saturates it: up to {most} add no twentieth, by their whole intervals")
+        }
+        Some(count) => {
+            format!("{count} readers saturate it: up to {most} add no twentieth, by their whole intervals")
+        }
+        None => format!("not shown up to {most} readers"),
+    })
+}
+
+fn limited_words(limited: &Limited, unit: Unit) -> String {
+    let grown = |growth: &Growth| {
+        let (Growth { from, to, factor }, plural) = (growth, unit.plural());
+        format!("{to} {plural} read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
+    };
+    match (limited, unit) {
+        (Limited::Processors(busy), unit) => {
+            let whose = if unit == Unit::Rank { "the processors of each host" } else { "the processors" };
+            format!("{whose}: busy [{:.2}, {:.2}] of the time", busy.low, busy.high)
+        }
+        (Limited::Shared(growth), Unit::Rank) => {
+            format!("what the hosts share, the server, its store or the network to it: {}", grown(growth))
+        }
+        (Limited::Shared(growth), Unit::Reader) => {
+            format!("what the readers share, with idle processors: the device or a lock: {}", grown(growth))
+        }
+        (Limited::EachHost(growth), Unit::Rank) => format!(
+            "nothing that the hosts share: {}; each waits, for its own link or for answers, with idle processors",
+            grown(growth)
+        ),
+        (Limited::EachHost(growth), Unit::Reader) => format!(
+            "nothing that the readers share: {}; each waits for its own requests, with idle processors",
+            grown(growth)
+        ),
+        (Limited::NotTold(growth), _) => format!("what stops it cannot be told: {}", grown(growth)),
+    }
+}
+
+/// The same in a word, for programs.
+fn limited_word(limited: &Limited) -> &'static str {
+    match limited {
+        Limited::Processors(_) => "processors",
+        Limited::Shared(_) => "shared",
+        Limited::EachHost(_) => "each_host",
+        Limited::NotTold(_) => "not_told",
+    }
+}
+
+fn law_words(scaling: &Scaling) -> String {
+    let Some(fitted) = &scaling.law else {
+        return format!(
+            "none fitted: that takes {COUNTS_MIN} numbers of {} and {LAW_ROUNDS_MIN} rounds",
+            scaling.unit.plural()
+        );
+    };
+    let range =
+        |value: f64, interval: Interval| format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high);
+    let contention = range(fitted.law.contention, fitted.contention_interval());
+    let coherence = range(fitted.law.coherence, fitted.coherence_interval());
+    let farthest = scaling.farthest().and_then(|count| scaling.law_at(count));
+    let beyond = farthest.map_or_else(String::new, |point| {
+        let at = number(point.rate, Some(point.interval)).text;
+        format!("; {} {} would read {at}", point.count, scaling.unit.plural())
+    });
+    let most = scaling.points.last().map_or(0, |point| point.count);
+    let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
+    let peak = peak.map_or_else(String::new, |peak| format!("; the most is at {peak:.0}"));
+    format!("contention {contention}, coherence {coherence}{beyond}{peak}")
+}
+
+fn by_law(point: LawPoint) -> Number {
+    number(point.rate, Some(point.interval))
+}
+
+fn number(rate: f64, interval: Option<Interval>) -> Number {
+    let ends =
+        interval.map_or_else(String::new, |it| format!(" [{}, {}]", Throughput(it.low), Throughput(it.high)));
+    Number::new(format!("{}{ends}", Throughput(rate)), rate)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "ranks are few")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::TargetFacts;
+    use readlab_model::trial::{CacheState, TrialId, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::{Fleet, Line, Outcome, Share, testing};
+
+    /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
+    fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
+        busy_record(rates, rounds, 0.3)
+    }
+
+    /// The same where each rank works for this share of the time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "seconds"
+    )]
+    fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
+        let mut record = Record::new(testing::header());
+        record.fleet =
+            Some(Fleet { library: String::new(), share: Share::Same, ranks: Vec::new(), witness: None });
+        for (index, (ranks, _)) in rates.iter().enumerate() {
+            let facts = TargetFacts {
+                ranks: Some(*ranks),
+                size_bytes: u64::from(*ranks) * 1_000_000_000,
+                ..TargetFacts::default()
+            };
+            record.add(Line::Target { index, facts: Box::new(facts) });
+        }
+        for (index, (ranks, rate)) in rates.iter().enumerate() {
+            record.add(testing::trial(index, "rust/read", CacheState::Cold, Cache::Through));
+            let trial = &mut record.trials[TrialIndex::new(index)];
+            trial.trial.target = index;
+            trial.outcome = Some(Outcome::Measured);
+            for round in 0..rounds {
+                let wall_ns = (f64::from(*ranks) / rate * 1e9) as u64 + u64::from(round);
+                let cpu_ns = (f64::from(*ranks) * wall_ns as f64 * busy) as u64;
+                let (user, system) = (Some(cpu_ns), Some(0));
+                let sample = Sample {
+                    trial: TrialIndex::new(index),
+                    round,
+                    fill: round,
+                    wall_ns,
+                    cpu_user_ns: user,
+                    cpu_system_ns: system,
+                    ..Sample::default()
+                };
+                trial.samples.push(&sample);
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn what_more_ranks_gave_and_what_the_law_says_are_told() {
+        let record = record(&[(1, 1.0), (2, 1.9), (3, 2.7), (4, 3.4), (8, 5.5)], 6);
+        let [view] = &ScalingView::all(&record)[..] else { panic!("one way of reading") };
+        assert_eq!(view.scaling.id, "rust/read".parse::<TrialId>().unwrap());
+        let told = "Cold, rust/read: 8 ranks read 5.50 GB/s together, 5.50 times what 1 rank reads: 69 % of perfect scaling";
+        assert_eq!(view.lines[0], format!("scaling: {told}"));
+        assert!(view.lines[1].starts_with("verdict: Cold, rust/read: what stops it cannot be told: 8 ranks"));
+        assert!(view.lines[2].contains("contention 0.0") && view.lines[2].contains("; 16 ranks would read "));
+        assert_eq!(sentence(std::slice::from_ref(view)), Some(format!("{told}.")));
+        let ranks: Vec<u64> = view.rows().iter().map(|row| row.count).collect();
+        assert_eq!(ranks, [1, 2, 3, 4, 8, 16]);
+        assert!(view.rows()[5].measured.is_none() && view.rows()[5].law.is_some());
+    }
+
+    #[test]
+    fn without_five_numbers_of_ranks_no_law_is_told_and_a_race_of_all_has_no_scaling() {
+        let few = record(&[(1, 1.0), (2, 1.9)], 6);
+        let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
+        assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
+        let mut all = record(&[(4, 1.0)], 6);
+        all.targets[0].ranks = None;
+        assert_eq!(ScalingView::all(&all), []);
+    }
+
+    #[test]
+    fn what_limits_many_hosts_is_told_by_growth_and_by_busy_processors() {
+        let told = |rates: &[(u32, f64)], busy| {
+            let record = busy_record(rates, 6, busy);
+            Scaling::all(&record)[0].limited.as_ref().map(limited_word)
+        };
+        let (flat, whole) = ([(1, 1.0), (2, 1.9), (4, 1.95)], [(1, 1.0), (2, 2.0), (4, 3.95)]);
+        assert_eq!(told(&flat, 0.3), Some("shared"));
+        assert_eq!(told(&whole, 0.3), Some("each_host"));
+        assert_eq!(told(&whole, 0.97), Some("processors"));
+        assert_eq!(told(&[(1, 1.0), (2, 1.9), (4, 2.8)], 0.3), Some("not_told"));
+        assert_eq!(told(&[(3, 1.0), (4, 1.4)], 0.3), None, "none has twice the ranks of another");
+    }
+
+    #[test]
+    fn readers_of_one_host_are_told_from_how_many_on_more_add_nothing() {
+        let told = |rates: &[(u32, f64)]| {
+            let mut record = record(rates, 6);
+            record.fleet = None;
+            record.targets.iter_mut().for_each(|it| it.readers = it.ranks.take());
+            ScalingView::all(&record)[0].lines.clone()
+        };
+        let lines = told(&[(1, 1.0), (2, 1.9), (4, 1.95)]);
+        assert!(
+            lines[0].contains("4 readers read 1.95 GB/s together, 1.95 times what 1 reader reads"),
+            "{lines:?}"
+        );
+        let two = "saturation: Cold, rust/read: 2 readers saturate it: up to 4 add no twentieth, by their whole intervals";
+        assert_eq!(lines[1], two);
+        assert!(lines[2].contains("what the readers share, with idle processors"), "{lines:?}");
+        assert!(told(&[(1, 1.0), (2, 1.9), (4, 3.5)])[1].ends_with("not shown up to 4 readers"));
+        assert!(told(&[(1, 1.0), (2, 1.01)])[1].contains("one reader saturates it"));
+    }
+}

@@ -1,0 +1,241 @@
+//! The drawing words: a scale from values to places, its ticks, and the marks that charts are made
+//! of.
+//!
+//! Marks carry classes and no colours, so that one style serves light, dark and print; coordinates
+//! are rounded to a tenth of a unit, which keeps files small and snapshots stable. A scale never
+//! answers with anything but a finite place. Written here and not with a charting crate, because
+//! those write colours into every mark and leave out what a screen reader needs.
+
+use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_system::markup::{Element, element, words};
+use std::fmt::Write;
+
+/// From values to places along one direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    domain: [f64; 2],
+    places: [f64; 2],
+    logarithmic: bool,
+}
+
+/// What an axis measures, and so how its ticks are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// Bytes per second.
+    Rate,
+    /// Nanoseconds.
+    Time,
+    /// Bytes.
+    Size,
+    Share,
+}
+
+impl Scale {
+    /// Linear from `domain` to `places`; an empty domain is given some room.
+    pub(super) fn linear(domain: [f64; 2], places: [f64; 2]) -> Scale {
+        let [low, high] = domain;
+        let high = if high > low { high } else { low + low.abs().max(1.0) };
+        Scale { domain: [low, high], places, logarithmic: false }
+    }
+
+    /// Logarithmic; the domain must be above zero, else its ends become the smallest positive
+    /// number.
+    pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
+        let low = domain[0].max(f64::MIN_POSITIVE);
+        let high = if domain[1] > low { domain[1] } else { low * 10.0 };
+        Scale { domain: [low, high], places, logarithmic: true }
+    }
+
+    /// The coordinate of a value; a value outside gets that of the nearer end.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let [low, high] = self.domain.map(|end| self.transform(end));
+        let share = ((self.transform(value) - low) / (high - low)).clamp(0.0, 1.0);
+        let share = if share.is_finite() { share } else { 0.0 };
+        self.places[0] + share * (self.places[1] - self.places[0])
+    }
+
+    /// Whether a value has a place of its own.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.domain[0]..=self.domain[1]).contains(&value)
+    }
+
+    fn transform(&self, value: f64) -> f64 {
+        if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
+    }
+
+    /// Round values, about as many as asked for.
+    pub(super) fn ticks(&self, about: u32) -> Vec<f64> {
+        let [low, high] = self.domain;
+        if self.logarithmic {
+            return decades(low, high, about);
+        }
+        let step = round_step((high - low) / f64::from(about.max(1)));
+        let first = (low / step).ceil();
+        (0..=about * 3)
+            .map(|n| (first + f64::from(n)) * step)
+            .take_while(|&tick| tick <= high * (1.0 + 1e-9))
+            .collect()
+    }
+}
+
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below.
+fn round_step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
+    [1.0, 2.0, 2.5, 5.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power)
+}
+
+/// Powers of ten from `low` to `high`, and if they are fewer than asked for, twice and five times
+/// each.
+fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
+    let span = (high / low).log10();
+    let factors: &[f64] = if span * 2.0 < f64::from(about) { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let first = low.log10().floor();
+    let powers = (0..=24_u8).map(|n| 10_f64.powf(first + f64::from(n)));
+    let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
+    ticks.filter(|tick| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(tick)).collect()
+}
+
+impl Quantity {
+    /// A value with its unit, as short as a tick may be: `20 GB/s`, `1.5 ms`.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+    pub(super) fn tick(self, value: f64) -> String {
+        let whole = value.round() as u64;
+        let text = match self {
+            _ if value == 0.0 => return "0".to_owned(),
+            Quantity::Rate => Throughput(value).to_string(),
+            Quantity::Time => Nanos(whole).to_string(),
+            Quantity::Size => Bytes(whole).to_string(),
+            Quantity::Share => format!("{} %", (value * 100.0).round()),
+        };
+        match text.split_once(' ') {
+            Some((number, unit)) => format!("{} {unit}", short(number)),
+            None => text,
+        }
+    }
+}
+
+/// A number without zeros at its end.
+fn short(number: &str) -> String {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        number.to_owned()
+    }
+}
+
+/// A coordinate, rounded to a tenth.
+pub(super) fn place(value: f64) -> String {
+    let text = short(&format!("{value:.1}"));
+    if text == "-0" { "0".to_owned() } else { text }
+}
+
+/// A straight line.
+pub(super) fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
+    let mark = element("line").class(class).set("x1", place(from[0])).set("y1", place(from[1]));
+    mark.set("x2", place(to[0])).set("y2", place(to[1]))
+}
+
+/// A rectangle from its left upper corner.
+pub(super) fn bar(class: &str, corner: [f64; 2], size: [f64; 2]) -> Element {
+    let mark = element("rect").class(class).set("x", place(corner[0])).set("y", place(corner[1]));
+    mark.set("width", place(size[0].max(0.0))).set("height", place(size[1].max(0.0))).set("rx", 1.5)
+}
+
+/// Text that begins, is centred or ends at its place, as the class says (`start`, `middle`, `end`).
+pub(super) fn text(class: &str, at: [f64; 2], raw: &str) -> Element {
+    words("text", raw).class(class).set("x", place(at[0])).set("y", place(at[1]))
+}
+
+/// Round dots as one path: strokes of no length with round ends.
+pub(super) fn dots(class: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Element {
+    let path = points.into_iter().fold(String::new(), |mut path, [x, y]| {
+        // Writing into a String cannot fail.
+        let _ = write!(path, "M{} {}h0", place(x), place(y));
+        path
+    });
+    element("path").class(class).set("d", path)
+}
+
+/// A line through points in their order; `None` with fewer than two.
+pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
+    let drawn = points.iter().map(|[x, y]| format!("{} {}", place(*x), place(*y)));
+    let path = format!("M{}", drawn.collect::<Vec<_>>().join("L"));
+    (points.len() > 1).then(|| element("path").class(class).set("d", path))
+}
+
+pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
+    let mark = element("circle").class(class).set("cx", place(at[0])).set("cy", place(at[1]));
+    mark.set("r", place(radius))
+}
+
+/// A square on its corner.
+pub(super) fn diamond(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
+    let (left, top, r) = (place(x - radius), place(y), place(radius));
+    let path = format!("M{left} {top}l{r} -{r}l{r} {r}l-{r} {r}z");
+    element("path").class(class).set("d", path)
+}
+
+/// An interval: a line with short ends across it.
+pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool) -> Element {
+    const END: f64 = 3.0;
+    let (low, high, near, far) = (place(low), place(high), place(at - END), place(at + END));
+    let at = place(at);
+    let path = if upright {
+        format!("M{near} {low}H{far}M{at} {low}V{high}M{near} {high}H{far}")
+    } else {
+        format!("M{low} {near}V{far}M{low} {at}H{high}M{high} {near}V{far}")
+    };
+    element("path").class(class).set("d", path)
+}
+
+/// An interval that goes on beyond the drawing: an arrow instead of its upper end.
+pub(super) fn open_whisker(class: &str, [low, edge]: [f64; 2], at: f64) -> Element {
+    const END: f64 = 3.0;
+    let (near, far, back) = (place(at - END), place(at + END), place(edge - END));
+    let (low, edge, at) = (place(low), place(edge), place(at));
+    let path = format!("M{low} {near}V{far}M{low} {at}H{edge}M{back} {near}L{edge} {at}L{back} {far}");
+    element("path").class(class).set("d", path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ticks_are_round_and_named_briefly() {
+        let ticks = Scale::linear([0.0, 23e9], [0.0, 400.0]).ticks(5);
+        assert_eq!(ticks, [0.0, 5e9, 10e9, 15e9, 20e9]);
+        let names: Vec<String> = ticks.iter().map(|&tick| Quantity::Rate.tick(tick)).collect();
+        assert_eq!(names, ["0", "5 GB/s", "10 GB/s", "15 GB/s", "20 GB/s"]);
+        assert_eq!(Quantity::Time.tick(2_500_000.0), "2.5 ms");
+        assert_eq!(Scale::logarithmic([10e3, 2e9], [0.0, 1.0]).ticks(6), [1e4, 1e5, 1e6, 1e7, 1e8, 1e9]);
+        assert_eq!(Scale::logarithmic([1.0, 8.0], [0.0, 1.0]).ticks(6), [1.0, 2.0, 5.0]);
+    }
+
+    #[test]
+    fn a_logarithmic_scale_has_equal_room_for_equal_factors() {
+        let scale = Scale::logarithmic([1.0, 100.0], [0.0, 200.0]);
+        assert_eq!([1.0, 10.0, 100.0].map(|value| scale.at(value)), [0.0, 100.0, 200.0]);
+    }
+
+    #[test]
+    fn a_coordinate_is_never_minus_nothing() {
+        assert_eq!([-0.01, 3.0, 3.26].map(place), ["0", "3", "3.3"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_a_finite_place(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
+            for scale in [Scale::linear([low, high], [0.0, 9.0]), Scale::logarithmic([low, high], [0.0, 9.0])] {
+                let at = scale.at(value);
+                prop_assert!((0.0..=9.0).contains(&at), "{:?} puts {} at {}", scale, value, at);
+                prop_assert!(scale.ticks(5).len() <= 80);
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The results of a sweep: for each way of writing and reading, the straight line through time on
+//! size, the rates by size, and the band of sizes that deviate from the line, with the metered
+//! reasons.
+//!
+//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published
+//! experiment. Beside it is the line of Theil and Sen, which single files cannot bend. A size
+//! deviates from the second line if all its times are on one side of it and their median differs by
+//! more than a fifth. By the first line, one odd size would make all small sizes odd. Only metered
+//! facts explain a deviation; otherwise the text says that no meter explains it.
+
+mod known;
+mod mixed;
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use known::Known;
+pub use mixed::MixedSize;
+pub use size::SizeRow;
+
+use super::words;
+use readlab_analysis::stats::{self, FittedLine, Interval, LeastSquares};
+use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_record::{Point, Record, RunKind, SweepSeries};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A whole sweep.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepView {
+    /// Writes first, then the methods that read.
+    pub series: Vec<Series>,
+    /// Methods that were refused, failed or unavailable: each reason once, with how many files it
+    /// befell.
+    pub unmeasured: Vec<String>,
+    /// What is known of the layers below the files, a line each.
+    pub below: Vec<String>,
+    /// What a reader of the numbers should know: each caution once, whichever files it is about.
+    pub cautions: Vec<String>,
+}
+
+/// One way of writing or reading over all sizes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// `write plain`, or the name of the method.
+    pub name: String,
+    /// Whether the lab wrote here.
+    pub is_write: bool,
+    /// Every file.
+    pub points: Vec<Point>,
+    /// Time in seconds on size in bytes; `None` with fewer than two sizes.
+    pub fit: Option<LeastSquares>,
+    /// The same by the line that outliers cannot bend.
+    pub robust: Option<FittedLine>,
+    /// By size, ascending.
+    pub sizes: Vec<SizeRow>,
+    /// The sizes that leave the line, and why, a sentence each.
+    pub band: Vec<String>,
+    /// The sizes with fast and slow files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<MixedSize>,
+    /// What is known beside the times.
+    #[serde(flatten)]
+    pub known: Known,
+}
+
+/// A size leaves the line when its median differs from it by more than this share.
+const LEAVES_SHARE: f64 = 0.2;
+
+/// Files below this share of their size from the device came in part from a cache.
+pub(super) const DEVICE_SHARE_MIN: f64 = 0.9;
+
+/// A later pass this much faster than the first one speaks for a cache below this machine.
+const HOST_CACHE_RATIO: f64 = 1.2;
+
+impl SweepView {
+    /// What the record says, if it is one of a sweep.
+    pub fn from_record(record: &Record) -> Option<SweepView> {
+        if record.header.kind != RunKind::Sweep {
+            return None;
+        }
+        let known = Known::all(record);
+        let series = |it: SweepSeries| {
+            let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
+            Series::new(it, known).with_mixed_sizes(|file| file_name(record, file))
+        };
+        Some(SweepView {
+            series: record.swept().into_iter().map(series).collect(),
+            unmeasured: unmeasured(record),
+            below: known::below(record),
+            cautions: cautions(record).into_iter().chain(known::conducts(&known)).collect(),
+        })
+    }
+}
+
+/// The name of a file in the folder of the sweep.
+fn file_name(record: &Record, file: usize) -> String {
+    let path = record.targets.get(file).map_or("", |facts| facts.path.as_str());
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// Each reason why files were not measured, once.
+fn unmeasured(record: &Record) -> Vec<String> {
+    let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
+    for trial in &record.trials {
+        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?)))
+        else {
+            continue;
+        };
+        // The same reason names another file each time.
+        let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
+        let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
+        *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
+    }
+    counts
+        .iter()
+        .map(|((name, outcome, reason), n)| format!("{outcome}: {name}: {reason} ({n} files)"))
+        .collect()
+}
+
+fn cautions(record: &Record) -> Vec<String> {
+    let all: BTreeSet<&String> = record.targets.iter().flat_map(|facts| &facts.cautions).collect();
+    all.into_iter().cloned().collect()
+}
+
+impl Series {
+    fn new(swept: SweepSeries, known: Known) -> Series {
+        let seconds = swept.times();
+        let SweepSeries { name, is_write, points } = swept;
+        let fit = stats::least_squares(&seconds);
+        let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
+        for point in &points {
+            by_size.entry(point.size_bytes).or_default().push(*point);
+        }
+        let robust = stats::theil_sen(&seconds);
+        let sizes: Vec<SizeRow> =
+            by_size.values().map(|points| SizeRow::from_points(points, robust.as_ref())).collect();
+        let mut series =
+            Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), mixed: Vec::new(), known };
+        series.band = series.explain();
+        series
+    }
+
+    /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
+    /// grow with size.
+    pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
+        let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
+        let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
+        Some((
+            Throughput(1.0 / fit.line.slope),
+            ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)]),
+        ))
+    }
+
+    /// Its name, with a mark where a caution is about what its contender did, and what cold means
+    /// where that is not the device.
+    pub fn title(&self) -> String {
+        let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
+        let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
+        format!("{}{mark}{above}", self.name)
+    }
+
+    /// The rate by the slope with its interval, and beside it the median of the files' own rates.
+    pub fn headline(&self) -> String {
+        let median = self.median_rate();
+        match self.rate() {
+            None => format!(
+                "{}: no line (one size, or time does not grow with size); median rate {median}",
+                self.title()
+            ),
+            Some((rate, ends)) => {
+                let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+                format!("{}: {rate}{ends} by the slope; median rate {median}", self.title())
+            }
+        }
+    }
+
+    /// The fixed cost of a file with its interval, and both numbers by the line that outliers
+    /// cannot bend.
+    pub fn line_words(&self) -> Option<String> {
+        let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
+        let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
+        let ends = fit
+            .intercept_ci95
+            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+        let rate = if robust.slope > 0.0 {
+            Throughput(1.0 / robust.slope).to_string()
+        } else {
+            words::NONE.to_owned()
+        };
+        let above = self.known.cold_above.as_ref();
+        let above = above.map_or_else(String::new, |cache| format!("; cold is cold above {cache}"));
+        Some(format!(
+            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend{above}",
+            about(fit.line.intercept),
+            fit.n,
+            about(robust.intercept),
+        ))
+    }
+
+    /// The median of all files' rates.
+    pub fn median_rate(&self) -> Throughput {
+        Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
+    }
+
+    /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
+    fn explain(&self) -> Vec<String> {
+        let mut runs: Vec<(bool, Vec<SizeRow>)> = Vec::new();
+        let mut last_left = None;
+        for row in &self.sizes {
+            let side = row.side();
+            if let Some(fast) = side {
+                match runs.last_mut() {
+                    Some((same, rows)) if last_left == side && *same == fast => rows.push(*row),
+                    _ => runs.push((fast, vec![*row])),
+                }
+            }
+            last_left = side;
+        }
+        runs.iter().map(|(fast, rows)| self.sentence(*fast, rows)).collect()
+    }
+
+    fn sentence(&self, fast: bool, rows: &[SizeRow]) -> String {
+        let sizes = match rows {
+            [one] => Bytes(one.size_bytes).to_string(),
+            [first, .., last] => format!("{} to {}", Bytes(first.size_bytes), Bytes(last.size_bytes)),
+            [] => String::new(),
+        };
+        let factors: Vec<f64> = rows.iter().filter_map(SizeRow::factor).collect();
+        let most =
+            factors.iter().copied().fold(1.0, |most: f64, f| if fast { most.max(f) } else { most.min(f) });
+        let what = if fast { "faster" } else { "slower" };
+        let times = if fast { most } else { 1.0 / most };
+        let reasons = self.reasons(fast, rows);
+        let why = if reasons.is_empty() {
+            "not explained by anything measured".to_owned()
+        } else {
+            reasons.join("; ")
+        };
+        format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
+    }
+
+    /// What the meters say about a band.
+    fn reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
+        if fast && share < DEVICE_SHARE_MIN {
+            reasons.push(format!(
+                "only {} of the bytes came from the device, the rest from a cache",
+                words::percent(share)
+            ));
+        }
+        let above = self.known.cold_above.as_ref();
+        let held = above.map_or_else(
+            || "a cache below this machine held them".to_owned(),
+            |cache| format!("a cache below held them, perhaps {cache}"),
+        );
+        if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
+            && ratio > HOST_CACHE_RATIO
+        {
+            reasons.push(format!(
+                "later passes over the same files were {} times as fast as the first: {held}",
+                words::factor(ratio)
+            ));
+        }
+        if let (true, Some(cache)) = (fast && reasons.is_empty(), above) {
+            reasons.push(format!("perhaps held by {cache}, above which cold is cold here"));
+        }
+        let fixed_ns = self.robust.map(|line| Nanos::from_secs_f64(line.intercept));
+        if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())
+            && fixed.0 > smallest.median_ns
+        {
+            reasons.push(format!(
+                "the line's fixed cost of {fixed} comes from the large files: the smallest took {} in all",
+                Nanos(smallest.median_ns)
+            ));
+        }
+        if let (false, Some(robust)) = (fast, self.robust) {
+            let fixed = Nanos::from_secs_f64(robust.intercept);
+            let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
+            let most = shares.fold(0.0, f64::max);
+            if most > LEAVES_SHARE {
+                reasons.push(format!(
+                    "the fixed cost of {fixed} is up to {} of their time",
+                    words::percent(most.min(1.0))
+                ));
+            }
+        }
+        reasons
+    }
+
+    /// How much faster the later passes read these sizes than the first.
+    fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
+        let median = |is_counted: &dyn Fn(u32) -> bool| {
+            let among = |point: &&Point| {
+                is_counted(point.pass) && rows.iter().any(|row| row.size_bytes == point.size_bytes)
+            };
+            let points = self.points.iter().filter(among);
+            stats::median(points.map(|point| point.seconds() / float(point.size_bytes.max(1))))
+        };
+        Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
+fn float(value: u64) -> f64 {
+    value as f64
+}

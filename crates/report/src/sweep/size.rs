@@ -1,0 +1,95 @@
+//! The files of one size in a sweep: their times, their deviation from the line, and their row in
+//! every table.
+
+use super::{LEAVES_SHARE, float};
+use crate::words::{self, Number};
+use readlab_analysis::stats::{self, FittedLine};
+use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_record::Point;
+use serde::Serialize;
+
+/// All files of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SizeRow {
+    pub size_bytes: u64,
+    /// How many files.
+    pub n: usize,
+    /// Shortest time.
+    pub least_ns: u64,
+    pub median_ns: u64,
+    /// Longest time.
+    pub most_ns: u64,
+    /// Size over median time.
+    #[serde(rename = "rate_bytes_per_s")]
+    pub rate: Throughput,
+    /// What the line that outliers cannot bend says, if it says a time at all.
+    pub predicted_ns: Option<u64>,
+    /// Share of the size that came from the device, median; `None` for writes and where it was not
+    /// metered.
+    pub device_share: Option<f64>,
+}
+
+impl SizeRow {
+    pub(super) fn from_points(points: &[Point], line: Option<&FittedLine>) -> SizeRow {
+        let size_bytes = points.first().map_or(0, |point| point.size_bytes);
+        let mut walls: Vec<f64> = points.iter().map(|point| float(point.wall_ns)).collect();
+        walls.sort_unstable_by(f64::total_cmp);
+        let nanos = |share| Nanos::from_secs_f64(stats::quantile(&walls, share) / 1e9).0;
+        let shares = points
+            .iter()
+            .filter_map(|point| Some(float(point.device_read_bytes?) / float(size_bytes.max(1))));
+        let predicted = line.map(|line| line.at(float(size_bytes))).filter(|seconds| *seconds > 0.0);
+        SizeRow {
+            size_bytes,
+            n: points.len(),
+            least_ns: nanos(0.0),
+            median_ns: nanos(0.5),
+            most_ns: nanos(1.0),
+            rate: Throughput::per(Bytes(size_bytes), Nanos(nanos(0.5))),
+            predicted_ns: predicted.map(|seconds| Nanos::from_secs_f64(seconds).0),
+            device_share: stats::median(shares),
+        }
+    }
+
+    /// How many times as fast as the line says, by the median.
+    pub(super) fn factor(&self) -> Option<f64> {
+        Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
+    }
+
+    /// Whether this size leaves the line, and then whether it is the fast side.
+    pub(super) fn side(&self) -> Option<bool> {
+        let (factor, predicted) = (self.factor()?, self.predicted_ns?);
+        if factor > 1.0 + LEAVES_SHARE && self.most_ns < predicted {
+            Some(true)
+        } else if factor < 1.0 / (1.0 + LEAVES_SHARE) && self.least_ns > predicted {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// The titles of its cells; all of them are numbers, and so aligned right.
+    pub(crate) const TITLES: [&'static str; 8] =
+        ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
+
+    /// What it shows in tables, and the values that those sort it by; `None` is not known.
+    #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
+    pub(crate) fn cells(&self) -> [Option<Number>; 8] {
+        let time = |ns: u64| Number::new(Nanos(ns).to_string(), float(ns));
+        [
+            Some(Number::new(Bytes(self.size_bytes).to_string(), float(self.size_bytes))),
+            Some(Number::new(self.n.to_string(), self.n as f64)),
+            Some(time(self.median_ns)),
+            Some(time(self.least_ns)),
+            Some(time(self.most_ns)),
+            Some(Number::new(self.rate.to_string(), self.rate.0)),
+            self.predicted_ns.map(time),
+            self.device_share.map(|share| Number::new(words::percent(share), share)),
+        ]
+    }
+
+    /// The same as text.
+    pub(crate) fn texts(&self) -> [String; 8] {
+        self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |number| number.text))
+    }
+}

@@ -1,0 +1,346 @@
+//! Tests of advice, from records whose intervals are known: advised trials, ties, kept baselines,
+//! and searches with all their readings.
+
+use super::super::{Advice, Page};
+use super::{samples, target};
+use readlab_model::sample::Sample;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, TrialIndex, Work};
+use readlab_protocol::Cache;
+use readlab_record::testing::{header, outcome, trial};
+use readlab_record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
+use readlab_roster::snippet;
+
+const WARM: CacheState = CacheState::Warm;
+const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
+
+/// A warm race of these trials, each with its milliseconds and what differs from round to round.
+fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
+        record.add(trial(index, name, WARM, Cache::Through));
+        samples(&mut record, index, *wall_ms, *wobble_us);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record.header.references = references(&record);
+    record
+}
+
+/// The candidates that a run without a named reference would have.
+fn references(record: &Record) -> Vec<ReferenceCandidate> {
+    let all = || record.trials.iter().map(|it| &it.trial.id);
+    let independent = all().filter(|id| INDEPENDENT.contains(&id.to_string().as_str()));
+    let independent = independent.map(|id| (id.clone(), ReferenceReason::Independent));
+    let usual = all().filter(|id| snippet::is_usual(&id.method));
+    let usual = usual.map(|id| (id.clone(), ReferenceReason::Usual));
+    independent.chain(usual).map(|(trial, why)| ReferenceCandidate { trial, why }).collect()
+}
+
+fn advice(record: &Record) -> Option<Advice> {
+    Page::from_record(record).advice.pop()
+}
+
+#[test]
+fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
+    let record = raced(&[
+        ("rust/mmap/avx2@threads=2", 50, STEADY),
+        ("rust/read/memchr@buffer=64KiB", 80, STEADY),
+        ("rust/read/iterator@buffer=64KiB", 100, STEADY),
+        ("rust/lines@buffer=16KiB", 200, STEADY),
+    ]);
+    let result = advice(&record).unwrap();
+    assert_eq!(
+        result.sentence,
+        "warm: use rust/mmap with avx2 and 2 threads: 4.00 [4.00, 4.00] times as fast as rust/lines with \
+         16 KiB buffers; rust/read with iterator and 64 KiB buffers would already give 2.00 [2.00, 2.00] times \
+         without several threads, the crate memmap2 or unsafe code"
+    );
+    assert_eq!(
+        (result.uses, result.cheaper.unwrap().index, result.code.len()),
+        (Some(TrialIndex::new(0)), TrialIndex::new(2), 2)
+    );
+    assert!(result.code[0].code.contains("THREADS: usize = 2;"));
+}
+
+#[test]
+fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
+    let record = raced(&[
+        ("rust/mmap/avx2", 50, [0, 40, 80, 20, 60]),
+        ("rust/pread/iterator@buffer=64KiB,threads=2", 50, [50, 10, 70, 80, 0]),
+        ("rust/read/iterator@buffer=64KiB", 50, [60, 20, 50, 80, 10]),
+        ("rust/lines", 100, STEADY),
+    ]);
+    let result = advice(&record).unwrap();
+    assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(TrialIndex::new(2)), 2, None));
+    assert!(
+        result.sentence.ends_with(
+            "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie"
+        ),
+        "{}",
+        result.sentence
+    );
+}
+
+#[test]
+fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
+    let touch = ("rust/mmap/touch", 5, STEADY);
+    let of = |trials: &[_]| Page::from_record(&raced(trials)).rankings[0].explanations.concat();
+    let said = of(&[touch, ("rust/read/count", 50, STEADY)]);
+    assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
+    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY)]), "", "they do the same");
+    assert_eq!(of(&[("rust/read/count", 50, STEADY)]), "");
+}
+
+#[test]
+fn safe_and_short_code_comes_before_a_ring_with_which_it_ties() {
+    let record = raced(&[
+        ("rust/io_uring/memchr@depth=8", 50, [0, 40, 80, 20, 60]),
+        ("rust/auto/memchr@threads=2", 50, [50, 10, 70, 80, 0]),
+        ("rust/auto-safe/memchr@threads=2", 50, [60, 20, 50, 80, 10]),
+        ("rust/lines", 100, STEADY),
+    ]);
+    let result = advice(&record).unwrap();
+    assert_eq!(result.name, "rust/auto-safe/memchr@threads=2", "{}", result.sentence);
+    assert!(!result.code[0].code.contains("unsafe"), "{:?}", result.code);
+}
+
+#[test]
+fn what_is_not_faster_beyond_doubt_is_not_advised() {
+    let near = [("rust/read/iterator", 50, [0, 40, 80, 20, 60]), ("rust/lines", 50, [60, 20, 50, 80, 10])];
+    let result = advice(&raced(&near)).unwrap();
+    assert!(result.sentence.starts_with("warm: keep rust/lines: "), "{}", result.sentence);
+    let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
+    let result = advice(&raced(&best)).unwrap();
+    assert_eq!(result.sentence, "warm: keep rust/lines: the reference itself is the fastest");
+}
+
+/// Thirty milliseconds at best and ninety at worst.
+const WILD: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
+
+#[test]
+fn nothing_is_kept_that_is_slower_than_something_measured() {
+    for (trials, result) in [
+        // The reference itself is the fastest.
+        (
+            &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)][..],
+            "keep 'wc -l': the reference itself is the fastest",
+        ),
+        // What programs in the language of the simplest do is slower than another program.
+        (
+            &[("command/wc -l", 30, STEADY), ("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
+        ),
+        // It is not, and then it is kept.
+        (
+            &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
+        ),
+        // Another trial is faster than the baseline, whichever is the fastest.
+        (
+            &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
+            "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
+        ),
+    ] {
+        let sentence = advice(&raced(trials)).unwrap().sentence;
+        assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
+    }
+}
+
+#[test]
+fn what_is_kept_is_what_is_advised_in_the_exports_too() {
+    let record = raced(&[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)]);
+    let result = advice(&record).unwrap();
+    assert_eq!(
+        (result.uses, result.name.as_str(), result.against, result.cheaper),
+        (Some(TrialIndex::new(1)), "c/getline", None, None)
+    );
+}
+
+#[test]
+fn advice_says_so_if_the_rounds_do_not_decide() {
+    let mut record =
+        raced(&[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)]);
+    record.trials[TrialIndex::new(2)].samples =
+        record.trials[TrialIndex::new(2)].samples.iter().take(3).collect();
+    assert_eq!(
+        advice(&record).unwrap().sentence,
+        "warm: use rust/read with iterator: nothing that was measured is faster; rust/lines needs 2 more rounds for a ratio"
+    );
+}
+
+#[test]
+fn the_answer_separates_faster_slower_tied_and_unknown() {
+    use readlab_analysis::stats::{Interval, Ratio};
+    let mut page =
+        Page::from_record(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
+    let mut result = |estimate, ends: Option<(f64, f64)>| {
+        let ci95 = ends.map(|(low, high)| Interval { low, high });
+        page.rankings[0].rows[0].ratio = Some(Ratio { estimate, ci95, pairs: 10 });
+        let answer = super::super::answer::sentence(&page.rankings);
+        (answer, page.rankings[0].headline())
+    };
+    let (answer, headline) = result(2.0, Some((1.9, 2.1)));
+    assert_eq!(
+        answer,
+        "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 [1.90, 2.10] times as fast as wc -l."
+    );
+    assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 [1.90, 2.10] × command/wc -l");
+    let (answer, headline) = result(0.8, Some((0.7, 0.9)));
+    assert_eq!(
+        answer,
+        "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.80 [0.70, 0.90] times as fast."
+    );
+    assert!(headline.starts_with("best median warm: rust/mmap/avx2"), "{headline}");
+    let (answer, _) = result(1.1, Some((0.9, 1.2)));
+    assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s.");
+    let (answer, _) = result(1.1, None);
+    assert!(answer.ends_with("; too few rounds to say how many times as fast as wc -l."), "{answer}");
+}
+
+#[test]
+fn a_reference_that_is_the_fastest_is_named_so_everywhere() {
+    let page = Page::from_record(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
+    assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
+    assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
+    assert_eq!(page.headlines[0].against, "the reference itself");
+}
+
+#[test]
+fn where_a_record_has_several_works_each_headline_names_its_own() {
+    let trials = [("rust/mmap/avx2", 50, STEADY), ("rust/lines", 100, STEADY), ("rust/null", 1, STEADY)];
+    let both = [trials, trials].concat();
+    let mut record = raced(&both);
+    for it in record.trials.iter_mut() {
+        it.trial.work = if it.trial.index < TrialIndex::new(3) { Work::Newlines } else { Work::Lines };
+        it.trial.cache = if it.trial.method() == "null" { Cache::None } else { Cache::Through };
+    }
+    let page = Page::from_record(&record);
+    assert_eq!(
+        page.answer,
+        "Warm (newlines), mmap avx2 is the fastest at 20.0 GB/s, 2.00 [2.00, 2.00] times as fast as lines; warm (lines), \
+         mmap avx2 is the fastest at 20.0 GB/s, 2.00 [2.00, 2.00] times as fast as lines."
+    );
+    let result: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
+    assert_eq!(result, ["warm (newlines)", "warm (lines)"]);
+    assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
+    // Another target of the same work is named too; a ranking of nothing but a control says
+    // nothing.
+    let mut record = raced(&both);
+    record.add(readlab_record::testing::target(
+        1,
+        TargetFacts { path: "/data/g.zip".into(), size_bytes: 1_000_000_000, ..TargetFacts::default() },
+    ));
+    [3, 4].iter().for_each(|&index| record.trials[TrialIndex::new(index)].trial.target = 1);
+    record.trials[TrialIndex::new(2)].trial.cache = Cache::None;
+    let control = &mut record.trials[TrialIndex::new(5)].trial;
+    (control.work, control.cache) = (Work::Sum, Cache::None);
+    let text = super::wide(&record);
+    let headlines: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("fastest") || line.contains("nothing was")).collect();
+    let named = |line: &&str, name: &str| line.starts_with(&format!("fastest warm ({name}): rust/mmap"));
+    assert!(headlines.len() == 2 && named(&headlines[0], "f") && named(&headlines[1], "g.zip"), "{text}");
+}
+
+#[test]
+fn too_few_rounds_carry_no_advice_and_one_trial_none_either() {
+    let mut record = raced(&[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)]);
+    record.trials.iter_mut().for_each(|trial| trial.samples = trial.samples.iter().take(3).collect());
+    let result = advice(&record).unwrap();
+    assert_eq!((result.uses, result.code.len()), (None, 0));
+    assert!(
+        result
+            .sentence
+            .ends_with("no advice: 2 trials may be the fastest and need 2 rounds more for an interval"),
+        "{}",
+        result.sentence
+    );
+    assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None);
+    // One that is slower at its median blocks nothing.
+    let three = [("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)];
+    let mut record = raced(&three);
+    record.trials[TrialIndex::new(2)].samples =
+        record.trials[TrialIndex::new(2)].samples.iter().take(3).collect();
+    assert_eq!(advice(&record).unwrap().uses, Some(TrialIndex::new(0)));
+}
+
+#[test]
+fn it_is_held_against_the_reference_that_was_named() {
+    let mut record =
+        raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY), ("rust/lines", 200, STEADY)]);
+    let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
+    assert_eq!(against(&record), "command/wc -l");
+    let named = ReferenceCandidate { trial: "rust/lines".parse().unwrap(), why: ReferenceReason::Named };
+    record.header.references.insert(0, named);
+    assert_eq!(against(&record), "rust/lines");
+    // An older record holds no candidates.
+    record.header.references.clear();
+    assert_eq!(against(&record), "command/wc -l");
+    record.header.reference = Some("rust/lines".parse().unwrap());
+    assert_eq!(against(&record), "rust/lines");
+}
+
+/// Five buffers that were searched, of which two were measured afresh beside a reference.
+fn tuned() -> Record {
+    let buffers =
+        ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"].map(|size| format!("rust/read/iterator@buffer={size}"));
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, name) in buffers.iter().map(String::as_str).chain(["rust/lines"]).enumerate() {
+        record.add(trial(index, name, WARM, Cache::Through));
+        let rungs = if index < 5 { 1 + index as u32 } else { 0 };
+        for rung in 0..rungs {
+            let wall_ns = 90_000_000 - 10_000_000 * index as u64;
+            let sample = Sample {
+                trial: TrialIndex::new(index),
+                rung: Some(rung),
+                round: rung,
+                fill: rung,
+                wall_ns,
+                ..Sample::default()
+            };
+            record.add(Line::Sample(Box::new(sample)));
+        }
+        if index > 2 {
+            samples(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY);
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record.header.references = references(&record);
+    record
+}
+
+#[test]
+fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
+    let page = Page::from_record(&tuned());
+    let ranking = &page.rankings[0];
+    let names: Vec<&str> = ranking.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);
+    assert_eq!((ranking.rows[0].wall.n, ranking.unmeasured.len(), ranking.proof.samples), (10, 0, 30));
+    assert!(page.answer.contains("16.7 GB/s"), "60.02 ms afresh, not 40 or 50: {}", page.answer);
+    let curve = page.curves.iter().find(|curve| curve.searched).unwrap();
+    assert_eq!((curve.points.len(), curve.points[4].spelled.as_str()), (5, "1MiB"));
+    assert!((curve.points[4].rate.0 - 1e9 / 0.05).abs() < 1.0 && curve.points[0].interval.is_none());
+    let search = ranking.search.unwrap();
+    assert_eq!(
+        (search.settings, search.rungs, search.searched, search.fresh, search.exhaustive),
+        (5, 5, 15, 30, 50)
+    );
+    assert!(page.shows_code());
+}
+
+#[test]
+fn the_exports_hold_every_reading_of_a_search_apart() {
+    let document: serde_json::Value = serde_json::from_str(&super::json(&tuned())).unwrap();
+    let count = |trial: usize, field: &str| document["trials"][trial][field].as_array().unwrap().len();
+    assert_eq!(
+        (count(0, "searched"), count(0, "samples"), count(4, "searched"), count(4, "samples")),
+        (1, 0, 5, 10)
+    );
+    assert_eq!(document["searches"][0]["readings_exhaustive"], 50);
+    assert_eq!(document["advice"][0]["against"]["id"], "rust/lines");
+    let rows = super::csv(&tuned());
+    assert_eq!(rows.lines().count(), 1 + 15 + 30);
+    let wide = super::wide(&tuned());
+    insta::assert_snapshot!(wide);
+}

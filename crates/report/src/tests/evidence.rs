@@ -1,0 +1,115 @@
+//! What a page says of weak evidence: shares that were sampled, readings that nothing proves,
+//! commands that may have read a part, and windows below the resolution of a clock.
+
+use super::*;
+use readlab_analysis::compare::{Measure, Side};
+use readlab_model::meter::Meter;
+use readlab_model::sample::{Delivered, TurnSeen};
+use readlab_model::trial::Work;
+use readlab_record::Trial;
+
+#[test]
+fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unproven() {
+    let mut record = Record::new(header());
+    record.add(target("/data/a"));
+    record.add(trial(0, "rust/read", CacheState::Cold, Cache::Through));
+    for (round, (after, device)) in [(1.0, SIZE), (0.5, SIZE), (0.5, 0), (0.0, 0)].into_iter().enumerate() {
+        record.add(Line::Sample(Box::new(Sample {
+            round: round as u32,
+            wall_ns: 1_000_000,
+            device_read_bytes: Some(device),
+            resident_before: Some(0.0),
+            resident_after: Some(after),
+            resident_is_estimate: round > 0,
+            ..Sample::default()
+        })));
+    }
+    outcome(&mut record, 0, Outcome::Measured);
+    let page = Page::from_record(&record);
+    let line = page.rankings[0].proof_line();
+    assert!(
+        line.starts_with(
+            "proof: residency known for 4 of 4 samples (estimated for 3, from sampled pages), 0 rejected"
+        ),
+        "{line}"
+    );
+    let end = "; 1 left less than the file in the cache: device bytes alone prove them; 2 left less than the file in the cache \
+               and took nothing from the device: that they read it is unproven";
+    assert!(line.ends_with(end), "{line}");
+    assert!(wide(&record).contains(&line) && markdown(&page).contains(&line));
+    let caution = "how much of the file was in the page cache is an estimate, from sampled pages: 3 readings";
+    assert_eq!(page.cautions, [caution]);
+    assert_eq!(crate::cautions(&record), [caution]);
+    assert!(crate::html(&page).contains("is an estimate, from sampled pages"));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let proof = &document["proofs"][0];
+    let counted = ["residency_estimated", "by_device_bytes_alone", "unproven"];
+    assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [3, 1, 2]);
+    assert_eq!(document["trials"][0]["samples"][3]["resident_is_estimate"], true);
+}
+
+#[test]
+fn a_command_that_may_have_read_a_part_has_no_rate() {
+    let mut record = Record::new(header());
+    record.add(target("/data/a"));
+    for (index, name) in ["command/head -n 10", "command/gzip -c"].into_iter().enumerate() {
+        let Line::Trial(line) = trial(index, name, CacheState::Warm, Cache::Through) else {
+            panic!("a trial")
+        };
+        record.add(Line::Trial(Box::new(Trial { work: Work::Output, ..*line })));
+        let delivered = (index == 1).then_some(Delivered::Calls);
+        for round in 0..6 {
+            let turn = TurnSeen { delivered, wall_ns: Some(3_000_000), ..TurnSeen::default() };
+            let trial = TrialIndex::new(index);
+            record.add(Line::Sample(Box::new(Sample {
+                trial,
+                round,
+                wall_ns: 2_000_000,
+                turn,
+                ..Sample::default()
+            })));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let page = Page::from_record(&record);
+    let rates: Vec<_> = page.rankings[0].rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
+    assert_eq!(rates, [None, Some(5e11)]);
+    assert_eq!(wide(&record).matches("500 GB/s").count(), 1, "{}", wide(&record));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let of = |trial: usize, name: &str| document["trials"][trial][name].clone();
+    assert!(of(0, "throughput_bytes_per_s").is_null() && of(0, "bytes_in").is_null());
+    assert!(of(0, "missing")["bytes_in"].as_str().unwrap().contains("may have read a part"));
+    assert_eq!(of(1, "bytes_in"), SIZE);
+    let rates: Vec<bool> = Side::of_record(&record, "a", "a")
+        .cases
+        .iter()
+        .map(|it| it.figures.contains_key(&Measure::Rate))
+        .collect();
+    assert_eq!(rates, [false, true]);
+}
+
+#[test]
+fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
+    let mut record = Record::new(header());
+    record.add(testing::sized(0, 1));
+    record.add(trial(0, "rust/read", CacheState::Warm, Cache::Through));
+    for round in 0..6 {
+        let sample = Sample {
+            round,
+            wall_ns: 2_900,
+            cpu_user_ns: Some(1_000),
+            cpu_system_ns: Some(3_000),
+            ..Sample::default()
+        };
+        record.add(Line::Sample(Box::new(sample)));
+    }
+    outcome(&mut record, 0, Outcome::Measured);
+    let row = &Page::from_record(&record).rankings[0].rows[0];
+    let diagnosis = row.diagnosis.as_ref().unwrap();
+    assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu.is_none());
+    assert!(row.missing["cpu_user_ns"].contains("fewer than 40 of them"), "{:?}", row.missing);
+    assert_eq!((row.cores, diagnosis.parts), (None, None));
+    let why = "what stops it is not known: no CPU times: its clock counts CPU time in steps of 1.00 µs, and a window of 2.90 µs \
+               has fewer than 40 of them";
+    assert_eq!(diagnosis.sentence, why);
+}

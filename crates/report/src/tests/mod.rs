@@ -1,0 +1,380 @@
+//! Golden texts of records made by hand, where every number can be checked in the head.
+
+use super::{Page, Style, markdown, terminal};
+use readlab_model::sample::Sample;
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
+use readlab_model::target::{Decoded, TargetFacts};
+use readlab_model::trial::{Answer, CacheState, TrialIndex};
+use readlab_protocol::{Archive, Cache};
+use readlab_record::testing::{self, header, outcome, trial};
+use readlab_record::{EndReason, Line, Outcome, Record};
+use std::io::{self, Write};
+
+mod advice;
+mod evidence;
+mod exports;
+mod latencies;
+mod page_records;
+mod pages;
+mod percentiles;
+mod recomputed;
+mod tables;
+
+const SIZE: u64 = 1_000_000_000;
+
+fn target(path: &str) -> Line {
+    testing::target(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
+}
+
+/// Ten rounds in two fills, each `wall_ms` long with a little that differs.
+fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
+    let cold = record.trials[TrialIndex::new(trial)].trial.state == CacheState::Cold;
+    for round in 0..10_u32 {
+        let wobble = wobble_us[round as usize % 5] * 1_000;
+        record.add(Line::Sample(Box::new(Sample {
+            trial: TrialIndex::new(trial),
+            fill: if cold { round } else { round / 5 },
+            round,
+            turn_readings: 1,
+            wall_ns: wall_ms * 1_000_000 + wobble,
+            cpu_user_ns: Some(wall_ms * 600_000),
+            cpu_system_ns: Some(wall_ms * 400_000),
+            peak_rss_bytes: Some(2 << 20),
+            device_read_bytes: Some(if cold { SIZE } else { 0 }),
+            resident_before: Some(if cold { 0.0 } else { 1.0 }),
+            resident_after: Some(1.0),
+            answer: Answer { newlines: Some(9), ..Answer::default() },
+            ..Sample::default()
+        })));
+    }
+}
+
+/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, and one that
+/// failed.
+fn race() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/a b.txt"));
+    let plan = [
+        ("rust/mmap/avx2@threads=2", CacheState::Warm, Cache::Through, 50, [0, 40, 80, 20, 60]),
+        ("rust/pread/avx2@buffer=64KiB", CacheState::Warm, Cache::Through, 50, [60, 20, 50, 80, 10]),
+        ("command/wc -l", CacheState::Warm, Cache::Through, 200, [0, 100, 200, 300, 400]),
+        ("rust/null", CacheState::Warm, Cache::None, 1, [0, 1, 2, 3, 4]),
+        ("command/wc -l", CacheState::Cold, Cache::Through, 800, [0, 100, 200, 300, 400]),
+        ("rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass, 400, [0, 90, 80, 20, 60]),
+    ];
+    for (index, (name, state, cache, wall_ms, wobble)) in plan.into_iter().enumerate() {
+        record.add(trial(index, name, state, cache));
+        samples(&mut record, index, wall_ms, wobble);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let missing = "perf events are not permitted".to_owned();
+    record.add(Line::Missing { trial: TrialIndex::new(0), meter: "minor_faults".into(), reason: missing });
+    record.add(Line::Rejected {
+        trial: TrialIndex::new(4),
+        round: 3,
+        reason: "0.2 % still in the cache".into(),
+    });
+    record.add(trial(6, "rust/io_uring@depth=8", CacheState::Cold, Cache::Through));
+    outcome(&mut record, 6, Outcome::Unavailable { reason: "io_uring is switched off".into() });
+    record.add(Line::Warning { text: "the machine is busy".into() });
+    record.add(Line::End { reason: EndReason::Settled, wall_ns: 61_000_000_000 });
+    record
+}
+
+fn failures() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/x|<script>alert(1)</script>\u{1b}[31m.txt"));
+    record.add(trial(0, "command/cat | wc <script> \u{1b}[2J*_`", CacheState::Warm, Cache::Through));
+    samples(&mut record, 0, 10, [0; 5]);
+    outcome(&mut record, 0, Outcome::Refused { reason: "answered 8 newlines, not 9\u{7}".into() });
+    record.add(trial(1, "rust/mmap", CacheState::Warm, Cache::Through));
+    outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
+    record.add(trial(2, "rust/read", CacheState::Warm, Cache::Through));
+    record
+}
+
+fn json(record: &Record) -> String {
+    exported(record, super::json)
+}
+
+fn csv(record: &Record) -> String {
+    exported(record, super::csv)
+}
+
+fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<()>) -> String {
+    let mut text = Vec::new();
+    export(record, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn wide(record: &Record) -> String {
+    terminal(&Page::from_record(record), Style { width: 160, color: false }, Some("/tmp/run/record.jsonl"))
+}
+
+#[test]
+fn a_race_in_the_terminal() {
+    insta::assert_snapshot!(wide(&race()));
+}
+
+#[test]
+fn a_race_in_markdown() {
+    insta::assert_snapshot!(markdown(&Page::from_record(&race())));
+}
+
+#[test]
+fn failures_in_the_terminal_and_in_markdown() {
+    insta::assert_snapshot!(wide(&failures()));
+    insta::assert_snapshot!(markdown(&Page::from_record(&failures())));
+}
+
+#[test]
+fn an_empty_record_says_so() {
+    let empty = Record::new(header());
+    insta::assert_snapshot!(wide(&empty));
+    insta::assert_snapshot!(markdown(&Page::from_record(&empty)));
+    assert_eq!(csv(&empty).lines().count(), 1);
+    let document: serde_json::Value = serde_json::from_str(&json(&empty)).unwrap();
+    assert_eq!(document["trials"], serde_json::json!([]));
+}
+
+#[test]
+fn a_failed_trial_in_json() {
+    let document: serde_json::Value = serde_json::from_str(&json(&failures())).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document["trials"][1]).unwrap());
+}
+
+#[test]
+fn ratios_and_rates_are_right_to_the_digit() {
+    let page = Page::from_record(&race());
+    let [cold, warm] = &page.rankings[..] else { panic!("two states") };
+    assert_eq!(warm.reference.as_ref().unwrap().name, "command/wc -l");
+    let mmap = &warm.rows[0];
+    assert_eq!((mmap.name.as_str(), mmap.wall.median), ("rust/mmap/avx2@threads=2", 50_040_000));
+    assert!((mmap.throughput.unwrap().0 - 1e9 / 0.050_04).abs() < 1.0);
+    let pairs: [f64; 5] = [200.0 / 50.0, 200.1 / 50.04, 200.2 / 50.08, 200.3 / 50.02, 200.4 / 50.06];
+    let mut sorted = pairs;
+    sorted.sort_unstable_by(f64::total_cmp);
+    assert!((mmap.ratio.unwrap().estimate - sorted[2]).abs() < 1e-9);
+    let places: Vec<String> = warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie)).collect();
+    assert_eq!(places, ["First", "Tied", "First"]);
+    assert_eq!(warm.rows[2].rank.unwrap().place, 3);
+    assert_eq!((warm.controls.len(), warm.proof.samples), (1, 30));
+    assert_eq!((cold.proof.rejected, cold.unmeasured.len()), (1, 1));
+    let share = cold.proof.device_share.unwrap();
+    assert_eq!((share.low, share.high), (1.0, 1.0));
+}
+
+#[test]
+fn what_the_device_does_not_prove_is_counted_apart() {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    let sampled = |trial: usize, round: u32, device_read_bytes, resident_after| {
+        let (resident_before, resident_after) = (Some(0.0), Some(resident_after));
+        let sample = Sample {
+            trial: TrialIndex::new(trial),
+            round,
+            wall_ns: 1000,
+            device_read_bytes,
+            resident_before,
+            resident_after,
+            ..Sample::default()
+        };
+        Line::Sample(Box::new(sample))
+    };
+    for (index, name, cache) in [
+        (0, "rust/read", Cache::Through),
+        (1, "rust/dontcache", Cache::Through),
+        (2, "rust/direct", Cache::Bypass),
+    ] {
+        record.add(trial(index, name, CacheState::Cold, cache));
+        for round in 0..6 {
+            let (device, after) = if index == 0 { (None, 1.0) } else { (Some(SIZE), 0.0) };
+            record.add(sampled(index, round, device, after));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let page = Page::from_record(&record);
+    let line = "from the device 100 % of the size (device bytes known for 12 of 18); 6 left less than the file in the cache: \
+                device bytes alone prove them";
+    assert!(page.rankings[0].proof_line().ends_with(line), "{}", page.rankings[0].proof_line());
+    assert!(wide(&record).contains(line) && markdown(&page).contains(line));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let proof = &document["proofs"][0];
+    let counted = ["samples", "residency_known", "device_bytes_known", "by_device_bytes_alone"];
+    assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [18, 18, 12, 6]);
+}
+
+/// One trial that decodes a gzip of which 4.5 times its size comes out.
+fn decoded() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/a.gz"));
+    let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
+    record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
+    for (index, name) in ["rust/read", "rust/gzip"].into_iter().enumerate() {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, 1000, [0; 5]);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record.trials[TrialIndex::new(1)].trial.decodes = Some(Archive::Gzip);
+    record
+}
+
+#[test]
+fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
+    let record = decoded();
+    let page = Page::from_record(&record);
+    let [plain, gzip] = &page.rankings[..] else { panic!("two rankings") };
+    assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
+    assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
+    assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
+    let mut grown = record.clone();
+    grown.targets[0].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
+    assert_eq!(Page::from_record(&grown).rankings[0].size_words(), "1.00 GB");
+    let row = &gzip.rows[0];
+    assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
+    let text = wide(&record);
+    assert!(text.contains("4.50 GB/s  1.00 GB/s") && text.matches("rate in").count() == 1, "{text}");
+    let text = markdown(&page);
+    assert!(text.contains("| 4.50 GB/s | 1.00 GB/s |"), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let it = &document["trials"][1];
+    assert_eq!((&it["bytes_in"], &it["bytes_out"]), (&SIZE.into(), &(9 * SIZE / 2).into()));
+    assert_eq!((&it["bytes_ratio"], &it["decodes"]), (&4.5.into(), &"gzip".into()));
+    assert_eq!(it["throughput_in_bytes_per_s"], 1_000_000_000);
+    assert!(csv(&record).lines().last().unwrap().ends_with(",gzip,1000000000,4500000000,,,"));
+}
+
+#[test]
+fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
+    let mut record = race();
+    let shown = |record: &Record| (Page::from_record(record).machine, markdown(&Page::from_record(record)));
+    let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
+    for silent in [None, Some(HiddenCache::NoneSeen(times))] {
+        record.targets[0].hidden_cache = silent;
+        assert!(!shown(&record).0.contains("below") && !shown(&record).1.contains("below"));
+    }
+    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
+    let (machine, text) = shown(&record);
+    let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
+    assert!(
+        machine.ends_with(expected) && text.contains(&super::markdown::text(expected)),
+        "{machine}\n{text}"
+    );
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    assert_eq!(document["targets"][0]["hidden_cache"]["found"], "seen");
+    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
+    let expected = "whether a cache lies below was not probed: the run has too little time";
+    assert_eq!(wide(&record).matches(expected).count(), 1, "{}", wide(&record));
+}
+
+#[test]
+fn rates_of_several_readers_count_what_all_of_them_read() {
+    use readlab_analysis::compare::{Measure, Side};
+    let mut record = Record::new(header());
+    record.add(target("/data/a"));
+    for (index, name) in
+        ["java/BufferedReader@readers=2", "java/BufferedReader@readers=1"].into_iter().enumerate()
+    {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, 1000 - 100 * index as u64, [0; 5]);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    let page = Page::from_record(&record);
+    let rows = &page.rankings[0].rows;
+    // The order is that of times, whatever the rates.
+    assert_eq!(
+        (rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0),
+        (TrialIndex::new(0), 2e9, 2 * SIZE)
+    );
+    assert!(wide(&record).contains("2.00 GB/s"), "{}", wide(&record));
+    assert!(markdown(&page).contains("| 2.00 GB/s |"), "{}", markdown(&page));
+    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let it = &document["trials"][0];
+    assert_eq!((&it["bytes_out"], &it["throughput_bytes_per_s"]), (&(2 * SIZE).into(), &(2 * SIZE).into()));
+    assert!(csv(&record).lines().nth(1).unwrap().contains(",2000000000,2000000000,"), "{}", csv(&record));
+    let html = crate::html(&page);
+    assert!(html.contains("2.00\u{a0}GB/s") || html.contains("2.00 GB/s"));
+    let side = Side::of_record(&record, "a", "a");
+    let rates: Vec<f64> =
+        side.cases.iter().map(|case| case.figures[&Measure::Rate].value().round()).collect();
+    assert_eq!(rates, [2e9, 1_111_111_111.0]);
+}
+
+#[test]
+fn a_record_from_before_archives_were_distinguished_keeps_its_rates() {
+    let mut record = decoded();
+    record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
+    record.trials = record.trials.into_iter().skip(1).collect();
+    record.trials[TrialIndex::new(1)].trial.decodes = None;
+    let ranking = &Page::from_record(&record).rankings[0];
+    assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
+}
+
+#[test]
+fn the_named_reference_wins_and_a_missing_one_is_replaced() {
+    let named = |name: &str| {
+        let mut record = race();
+        record.header.reference = Some(name.parse().unwrap());
+        let page = Page::from_record(&record);
+        page.rankings[1].reference_line().unwrap()
+    };
+    assert_eq!(
+        named("rust/pread/avx2@buffer=64KiB"),
+        "reference: rust/pread/avx2@buffer=64KiB (named for this run)"
+    );
+    assert!(named("rust/nowhere").contains("command/wc -l (code that others wrote)"));
+}
+
+#[test]
+fn json_holds_every_sample_integers_and_a_reason_for_every_null() {
+    let document: serde_json::Value = serde_json::from_str(&json(&race())).unwrap();
+    assert_eq!((&document["schema"], &document["version"]), (&"readlab.export".into(), &1.into()));
+    let first = &document["trials"][0];
+    assert_eq!(first["samples"].as_array().unwrap().len(), 10);
+    assert_eq!(first["summary"]["wall_ns"]["median"], 50_040_000);
+    assert!(first["summary"]["wall_ns"]["median_ci95"][0].is_u64());
+    assert_eq!(first["missing"]["minor_faults"], "perf events are not permitted");
+    assert!(first["missing"]["major_faults"].is_string());
+    assert_eq!(first["ratio"]["clear"], "faster");
+    for trial in document["trials"].as_array().unwrap() {
+        let fields = ["summary", "ratio", "rank", "limit", "verdict", "share_of_limit", "fills", "answer"];
+        for field in fields.into_iter().chain(["decodes", "bytes_ratio", "throughput_in_bytes_per_s"]) {
+            let shown = !trial[field].is_null() || trial["missing"][field].is_string();
+            assert!(shown, "{}: {field} is null without a reason", trial["id"]);
+        }
+    }
+}
+
+#[test]
+fn csv_quotes_what_needs_it_and_has_a_row_a_sample() {
+    let text = csv(&race());
+    assert_eq!(text.lines().count(), 61);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let column = reader.headers().unwrap().iter().position(|name| name == "id").unwrap();
+    let ids: Vec<String> = reader.records().map(|row| row.unwrap()[column].to_owned()).collect();
+    assert_eq!(ids[10], "rust/pread/avx2@buffer=64KiB");
+    let hostile = csv(&failures());
+    assert!(!hostile.contains('\u{1b}') && hostile.contains("refused"));
+}
+
+#[test]
+fn no_format_lets_a_control_character_or_markup_through() {
+    let record = failures();
+    let page = Page::from_record(&record);
+    for text in [wide(&record), markdown(&page), csv(&record), json(&record)] {
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+    }
+    assert!(!markdown(&page).contains("<script>"));
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    let page = Page::from_record(&race());
+    let colored = terminal(&page, Style { width: 160, color: true }, Some("/tmp/run/record.jsonl"));
+    assert!(colored.contains("\u{1b}["));
+    let plain: Vec<String> =
+        colored.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+    let plain: Vec<&str> = plain.iter().map(|line| line.trim_end()).collect();
+    let expected = wide(&race());
+    assert_eq!(plain, expected.lines().map(str::trim_end).collect::<Vec<_>>());
+}

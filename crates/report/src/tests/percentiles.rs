@@ -1,0 +1,67 @@
+//! Tests of the percentiles: a table for each trial in a terminal, and the counts of several runs
+//! on the page and in JSON.
+
+use super::super::{Page, html, percentiles};
+use super::page_records::counted;
+use readlab_model::trial::TrialIndex;
+use readlab_record::{Count, Line, Record};
+use std::collections::BTreeMap;
+
+/// The first trial is counted four more times; its runs are 16 391, then 1 to 4.
+fn counted_again() -> Record {
+    let mut record = counted();
+    for value in 1..5 {
+        let count = Count { value: Some(value), how: "tracepoint".to_owned() };
+        record.add(Line::Counts {
+            trial: TrialIndex::new(0),
+            counts: BTreeMap::from([("syscalls".to_owned(), count)]),
+        });
+    }
+    record
+}
+
+/// The cells of the row of this name, in the first table that has it.
+fn row(text: &str, name: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+    line.trim_start()
+        .trim_start_matches(name)
+        .split("  ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples() {
+    let page = Page::from_record(&counted_again());
+    let text = percentiles(&page);
+    let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
+    assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
+    assert_eq!(text.matches("wall time").count(), trials, "{text}");
+    let name = &page
+        .rankings
+        .iter()
+        .flat_map(|it| &it.rows)
+        .find(|row| row.index == TrialIndex::new(0))
+        .unwrap()
+        .name;
+    let of_first = &text[text.find(name.as_str()).unwrap()..];
+    assert_eq!(row(of_first, "syscalls"), ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"], "{of_first}");
+    assert!(!text.contains("mallocs"), "what was not counted has no row");
+}
+
+#[test]
+fn counts_of_several_runs_are_on_the_page_and_in_json() {
+    let (once, again) = (counted(), counted_again());
+    let shows_runs = |record: &Record| html(&Page::from_record(record)).contains(">runs</");
+    assert!(shows_runs(&again) && !shows_runs(&once));
+    let json = |record: &Record| -> serde_json::Value { serde_json::from_str(&super::json(record)).unwrap() };
+    let trial = &json(&again)["trials"][0];
+    assert_eq!(trial["count_runs"]["syscalls"], serde_json::json!([16_391, 1, 2, 3, 4]));
+    assert_eq!(
+        (&trial["count_summary"]["syscalls"]["p50"], &trial["counts"]["syscalls"]["value"]),
+        (&3.into(), &3.into())
+    );
+    assert!(json(&once)["trials"][0].get("count_runs").is_none());
+}

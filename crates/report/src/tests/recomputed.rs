@@ -1,0 +1,394 @@
+//! The check of the whole: what a page says of two trials is made anew from the samples of the two
+//! that its words name, and the order in which a record announces its trials changes nothing that a
+//! page says. Over every record of the tests.
+
+use super::page_records::{buffers, counted, swept};
+use super::*;
+use crate::ranking::{Ranking, RankingRow};
+use crate::state_pairs::StatePairs;
+use crate::{ArchiveRatio, csv, html, json_with};
+use readlab_analysis::fleet::method_effects;
+use readlab_analysis::stats::{self, Interval, Ratio, Significance};
+use readlab_analysis::verdict::{Pace, Remedy, ServerWait, Verdict};
+use readlab_claims as claims;
+use readlab_model::trial::TrialIndex;
+use readlab_record::{Trial, TrialRecord, Trials};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The records that are real, or were made by a run, and those made by hand, archives among them.
+fn records() -> Vec<(String, Record)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let files =
+        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
+    let paths = files.map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    let read = paths.map(|path| (path.display().to_string(), Record::read(&path).unwrap()));
+    let made = [
+        ("race", counted()),
+        ("settings", buffers(10)),
+        ("sweep", swept()),
+        ("plain and packed", packed()),
+        ("readers", scaled()),
+        ("failures", failures()),
+    ];
+    read.chain(made.map(|(name, record)| (name.to_owned(), record))).collect()
+}
+
+/// Lines read plain and out of a zip of the same content by two contenders, cold and warm, where
+/// trials that are unavailable were announced before them, as a plan announces them.
+fn packed() -> Record {
+    let mut record = Record::new(header());
+    let answer = Answer { newlines: Some(9), bytes: Some(SIZE), ..Answer::default() };
+    let digest = "d".to_owned();
+    let decoded = Some(Decoded { archive: Archive::Zip, digest: digest.clone(), answer });
+    let plain = TargetFacts {
+        path: "/data/lines".into(),
+        size_bytes: SIZE,
+        digest: Some(digest),
+        ..TargetFacts::default()
+    };
+    let zip = TargetFacts {
+        path: "/data/lines.zip".into(),
+        size_bytes: SIZE / 4,
+        decoded,
+        ..TargetFacts::default()
+    };
+    record.add(testing::target(0, plain));
+    record.add(testing::target(1, zip));
+    let reads = [
+        ("java/Files.lines", 0, 99),
+        ("java/zip", 1, 280),
+        ("java/BufferedReader", 0, 120),
+        ("rust/read/avx2", 0, 46),
+        ("rust/zip/avx2", 1, 400),
+    ];
+    let announced = |index: usize, name: &str, target: usize, state: CacheState| {
+        let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
+        let decodes = (target == 1).then_some(Archive::Zip);
+        Line::Trial(Box::new(Trial { target, decodes, ..*line }))
+    };
+    for (index, name) in [(10, "java/MemorySegment"), (11, "java/mapped")] {
+        record.add(announced(index, name, 0, CacheState::Cold));
+        outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
+    }
+    let states = [CacheState::Cold, CacheState::Warm];
+    for (nth, state) in states.into_iter().enumerate() {
+        for (at, (name, target, wall_ms)) in reads.into_iter().enumerate() {
+            let index = nth * reads.len() + at;
+            record.add(announced(index, name, target, state));
+            samples(&mut record, index, wall_ms, [0, 40, 80, 20, 60]);
+            outcome(&mut record, index, Outcome::Measured);
+        }
+    }
+    record
+}
+
+/// One method that one, two and four readers of a host read, where the most were announced first.
+fn scaled() -> Record {
+    let mut record = Record::new(header());
+    let counts = [4_u32, 1, 2];
+    for (at, readers) in counts.into_iter().enumerate() {
+        let size_bytes = SIZE * u64::from(readers);
+        let facts = TargetFacts { readers: Some(readers), size_bytes, ..TargetFacts::default() };
+        record.add(testing::target(at, facts));
+    }
+    for (at, wall_ms) in [520, 250, 260].into_iter().enumerate() {
+        record.add(trial(at, "rust/read", CacheState::Warm, Cache::Through));
+        record.trials[TrialIndex::new(at)].trial.target = at;
+        samples(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
+        outcome(&mut record, at, Outcome::Measured);
+    }
+    record
+}
+
+/// A ranking of a record, whose trials are found by their names as a reader finds them.
+struct Reader<'r> {
+    record: &'r Record,
+    ranking: &'r Ranking,
+}
+
+impl<'r> Reader<'r> {
+    /// The measured trial of this name in the ranking; there is one.
+    fn named(&self, name: &str) -> &'r TrialRecord {
+        let of_ranking = |trial: &Trial| {
+            (trial.target, trial.decodes, trial.work, trial.state)
+                == (self.ranking.target, self.ranking.decodes, self.ranking.work, self.ranking.state)
+        };
+        let is_it =
+            |it: &&TrialRecord| of_ranking(&it.trial) && it.trial.id.to_string() == name && it.is_measured();
+        let found: Vec<&TrialRecord> = self.record.trials.iter().filter(is_it).collect();
+        let [one] = found[..] else { panic!("{} trials are called {name}", found.len()) };
+        one
+    }
+
+    fn median_ns(&self, name: &str) -> f64 {
+        median_ns(self.named(name))
+    }
+
+    /// How many times as fast as the base a trial is.
+    fn ratio(&self, base: &str, name: &str) -> Option<Ratio> {
+        stats::ratio(&self.named(base).samples, &self.named(name).samples)
+    }
+
+    /// Checks the rows, and what stops each.
+    fn check_rows(&self) {
+        let reference = self.ranking.reference.as_ref().map(|it| it.name.as_str());
+        for row in &self.ranking.rows {
+            assert_eq!(row.wall.median, whole(self.median_ns(&row.name)), "{}", row.name);
+            let anew =
+                reference.filter(|base| *base != row.name).and_then(|base| self.ratio(base, &row.name));
+            assert_eq!(row.ratio, anew, "{}", row.name);
+            let Some(remedy) = row.diagnosis.as_ref().and_then(|it| remedy(&it.verdict)) else { continue };
+            let times = self.median_ns(&row.name) / self.median_ns(&remedy.name);
+            assert!((remedy.times - times).abs() < 1e-9, "{}: {remedy:?}, {times}", row.name);
+        }
+    }
+
+    fn check_limits(&self) {
+        for row in &self.ranking.rows {
+            let judged = row.diagnosis.as_ref();
+            let limit = judged.and_then(|it| it.limit.as_ref());
+            let Some((limit, trial)) = limit.and_then(|it| Some((it, it.trial?))) else { continue };
+            let shown_by = self.record.trial(trial).unwrap();
+            assert_eq!(limit.name, shown_by.trial.id.to_string());
+            assert_eq!(limit.samples.len(), shown_by.samples.len(), "{}", limit.name);
+        }
+    }
+
+    fn check_headline(&self) {
+        let Some(headline) = self.ranking.advised_headline(None) else { return };
+        for best in &headline.languages {
+            let row = self.ranking.rows.iter().find(|row| row.name == best.name).unwrap();
+            let of_language = self.ranking.rows.iter().filter(|it| it.language == best.language);
+            let fastest = of_language.map(|it| self.median_ns(&it.name)).fold(f64::INFINITY, f64::min);
+            assert_eq!(whole(self.median_ns(&best.name)), whole(fastest), "{}", best.language);
+            assert_eq!(best.times.is_empty(), row.ratio.is_none());
+        }
+    }
+
+    fn check_advice(&self, advice: &crate::Advice) {
+        assert_eq!(advice.deed.is_some(), advice.uses.is_some());
+        if let Some(deed) = advice.deed {
+            let said = format!("{}: {deed} ", advice.condition);
+            assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
+            let headline = self.ranking.advised_headline(Some(advice)).unwrap();
+            assert_eq!(headline.deed, advice.deed, "the card says what the sentence says");
+        }
+        if let Some(against) = &advice.against {
+            assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
+            if let Some(cheaper) = &advice.cheaper {
+                assert_eq!(Some(cheaper.ratio), self.ratio(&against.name, &cheaper.name));
+            }
+        }
+        for language in &advice.by_language {
+            let usual = language.usual.as_ref().filter(|usual| usual.index != language.best.index);
+            let anew = usual.and_then(|usual| self.ratio(&usual.name, &language.best.name));
+            assert_eq!(language.ratio, anew, "{}", language.language);
+        }
+    }
+}
+
+fn median_ns(it: &TrialRecord) -> f64 {
+    stats::median(it.samples.iter().map(|sample| sample.wall_ns as f64)).unwrap()
+}
+
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// The other trial that a verdict names.
+fn remedy(verdict: &Verdict) -> Option<&Remedy> {
+    match verdict {
+        Verdict::Processing { lift } => lift.as_ref(),
+        Verdict::Lock { alone } => Some(alone),
+        Verdict::Device { pace: Pace::SmallBlocks { remedy } | Pace::Shallow { remedy } } => Some(remedy),
+        Verdict::Server { wait: ServerWait::Connection { remedy, .. } } => Some(remedy),
+        _ => None,
+    }
+}
+
+/// Checks what is said of plain files and archives, and that no two sentences contradict.
+fn check_archives(record: &Record, page: &Page) {
+    for said in &page.archives {
+        let of = |decodes| {
+            let is_it = |it: &&Ranking| (it.decodes, it.state, it.work) == (decodes, said.state, said.work);
+            let ranking = page.rankings.iter().find(is_it).unwrap();
+            Reader { record, ranking }
+        };
+        let (plain, packed) = (of(None).named(&said.plain), of(Some(said.archive)).named(&said.decoding));
+        let anew = stats::ratio(&plain.samples, &packed.samples).unwrap();
+        assert_eq!((said.estimate, said.ci95), (anew.estimate, anew.ci95), "{}", said.sentence());
+        let by_medians = median_ns(plain) / median_ns(packed);
+        match said.ci95.map(Significance::from_interval) {
+            Some(Significance::Faster) => assert!(by_medians > 0.9, "{}: {by_medians}", said.sentence()),
+            Some(Significance::Slower) => assert!(by_medians < 1.1, "{}: {by_medians}", said.sentence()),
+            _ => {}
+        }
+    }
+    for said in &page.break_evens {
+        let is_it = |it: &&Ranking| {
+            (it.decodes, it.work, it.state, &it.path)
+                == (Some(said.archive), said.work, CacheState::Warm, &said.path)
+        };
+        let reader = Reader { record, ranking: page.rankings.iter().find(is_it).unwrap() };
+        assert_eq!(said.decoding_ns, whole(reader.median_ns(&said.decoding)));
+    }
+}
+
+/// Checks the map of hosts, the pairs of states and the growth with ranks or readers.
+fn check_many(record: &Record, page: &Page) {
+    for effects in method_effects(record) {
+        let it = record.trial(effects.trial).unwrap();
+        let ranks = record.fleet.as_ref().unwrap().ranks.len();
+        let whole = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks);
+        assert!(whole.clone().all(|turn| turn.trial == effects.trial) && whole.count() > 0);
+    }
+    for group in StatePairs::all(&page.rankings) {
+        for pair in group.pairs {
+            assert_eq!(pair.cold.name, pair.warm.name);
+            let samples = |row: &RankingRow| median_ns(record.trial(row.index).unwrap());
+            assert!((pair.gain() - samples(pair.cold) / samples(pair.warm)).abs() < 1e-6);
+        }
+    }
+    for view in &page.scaling {
+        let of_count = |count: u64| {
+            let is_it = |it: &&TrialRecord| {
+                let together = record.targets[it.trial.target].together().map(u64::from);
+                it.trial.id == view.scaling.id
+                    && it.trial.state == view.scaling.state
+                    && it.is_accepted()
+                    && together == Some(count)
+            };
+            let found: Vec<&TrialRecord> = record.trials.iter().filter(is_it).collect();
+            let [one] = found[..] else { panic!("{} trials of {count}", found.len()) };
+            one.trial.bytes_out(&record.targets[one.trial.target]) as f64 * 1e9 / median_ns(one)
+        };
+        let gain = view.scaling.gain().unwrap();
+        let anew = of_count(gain.to) / of_count(gain.from);
+        assert!((gain.factor / anew - 1.0).abs() < 0.05, "{}: {} {anew}", view.name, gain.factor);
+    }
+}
+
+/// A ratio of wall times that a claim found is that of the two trials which it names.
+fn check_claims(record: &Record) {
+    for judged in claims::judged_by(record).iter().flat_map(|it| &it.claims) {
+        let claims::Expression::Ratio { pairs, .. } = &judged.claim.expression else { continue };
+        let of_wall = |it: &claims::Quantity| it.metric.name() == "wall";
+        for pair in pairs.iter().filter(|pair| of_wall(&pair.of) && of_wall(&pair.to)) {
+            let Some(claims::Shown::Times(found)) = judged.here.as_ref().map(|it| &it.shown) else {
+                continue;
+            };
+            let trials = format!("{} / {}", pair.of.trial, pair.to.trial);
+            let Some(found) = found.iter().find(|it| it.trials == trials) else { continue };
+            let of = |name: &str| {
+                let is_it = |it: &&TrialRecord| {
+                    (it.trial.label.as_deref() == Some(name) || it.trial.id.to_string() == name)
+                        && it.is_measured()
+                };
+                record.trials.iter().filter(is_it).map(median_ns).collect::<Vec<f64>>()
+            };
+            let close = of(&pair.of.trial).iter().any(|of_ns| {
+                of(&pair.to.trial)
+                    .iter()
+                    .any(|to_ns| (of_ns / to_ns / found.estimate.value - 1.0).abs() < 0.1)
+            });
+            assert!(close, "{trials}: {:?}", found.estimate);
+        }
+    }
+}
+
+#[test]
+fn every_number_of_two_trials_is_that_of_the_two_that_its_words_name() {
+    let mut checked = BTreeSet::new();
+    for (name, record) in records() {
+        let page = Page::from_record(&record);
+        for ranking in &page.rankings {
+            let reader = Reader { record: &record, ranking };
+            reader.check_rows();
+            reader.check_limits();
+            reader.check_headline();
+        }
+        for advice in &page.advice {
+            Reader { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
+        }
+        check_archives(&record, &page);
+        check_many(&record, &page);
+        check_claims(&record);
+        checked.extend((!page.archives.is_empty()).then_some("archives"));
+        checked.extend((!page.advice.is_empty()).then_some("advice"));
+        checked.extend((!page.scaling.is_empty()).then_some("scaling"));
+        checked.extend((!page.rankings.is_empty()).then_some("rankings"));
+        assert!(!name.is_empty());
+    }
+    assert_eq!(checked.into_iter().collect::<Vec<_>>(), ["advice", "archives", "rankings", "scaling"]);
+}
+
+/// All that is said of a record, line by line, whatever the order of the lines; the dots of a sweep
+/// are drawn in the order of its files.
+fn said(record: &Record) -> Vec<String> {
+    let page = Page::from_record(record);
+    let style = Style { width: 160, color: false };
+    let terminal = terminal(&page, style, None);
+    let mut text = vec![terminal, markdown(&page), exported(record, csv)];
+    text.push(html(&page).replace('<', "\n<"));
+    let is_said = |line: &&str| !line.starts_with("<path ");
+    let lines = text.iter().flat_map(|it| it.lines()).filter(is_said);
+    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The export without the order of its lists.
+fn exported_in_any_order(record: &Record) -> serde_json::Value {
+    fn sorted(value: serde_json::Value) -> serde_json::Value {
+        match value {
+            serde_json::Value::Array(all) => {
+                let mut all: Vec<serde_json::Value> = all.into_iter().map(sorted).collect();
+                all.sort_by_key(ToString::to_string);
+                all.into()
+            }
+            serde_json::Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (name, sorted(value))).collect()
+            }
+            serde_json::Value::Number(number) => {
+                // Sums in another order differ in their last digits.
+                format!("{:.8e}", number.as_f64().unwrap()).into()
+            }
+            other => other,
+        }
+    }
+    let text = exported(record, |record, out| json_with(record, &[], out));
+    sorted(serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn the_order_in_which_trials_are_announced_changes_nothing_that_is_said() {
+    for (name, record) in records() {
+        let mut reversed: Vec<TrialRecord> = record.trials.clone().into_iter().collect();
+        reversed.reverse();
+        let other = Record { trials: reversed.into_iter().collect::<Trials>(), ..record.clone() };
+        let (lines, others) = (said(&record), said(&other));
+        let lacks = |all: &[String], line: &&String| all.binary_search(line).is_err();
+        let gone: Vec<&String> = lines.iter().filter(|line| lacks(&others, line)).collect();
+        let new: Vec<&String> = others.iter().filter(|line| lacks(&lines, line)).collect();
+        assert_eq!(gone, new, "{name}");
+        assert_eq!(lines.len(), others.len(), "{name}");
+        assert_eq!(exported_in_any_order(&record), exported_in_any_order(&other), "{name}");
+    }
+}
+
+#[test]
+fn a_trial_is_found_by_its_number_and_not_by_its_position() {
+    let record = packed();
+    let names: Vec<String> = record.trials.iter().take(3).map(|it| it.trial.id.to_string()).collect();
+    assert_eq!(names, ["java/MemorySegment", "java/mapped", "java/Files.lines"]);
+    assert_eq!(record.trial(TrialIndex::new(0)).unwrap().trial.id.to_string(), "java/Files.lines");
+    let archives = Page::from_record(&record).archives;
+    let sentences: Vec<String> = archives.iter().map(ArchiveRatio::sentence).collect();
+    let [first, ..] = &sentences[..] else { panic!("{sentences:?}") };
+    assert!(first.contains("java/zip out of the zip is 0.35"), "{first}");
+    assert!(sentences.iter().all(|it| it.ends_with("reading the plain file is faster")), "{sentences:#?}");
+    let ends = Interval { low: 0.3, high: 0.4 };
+    assert!(archives[0].ci95.is_some_and(|own| own.low > ends.low && own.high < ends.high));
+}

@@ -1,0 +1,174 @@
+//! Tests of the tables in a terminal: groups of ties, rows without a rank, narrow terminals, the
+//! baseline and the advice by language.
+
+use super::super::{Page, RankGroup, Style, markdown, terminal};
+use super::{samples, target};
+use readlab_model::trial::CacheState;
+use readlab_model::trial::TrialIndex;
+use readlab_protocol::Cache;
+use readlab_record::testing::{header, outcome, trial};
+use readlab_record::{Outcome, Record, ReferenceCandidate, ReferenceReason, RunKind};
+
+const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
+/// Up to a millisecond more, in an order of its own.
+const NOISY: [[u64; 5]; 4] =
+    [[0, 400, 800, 200, 600], [600, 200, 400, 800, 0], [400, 800, 0, 600, 200], [800, 0, 600, 400, 200]];
+
+/// A warm race in three languages: four trials tie for the first rank, and one has three rounds.
+fn race() -> Record {
+    let trials = [
+        ("command/wc -l", 90, STEADY),
+        ("rust/lines", 200, STEADY),
+        ("rust/mmap/avx2", 50, NOISY[0]),
+        ("rust/read/iterator@buffer=64KiB", 50, NOISY[1]),
+        ("rust/io_uring/avx2@buffer=128KiB,depth=16", 50, NOISY[2]),
+        ("rust/vectored/iterator@buffer=8KiB,buffers=16", 50, NOISY[3]),
+        ("python/lines", 900, STEADY),
+        ("python/mmap/find", 300, STEADY),
+        ("go/bufio.Scanner", 120, STEADY),
+    ];
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, (name, wall_ms, wobble)) in trials.into_iter().enumerate() {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        samples(&mut record, index, wall_ms, wobble);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record.trials[TrialIndex::new(8)].samples =
+        record.trials[TrialIndex::new(8)].samples.iter().take(3).collect();
+    record
+}
+
+fn lines(page: &Page, width: u16) -> Vec<String> {
+    terminal(page, Style { width, color: false }, None).lines().map(str::to_owned).collect()
+}
+
+/// The table of the only ranking, without its titles.
+fn table(page: &Page, width: u16) -> Vec<String> {
+    let all = lines(page, width);
+    let from = all.iter().position(|line| line.starts_with("warm · ")).unwrap();
+    all.into_iter().skip(from + 2).take_while(|line| !line.starts_with("verdict:")).collect()
+}
+
+#[test]
+fn the_trials_of_a_rank_are_a_group_and_one_with_too_few_rounds_is_in_none() {
+    let page = Page::from_record(&race());
+    let ranking = &page.rankings[0];
+    let groups: Vec<(usize, usize)> =
+        ranking.groups().iter().map(|RankGroup { place, others, .. }| (*place, others.len())).collect();
+    assert_eq!(groups, [(1, 3), (5, 0), (6, 0), (7, 0), (8, 0)]);
+    let unranked: Vec<(&str, usize)> =
+        ranking.unranked().iter().map(|row| (row.name.as_str(), row.missing_rounds)).collect();
+    assert_eq!(unranked, [("go/bufio.Scanner", 2)]);
+    assert!(ranking.unranked_before_first().is_empty() && ranking.leads(&ranking.rows[0]));
+}
+
+#[test]
+fn those_that_tie_are_folded_behind_a_count_but_not_the_advised() {
+    let mut page = Page::from_record(&race());
+    let folded = table(&page, 200);
+    assert_eq!(folded.len(), 8, "{folded:#?}");
+    assert!(folded[0].contains("1 ") && folded[0].contains("rust/"), "{folded:#?}");
+    assert!(folded.iter().any(|line| line.contains("rust/read/iterator")), "the advised: {folded:#?}");
+    assert!(folded.iter().any(|line| line.trim_start().starts_with("+ 2 tied: ")), "{folded:#?}");
+    assert!(folded.iter().any(|line| line.contains("go/bufio.Scanner") && line.contains("–")), "{folded:#?}");
+    page.lists_all = true;
+    let all = table(&page, 200);
+    assert_eq!((all.len(), all.iter().filter(|line| line.contains("1=")).count()), (9, 3), "{all:#?}");
+    assert!(!markdown(&page).contains("tied:"), "exports hold every row");
+    let mut suite = race();
+    suite.header.kind = RunKind::Suite;
+    assert_eq!(table(&Page::from_record(&suite), 200).len(), 9, "a suite lists what it names");
+}
+
+#[test]
+fn a_row_is_one_line_within_any_width() {
+    let mut page = Page::from_record(&race());
+    for lists_all in [false, true] {
+        page.lists_all = lists_all;
+        let rows = table(&page, 200).len();
+        for width in 20..160 {
+            let table = table(&page, width);
+            assert_eq!(table.len(), rows, "{width}: {table:#?}");
+            let widest = table.iter().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= usize::from(width), "{width}: {table:#?}");
+        }
+    }
+    let wide = table(&page, 90);
+    assert!(wide.iter().any(|line| line.contains("wc -l")), "{wide:#?}");
+}
+
+#[test]
+fn the_baseline_is_named_once_at_the_top() {
+    let page = Page::from_record(&race());
+    let text = lines(&page, 200);
+    assert_eq!(text[1], "ratios are to wc -l (code that others wrote)");
+    assert!(!text.iter().any(|line| line.starts_with("reference:")), "{text:#?}");
+    let mut own = race();
+    let candidate =
+        |name: &str| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
+    own.header.references = vec![candidate("command/not measured"), candidate("python/lines")];
+    let page = Page::from_record(&own);
+    assert_eq!(page.baseline.as_deref(), Some("ratios are to python/lines (the user's own program)"));
+    assert_eq!(page.advice[0].against.as_ref().unwrap().name, "python/lines");
+    assert_eq!(Page::from_record(&Record::new(header())).baseline, None);
+}
+
+#[test]
+fn each_language_has_its_usual_and_its_best_way() {
+    let page = Page::from_record(&race());
+    let advice = &page.advice[0].by_language;
+    let shown: Vec<(&str, Option<&str>, &str)> = advice
+        .iter()
+        .map(|it| (it.language.as_str(), it.usual.as_ref().map(|it| it.name.as_str()), it.best.name.as_str()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Rust", Some("rust/lines"), "rust/read/iterator@buffer=64KiB"),
+            ("Python", Some("python/lines"), "python/mmap/find")
+        ],
+        "the baseline alone is no language, and Go has too few rounds"
+    );
+    assert!(advice[0].needs.is_empty() && !advice[0].code.is_empty());
+    assert!((advice[1].ratio.unwrap().estimate - 3.0).abs() < 1e-3, "{:?}", advice[1].ratio);
+    let text = lines(&page, 200);
+    let row = text.iter().find(|line| line.trim_start().starts_with("Python ")).unwrap();
+    assert!(row.contains("3.00 [3.00, 3.00]"), "{row}");
+    for width in 20..100 {
+        let text = lines(&page, width);
+        let row = text.iter().find(|line| line.trim_start().starts_with("Python ")).unwrap();
+        assert!(row.chars().count() <= usize::from(width), "{width}: {row}");
+    }
+}
+
+#[test]
+fn another_language_never_counts_as_asking_for_less() {
+    let mut record = race();
+    // Python's mapping needs less than Rust's and is faster than the baseline.
+    for (index, wall_ms) in [(3, 300), (5, 300), (7, 60)] {
+        record.trials[TrialIndex::new(index)].samples = std::iter::empty().collect();
+        samples(&mut record, index, wall_ms, STEADY);
+    }
+    let advice = Page::from_record(&record).advice.remove(0);
+    assert!(advice.name.starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
+}
+
+#[test]
+fn where_none_has_enough_rounds_nothing_is_ranked_and_the_missing_rounds_are_said() {
+    let mut record = race();
+    record.trials.iter_mut().for_each(|it| it.samples = it.samples.iter().take(4).collect());
+    let page = Page::from_record(&record);
+    assert!(page.rankings[0].groups().is_empty());
+    assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.missing_rounds > 0));
+    let headline = page.rankings[0].headline();
+    assert!(headline.starts_with("best median warm: "), "{headline}");
+    assert!(headline.ends_with("; no rank: 2 more rounds are needed for this and 8 more"), "{headline}");
+    assert!(
+        page.answer.ends_with("but no rank: 2 more rounds are needed for this and 8 more."),
+        "{}",
+        page.answer
+    );
+    assert!(table(&page, 200).iter().all(|line| line.trim_start().starts_with('–')));
+    assert!(page.advice[0].by_language.is_empty() && page.advice[0].uses.is_none());
+}

@@ -1,0 +1,279 @@
+//! Warnings by their cause: what a reader of the numbers should know, each cause once, with how
+//! much it concerns and a line for each case.
+
+use super::sweep::SweepView;
+use super::words::{CONDUCT_MARK, plural};
+use readlab_model::trial::CacheState;
+use readlab_record::{Record, TrialRecord, WarmupEnd};
+use readlab_roster::language::Languages;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The warnings of one cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WarningGroup {
+    /// What is wrong: `too few readings to tell a steady state`.
+    pub cause: String,
+    /// What it concerns, such as `2 Java methods, both states`; empty where the cause says all.
+    pub extent: String,
+    /// The single cases; empty where the cause says all.
+    pub lines: Vec<String>,
+}
+
+/// How the warm-ups of a trial ended that did not end in a steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnsteadyStarts {
+    /// All starts of the contender.
+    pub(super) starts: usize,
+    /// Of these, starts that never became steady.
+    pub(super) never: usize,
+    /// Of these, starts with too few readings to tell.
+    pub(super) few: usize,
+}
+
+const CONDUCT: &str = "a contender did more than read, or repeated requests";
+
+impl UnsteadyStarts {
+    /// `None` where every start became steady.
+    pub(super) fn find(trial: &TrialRecord) -> Option<UnsteadyStarts> {
+        let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
+        let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
+        let starts = trial.warmups.len();
+        (never + few > 0).then_some(UnsteadyStarts { starts, never, few })
+    }
+
+    /// What a start lacked, and at how many starts.
+    fn causes(self) -> impl Iterator<Item = (&'static str, usize)> {
+        let both = [("no steady state", self.never), ("too few readings to tell a steady state", self.few)];
+        both.into_iter().filter(|(_, starts)| *starts > 0)
+    }
+}
+
+impl WarningGroup {
+    /// The warnings of a record: of its targets, its contenders and its course.
+    pub(super) fn all(record: &Record, sweep: Option<&SweepView>) -> Vec<WarningGroup> {
+        if let Some(view) = sweep {
+            return WarningGroup::alike(&[view.cautions.as_slice(), record.warnings.as_slice()].concat());
+        }
+        let mut groups = of_targets(record);
+        groups.extend(of_trials(record));
+        groups.extend(estimates(record));
+        groups.extend(resumptions(record));
+        groups.extend(WarningGroup::alike(&record.warnings));
+        groups
+    }
+
+    /// Texts in groups of those that differ only in names and numbers, in the order of the first of
+    /// each.
+    pub(super) fn alike(texts: &[String]) -> Vec<WarningGroup> {
+        let mut groups: Vec<(String, Vec<&String>)> = Vec::new();
+        for text in texts {
+            let pattern = pattern(text);
+            match groups.iter_mut().find(|(known, _)| *known == pattern) {
+                Some((_, group)) => group.push(text),
+                None => groups.push((pattern, vec![text])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| WarningGroup::together(&group)).collect()
+    }
+
+    /// The cause with what it concerns: `no steady state: 1 Java method, cold`.
+    pub(super) fn title(&self) -> String {
+        if self.extent.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.extent) }
+    }
+
+    /// Texts of one pattern.
+    fn together(texts: &[&String]) -> WarningGroup {
+        let distinct: BTreeSet<&&String> = texts.iter().collect();
+        let cause = distinct.iter().skip(1).fold(texts[0].clone(), |common, text| in_common(&common, text));
+        let is_single = texts.len() == 1;
+        WarningGroup {
+            cause,
+            extent: if is_single { String::new() } else { format!("{} times", texts.len()) },
+            lines: if distinct.len() == 1 {
+                Vec::new()
+            } else {
+                texts.iter().map(|it| (*it).clone()).collect()
+            },
+        }
+    }
+}
+
+/// The cautions about the targets, those with the same text together.
+fn of_targets(record: &Record) -> Vec<WarningGroup> {
+    let mut paths: Vec<(&String, Vec<String>)> = Vec::new();
+    for target in &record.targets {
+        for caution in &target.cautions {
+            match paths.iter_mut().find(|(known, _)| *known == caution) {
+                Some((_, paths)) => paths.push(target.path.clone()),
+                None => paths.push((caution, vec![target.path.clone()])),
+            }
+        }
+    }
+    let is_only_target = record.targets.len() == 1;
+    let group = |(cause, paths): (&String, Vec<String>)| WarningGroup {
+        cause: cause.clone(),
+        extent: if is_only_target { String::new() } else { plural(paths.len(), "target") },
+        lines: if is_only_target { Vec::new() } else { paths },
+    };
+    paths.into_iter().map(group).collect()
+}
+
+/// That the residency of readings was found out from some pages of the file.
+pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
+    let samples = record.trials.iter().flat_map(|it| &it.samples);
+    let estimated = samples.filter(|sample| sample.resident_is_estimate).count();
+    (estimated > 0).then(|| WarningGroup {
+        cause: "how much of the file was in the page cache is an estimate, from sampled pages".to_owned(),
+        extent: plural(estimated, "reading"),
+        lines: Vec::new(),
+    })
+}
+
+/// What a reader of a record's numbers should know, a line for each cause.
+pub fn cautions(record: &Record) -> Vec<String> {
+    let sweep = SweepView::from_record(record);
+    WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()
+}
+
+/// That the run was cut short and went on, each time with its place.
+fn resumptions(record: &Record) -> Option<WarningGroup> {
+    let times = record.resumed.len();
+    (times > 0).then(|| WarningGroup {
+        cause: "the run was cut short and resumed".to_owned(),
+        extent: if times == 1 { "once".to_owned() } else { format!("{times} times") },
+        lines: record.resumed.iter().map(super::page::resumed).collect(),
+    })
+}
+
+/// A warning about a trial.
+struct TrialCase<'a> {
+    trial: &'a TrialRecord,
+    line: String,
+}
+
+/// The warnings about trials by cause.
+fn of_trials(record: &Record) -> Vec<WarningGroup> {
+    let mut causes: BTreeMap<&'static str, Vec<TrialCase>> = BTreeMap::new();
+    for trial in &record.trials {
+        let name = format!("{} ({})", trial.trial.id, trial.trial.state);
+        if let Some(unsteady) = UnsteadyStarts::find(trial) {
+            for (cause, starts) in unsteady.causes() {
+                let line = format!("{name}: at {starts} of {} starts", unsteady.starts);
+                causes.entry(cause).or_default().push(TrialCase { trial, line });
+            }
+        }
+        for what in trial.remarks() {
+            let line = format!("{name}{CONDUCT_MARK}: {what}");
+            causes.entry(CONDUCT).or_default().push(TrialCase { trial, line });
+        }
+    }
+    let languages = Languages::of_record(record);
+    let group = |(cause, cases): (&str, Vec<TrialCase>)| WarningGroup {
+        cause: cause.to_owned(),
+        extent: extent(&cases, &languages),
+        lines: cases.into_iter().map(|case| case.line).collect(),
+    };
+    causes.into_iter().map(group).collect()
+}
+
+/// `2 Java methods, both states`.
+fn extent(cases: &[TrialCase], languages: &Languages) -> String {
+    let mut methods: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut states: BTreeSet<CacheState> = BTreeSet::new();
+    for TrialCase { trial, .. } in cases {
+        let language = languages.language_of(trial.trial.contender());
+        methods.entry(language).or_default().insert(trial.trial.id.to_string());
+        states.insert(trial.trial.state);
+    }
+    let mut parts: Vec<String> = methods
+        .into_iter()
+        .map(|(language, names)| match language {
+            "commands" => plural(names.len(), "command"),
+            _ => plural(names.len(), &format!("{language} method")),
+        })
+        .collect();
+    let all: Vec<&CacheState> = states.iter().collect();
+    parts.push(match all.as_slice() {
+        [only] => only.to_string(),
+        _ => "both states".to_owned(),
+    });
+    parts.join(", ")
+}
+
+/// A text without its names and numbers.
+fn pattern(text: &str) -> String {
+    let word = |word: &str| {
+        let is_named = word.contains('/') || word.contains(|c: char| c.is_ascii_digit());
+        if is_named { "…".to_owned() } else { word.to_owned() }
+    };
+    text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A text with `…` for each word in which another of the same pattern differs.
+fn in_common(text: &str, other: &str) -> String {
+    let end = |word: &str| word.chars().last().filter(|c| ",;:)".contains(*c));
+    let word = |(a, b): (&str, &str)| {
+        if a == b {
+            a.to_owned()
+        } else {
+            end(a).into_iter().fold("…".to_owned(), |text, c| text + &c.to_string())
+        }
+    };
+    let words = text.split_whitespace().zip(other.split_whitespace());
+    words.map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::trial::TrialIndex;
+    use readlab_protocol::Cache;
+    use readlab_record::WarmedUp;
+    use readlab_record::testing::{self, header, trial};
+
+    #[test]
+    fn texts_that_differ_in_names_and_numbers_are_one_group() {
+        let texts = [
+            "another readlab (process 12) measured: both are spoiled",
+            "the memory limit was beaten: rust/mmap reached 23 GB/s",
+            "another readlab (process 345) measured: both are spoiled",
+        ]
+        .map(str::to_owned);
+        let groups = WarningGroup::alike(&texts);
+        assert_eq!(groups.len(), 2);
+        assert_eq!(groups[0].cause, "another readlab (process …) measured: both are spoiled");
+        assert_eq!((groups[0].extent.as_str(), groups[0].lines.len()), ("2 times", 2));
+        assert_eq!((groups[1].cause.as_str(), groups[1].lines.len()), (texts[1].as_str(), 0));
+    }
+
+    #[test]
+    fn a_cause_is_named_once_with_the_methods_and_states_that_it_concerns() {
+        let mut record = Record::new(header());
+        let plan = [("java/A", CacheState::Cold), ("java/A", CacheState::Warm), ("java/B", CacheState::Warm)];
+        for (index, (name, state)) in plan.into_iter().enumerate() {
+            record.add(trial(index, name, state, Cache::Through));
+            let end = if index == 2 { WarmupEnd::Steady } else { WarmupEnd::TooFewReadings };
+            let warmed = WarmedUp { trial: TrialIndex::new(index), readings: 9, wall_ns: 1, end };
+            record.trials[TrialIndex::new(index)].warmups = vec![warmed, warmed];
+        }
+        let groups = WarningGroup::all(&record, None);
+        let [group] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!(group.cause, "too few readings to tell a steady state");
+        assert_eq!(group.extent, "1 Java method, both states");
+        assert_eq!(group.lines[0], "java/A (cold): at 2 of 2 starts");
+    }
+
+    #[test]
+    fn a_caution_about_one_of_several_targets_names_it() {
+        use readlab_model::target::TargetFacts;
+        let mut record = Record::new(header());
+        for (index, path) in ["/data/a", "/data/b"].into_iter().enumerate() {
+            let cautions = vec!["it is sparse".to_owned()];
+            let facts = TargetFacts { path: path.into(), cautions, ..TargetFacts::default() };
+            record.add(testing::target(index, facts));
+        }
+        let groups = WarningGroup::all(&record, None);
+        assert_eq!((groups.len(), groups[0].extent.as_str()), (1, "2 targets"));
+        assert_eq!(groups[0].lines, ["/data/a", "/data/b"]);
+    }
+}

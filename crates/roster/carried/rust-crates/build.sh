@@ -1,0 +1,1 @@
+../../../../contenders/rust-crates/build.sh

@@ -1,0 +1,1 @@
+../../../../contenders/rust-objects/build.rs

@@ -1,0 +1,409 @@
+//! The build of a contender from its sources: in its own folder, once, within a deadline, with all
+//! output in a log.
+//!
+//! A note in the build folder says that a contender is built, and by which compiler: when the
+//! compiler changes, it is built again. What each language needs is data in the roster.
+
+use super::placeholders::{fill, own_program, toolchains};
+use super::roster::RosterEntry;
+use super::sources;
+use readlab_system::linux::file_status::FileStatus;
+use readlab_system::linux::interrupt;
+use readlab_system::linux::program::{self, CommandLine, ReadError};
+use readlab_system::linux::trust::{self, Distrust};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long a contender may take to be built: a compiler on a slow and busy machine.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// How long a program may take to say that it is there.
+const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Within the build folder: what it was built by.
+const NOTE: &str = ".readlab-built";
+
+/// Within the sources' folder: everything that was said while it was built.
+const LOG: &str = "build.log";
+
+/// Where a contender's sources are and where what is built from them goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildDir {
+    sources: PathBuf,
+}
+
+/// Why a contender could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// There is no folder with its sources.
+    #[error("its sources: {0}")]
+    NoSources(io::Error),
+    /// Its folder cannot be written.
+    #[error("{}: {cause}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A program that it needs is not there, or is too old.
+    #[error("it needs {program}: {said}")]
+    Missing {
+        program: String,
+        /// What the system or the program said.
+        said: String,
+    },
+    /// A command failed.
+    #[error("{said}")]
+    Failed {
+        /// The last line that was said, or how it ended.
+        said: String,
+        /// Where all of it is.
+        log: PathBuf,
+    },
+    #[error("not built within {BUILD_TIMEOUT:?}")]
+    TooLong {
+        /// Where all that was said is.
+        log: PathBuf,
+    },
+    /// Another user could have put there what would be executed.
+    #[error(transparent)]
+    Distrusted(#[from] Distrust),
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl BuildError {
+    /// The log with all output, if there is one.
+    pub fn log(&self) -> Option<&Path> {
+        match self {
+            BuildError::Failed { log, .. } | BuildError::TooLong { log } => Some(log),
+            _ => None,
+        }
+    }
+}
+
+impl BuildDir {
+    /// Where a contender is built; its sources are laid out if need be. `None` for one that is not
+    /// built.
+    pub fn for_entry(entry: &RosterEntry) -> Result<Option<BuildDir>, BuildError> {
+        let Some(name) = &entry.sources else { return Ok(None) };
+        let sources = match &entry.home {
+            Some(home) => std::path::absolute(home.join(name)),
+            None => sources::laid_out(name),
+        };
+        Ok(Some(BuildDir { sources: sources.map_err(BuildError::NoSources)? }))
+    }
+
+    /// `{sources}`
+    pub fn sources(&self) -> &Path {
+        &self.sources
+    }
+
+    /// `{build}`
+    pub fn build(&self) -> PathBuf {
+        self.sources.join("build")
+    }
+
+    /// The note of a contender. Contenders of the same sources have one each.
+    fn note(&self, entry: &RosterEntry) -> PathBuf {
+        self.build().join(format!("{NOTE}-{}", entry.name))
+    }
+
+    /// Whether what was built is there, by the compiler that is there now; so is what needs no
+    /// building.
+    pub fn is_built(&self, entry: &RosterEntry) -> bool {
+        entry.build.is_empty()
+            || fs::read(self.note(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+    }
+
+    /// The programs that build it, each with path, size and time of change; they are not started.
+    fn compilers(&self, entry: &RosterEntry) -> String {
+        let programs = entry.dependency.iter().filter_map(|words| words.first());
+        let found = programs.map(|program| {
+            let program = entry.fill(program, Some(self));
+            on_path(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
+                || format!("{}: none\n", program.display()),
+                |(meta, path)| {
+                    let status = FileStatus::from(&meta);
+                    format!("{} {} {}\n", path.display(), status.size_bytes, status.content_changed.0)
+                },
+            )
+        });
+        found.collect()
+    }
+
+    /// Locks the folder, as another readlab may be building the same contender. Waits as long as a
+    /// build may take.
+    fn lock(&self) -> Result<File, BuildError> {
+        let io = |cause| BuildError::Io { path: self.sources.clone(), cause };
+        let folder = File::open(&self.sources).map_err(io)?;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
+        loop {
+            match folder.try_lock() {
+                Ok(()) => return Ok(folder),
+                Err(TryLockError::WouldBlock) if interrupt::requested() => {
+                    return Err(BuildError::Interrupted);
+                }
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                Err(cause) => return Err(io(cause.into())),
+            }
+        }
+    }
+
+    /// Runs the commands that build it.
+    fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
+        let path = self.sources.join(LOG);
+        let io = |cause| BuildError::Io { path: path.clone(), cause };
+        // If it fails now, what was built before does not count.
+        let note = self.note(entry);
+        match fs::remove_file(&note) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(BuildError::Io { path: note, cause });
+            }
+            _ => {}
+        }
+        let log = File::create(&path).map_err(io)?;
+        let deadline = Instant::now() + BUILD_TIMEOUT;
+        for words in &entry.build {
+            let line = entry.line(words, Some(self))?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            match program::run_to_end(&line, &self.sources, &log, left) {
+                Ok(status) if status.success() => {}
+                Ok(status) => {
+                    return Err(BuildError::Failed {
+                        said: last_words(File::open(&path).map_err(io)?, status),
+                        log: path,
+                    });
+                }
+                Err(ReadError::Timeout(_)) => return Err(BuildError::TooLong { log: path }),
+                Err(ReadError::Interrupted) => return Err(BuildError::Interrupted),
+                Err(error) => {
+                    let said = format!("{}: {error}", line.program.display());
+                    return Err(BuildError::Failed { said, log: path });
+                }
+            }
+        }
+        fs::write(&note, self.compilers(entry)).map_err(|cause| BuildError::Io { path: note, cause })
+    }
+}
+
+impl RosterEntry {
+    /// Builds the contender. If that fails because a dependency is missing, the error names the
+    /// dependency.
+    pub fn build(&self) -> Result<(), BuildError> {
+        let Some(place) = BuildDir::for_entry(self)? else { return Ok(()) };
+        if self.build.is_empty() {
+            return self.missing(&place).map_or(Ok(()), Err);
+        }
+        let _lock = place.lock()?;
+        self.build_locked(&place)
+    }
+
+    fn build_locked(&self, place: &BuildDir) -> Result<(), BuildError> {
+        place.run(self).map_err(|error| match error {
+            BuildError::Failed { .. } => self.missing(place).unwrap_or(error),
+            other => other,
+        })
+    }
+
+    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
+    /// where a dependency is missing.
+    pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
+        let Some(place) = BuildDir::for_entry(self)?.filter(|place| !place.is_built(self)) else {
+            return Ok(());
+        };
+        if let Some(missing) = self.missing(&place) {
+            return Err(missing);
+        }
+        let _lock = place.lock()?;
+        // Another readlab may have built it while this one waited.
+        if place.is_built(self) {
+            return Ok(());
+        }
+        about_to();
+        self.build_locked(&place)
+    }
+
+    /// The command that starts it, as it was built.
+    pub fn command(&self) -> Result<CommandLine, BuildError> {
+        let place = BuildDir::for_entry(self)?;
+        self.line(&self.run, place.as_ref())
+    }
+
+    /// The first program that the contender needs and that is not there.
+    pub fn missing(&self, place: &BuildDir) -> Option<BuildError> {
+        self.dependency.iter().find_map(|words| {
+            let line = match self.line(words, Some(place)) {
+                Ok(line) => line,
+                Err(error) => return Some(error),
+            };
+            let said = absence(&line, place.sources())?;
+            Some(BuildError::Missing {
+                program: words.first().map(|word| last_part(word)).unwrap_or_default(),
+                said,
+            })
+        })
+    }
+
+    /// A command of the roster with its places filled in and the contender's environment.
+    pub(super) fn line(&self, words: &[String], place: Option<&BuildDir>) -> Result<CommandLine, BuildError> {
+        self.check_trust(words, place)?;
+        let mut words = words.iter().map(|word| self.fill(word, place));
+        let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
+        Ok(CommandLine {
+            program: words.next().unwrap_or_default(),
+            args: words.collect(),
+            env: env.collect(),
+            ..CommandLine::default()
+        })
+    }
+
+    /// The folder of the sources, the program if it is named by a path, and the words that name a
+    /// file of the contender. Programs on the PATH are where the user looks for them.
+    fn check_trust(&self, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
+        // The user named the roster, and so trusts its owner.
+        let also = self.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
+        let folder = place.map_or(Path::new(""), BuildDir::sources);
+        let is_path = |(index, word): &(usize, &String)| {
+            !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
+        };
+        let paths = words.iter().enumerate().filter(is_path);
+        let paths = paths.map(|(_, word)| folder.join(self.fill(word, place)));
+        place
+            .map(|place| place.sources.clone())
+            .into_iter()
+            .chain(paths)
+            .try_for_each(|path| trust::check(&path, also))
+    }
+
+    /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
+    pub(super) fn fill(&self, word: &str, place: Option<&BuildDir>) -> OsString {
+        let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
+        if let Some(place) = place {
+            places.push(("{sources}", place.sources().into()));
+            places.push(("{build}", place.build().into()));
+        }
+        fill(word, &places)
+    }
+}
+
+/// Where a program is found, links followed.
+fn on_path(program: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 {
+        return path.canonicalize().ok();
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
+}
+
+fn last_part(word: &str) -> String {
+    word.rsplit('/').next().unwrap_or(word).to_owned()
+}
+
+/// Why the command that checks a dependency fails; `None` when it succeeds.
+fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
+    // Without a name, so that nothing is left however the lab ends.
+    let Ok(said) = tempfile::tempfile() else { return None };
+    match program::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(last_words(said, status)),
+        Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// The last line of a log that holds more than blanks, or how the command ended.
+fn last_words(log: impl Read + Seek, status: ExitStatus) -> String {
+    program::last_line(log).unwrap_or_else(|| format!("it ended with {status}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roster::Roster;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn entry(folder: &Path, text: &str) -> RosterEntry {
+        let path = folder.join("roster.toml");
+        fs::write(&path, format!("[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\n{text}")).unwrap();
+        Roster::load(&path).unwrap().entries.remove(0)
+    }
+
+    #[test]
+    fn a_contender_is_built_once_and_again_when_its_compiler_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let compiler = folder.path().join("cc.sh");
+        let version = |text: &str| {
+            let script = format!("#!/bin/sh\n[ $# -gt 0 ] || {{ mkdir -p build; echo {text} >>count; }}\n");
+            fs::write(&compiler, script).unwrap();
+            fs::set_permissions(&compiler, Permissions::from_mode(0o755)).unwrap();
+        };
+        version("built");
+        let entry = entry(
+            folder.path(),
+            "dependency = [['{sources}/cc.sh', '--version']]\nbuild = [['./cc.sh']]\nrun = ['x']",
+        );
+        let built = || fs::read_to_string(folder.path().join("count")).unwrap_or_default().lines().count();
+        entry.build_once(|| {}).unwrap();
+        entry.build_once(|| panic!("it is built")).unwrap();
+        assert_eq!(built(), 1);
+        version("'built again'");
+        entry.build_once(|| {}).unwrap();
+        assert_eq!(built(), 2);
+    }
+
+    #[test]
+    fn contenders_of_the_same_sources_are_built_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let first =
+            entry(folder.path(), "build = [['sh', '-c', 'mkdir -p build; echo >>count']]\nrun = ['x']");
+        let second = RosterEntry { name: "y".to_owned(), ..first.clone() };
+        for entry in [&first, &second, &first, &second] {
+            entry.build_once(|| {}).unwrap();
+        }
+        assert_eq!(fs::read_to_string(folder.path().join("count")).unwrap().lines().count(), 2);
+    }
+
+    #[test]
+    fn what_runs_as_it_is_needs_no_building_but_what_it_runs_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = entry(folder.path(), "dependency = [['true']]\nrun = ['true']");
+        there.build_once(|| panic!("there is nothing to build")).unwrap();
+        there.build().unwrap();
+        let absent = entry(folder.path(), "dependency = [['no-such-runtime']]\nrun = ['no-such-runtime']");
+        absent.build_once(|| panic!("there is nothing to build")).unwrap();
+        assert_eq!(absent.build().unwrap_err().to_string(), "it needs no-such-runtime: not found");
+        assert_eq!(absent.query().unwrap_err().to_string(), "it needs no-such-runtime: not found");
+    }
+
+    #[test]
+    fn a_failure_says_the_last_line_and_a_missing_compiler_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = entry(
+            folder.path(),
+            "build = [['sh', '-c', 'echo first; echo broken >&2; exit 1']]\nrun = ['x']",
+        );
+        let error = broken.build().unwrap_err();
+        assert_eq!(error.to_string(), "broken");
+        assert!(fs::read_to_string(error.log().unwrap()).unwrap().contains("first"));
+        assert!(!BuildDir::for_entry(&broken).unwrap().unwrap().is_built(&broken));
+        let text =
+            "dependency = [['no-such-compiler', '--version']]\nbuild = [['no-such-compiler']]\nrun = ['x']";
+        let missing = entry(folder.path(), text);
+        let built_once = missing.build_once(|| panic!("nothing is built where the compiler is missing"));
+        for error in [missing.build(), built_once] {
+            assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
+        }
+    }
+}

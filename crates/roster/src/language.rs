@@ -1,0 +1,133 @@
+//! The languages of contenders, as reports name them: `Rust`, `JavaScript`, and `commands` for
+//! command lines. A user's contender has the language of its roster entry, else its own name.
+//!
+//! The built-in roster holds those of the contenders that come with readlab. A record holds those
+//! of a user's roster, in the receipts.
+
+use super::roster::{Roster, RosterEntry};
+use readlab_model::trial::NearestNames;
+use readlab_record::Record;
+use std::collections::BTreeMap;
+
+/// The language of each contender that has one by another name than its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Languages(BTreeMap<String, String>);
+
+impl Languages {
+    /// The languages of the contenders of a roster.
+    pub fn of_roster(roster: &Roster) -> Languages {
+        let named = |entry: &RosterEntry| Some((entry.name.clone(), entry.language.clone()?));
+        Languages(roster.entries.iter().filter_map(named).collect())
+    }
+
+    /// The languages of the contenders of a record.
+    pub fn of_record(record: &Record) -> Languages {
+        let mut languages = Languages::of_roster(&Roster::built_in());
+        let receipts = record.contenders.iter();
+        let stated = receipts.filter_map(|it| Some((it.contender.clone(), it.language.clone()?)));
+        languages.0.extend(stated);
+        languages
+    }
+
+    /// A contender whose programs are in this language.
+    pub fn contender_of<'a>(&'a self, language: &'a str) -> &'a str {
+        self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
+    }
+
+    pub fn language_of<'a>(&'a self, contender: &'a str) -> &'a str {
+        self.0.get(contender).map_or(contender, String::as_str)
+    }
+}
+
+/// The languages to which a run is restricted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LanguageChoice {
+    /// As they are shown, in the order in which they were asked for; none for all languages.
+    names: Vec<String>,
+    languages: Option<Languages>,
+}
+
+/// A language that no contender has.
+#[derive(Debug, thiserror::Error)]
+#[error("no language '{name}' ({nearest})")]
+pub struct UnknownLanguage {
+    name: String,
+    nearest: NearestNames,
+}
+
+impl LanguageChoice {
+    /// The languages that these words mean: names of languages or of contenders, in any case of
+    /// letters.
+    pub fn parse(words: &[String], roster: &Roster) -> Result<LanguageChoice, UnknownLanguage> {
+        let languages = Languages::of_roster(roster);
+        let mut names: Vec<String> = Vec::new();
+        for word in words {
+            let is_meant = |it: &&RosterEntry| {
+                [it.name.as_str(), languages.language_of(&it.name)]
+                    .iter()
+                    .any(|name| name.eq_ignore_ascii_case(word))
+            };
+            let Some(entry) = roster.entries.iter().find(is_meant) else {
+                let known = roster.entries.iter().map(|entry| languages.language_of(&entry.name).to_owned());
+                return Err(UnknownLanguage { name: word.clone(), nearest: NearestNames::find(word, known) });
+            };
+            let name = languages.language_of(&entry.name).to_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(LanguageChoice { names, languages: Some(languages) })
+    }
+
+    /// The languages that were asked for; none if all take part.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Whether trials of a contender may take part.
+    pub fn admits(&self, contender: &str) -> bool {
+        let language =
+            self.languages.as_ref().map_or(contender, |languages| languages.language_of(contender));
+        self.names.is_empty() || self.names.iter().any(|name| name == language)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_record::Receipt;
+    use readlab_record::testing::header;
+
+    #[test]
+    fn a_contender_has_the_language_that_its_roster_states_else_its_name() {
+        let languages = Languages::of_roster(&Roster::built_in());
+        assert_eq!(
+            ["node", "command", "c"].map(|it| languages.language_of(it)),
+            ["JavaScript", "commands", "C"]
+        );
+        let mut record = Record::new(header());
+        let stated = |contender: &str, language: Option<&str>| Receipt {
+            contender: contender.into(),
+            version: "1".into(),
+            runtime: String::new(),
+            language: language.map(Into::into),
+        };
+        record.contenders = vec![stated("mine", Some("Zig")), stated("other", None), stated("rust", None)];
+        let languages = Languages::of_record(&record);
+        assert_eq!(["mine", "other", "rust"].map(|it| languages.language_of(it)), ["Zig", "other", "Rust"]);
+    }
+
+    #[test]
+    fn a_choice_is_by_language_or_contender_and_a_misspelled_one_is_an_error_with_near_names() {
+        let choice = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            LanguageChoice::parse(&words, &Roster::built_in())
+        };
+        let two = choice(&["javascript", "RUST", "node"]).unwrap();
+        assert_eq!(two.names(), ["JavaScript", "Rust"]);
+        assert!(two.admits("node") && two.admits("rust") && !two.admits("c") && !two.admits("command"));
+        assert!(choice(&[]).unwrap().admits("anything") && LanguageChoice::default().admits("c"));
+        let error = choice(&["rust", "pyton"]).unwrap_err().to_string();
+        assert!(error.starts_with("no language 'pyton' (nearest: Python, "), "{error}");
+    }
+}

@@ -1,0 +1,207 @@
+//! The methods that a contender offers, and the one of them that a trial's name selects.
+
+use super::roster::Warmup;
+use readlab_model::trial::{MethodId, Params, TrialError, Work};
+use readlab_protocol::MethodLine;
+use readlab_record::Receipt;
+use readlab_system::linux::program::CommandLine;
+use readlab_targets::target::source::ReadRequest;
+use std::ffi::OsString;
+
+/// A contender that answered, with the methods that it offers.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// The command that starts it.
+    pub(super) command: CommandLine,
+    /// Its name, version and runtime.
+    pub receipt: Receipt,
+    /// What it offers, in its own order.
+    pub methods: Vec<MethodLine>,
+    /// What is done before its timed readings.
+    pub warmup: Warmup,
+    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    pub collects: bool,
+}
+
+/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within
+/// bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedMethod {
+    /// With the scan that will be used.
+    pub id: MethodId,
+    pub params: Params,
+    /// What the contender says of it.
+    pub method: MethodLine,
+}
+
+/// The method name that matches every name; the `command` contender offers it.
+const ANY_METHOD: &str = "*";
+
+/// Stands for "no scan" on the wire.
+const NO_SCAN: &str = "-";
+
+/// Why a trial's name leads to no method.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The contender does not list the method.
+    #[error("{contender} has no method '{method}' (it has: {known})")]
+    Unknown {
+        contender: String,
+        /// The requested method.
+        method: String,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method can do this work, but not with this scan.
+    #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
+    NoScan {
+        method: String,
+        /// The requested scan.
+        scan: String,
+        work: Work,
+        /// Those that exist.
+        known: String,
+    },
+    /// The method does this work in one way.
+    #[error("{method} has no scans to choose from for {work}: name it without '/{scan}'")]
+    NoChoice {
+        method: String,
+        /// The requested scan.
+        scan: String,
+        work: Work,
+    },
+    /// The method cannot do this work, with no scan.
+    #[error("{method}: no {work} here (it does: {known})")]
+    NoWork {
+        method: String,
+        work: Work,
+        /// The works that it can do, each with its scans.
+        known: String,
+    },
+    /// The roster does not list the contender.
+    #[error("no contender '{0}' in the roster")]
+    NoContender(String),
+    /// The contender says that the method does not work on this machine.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Params(#[from] TrialError),
+}
+
+impl Contender {
+    /// The method of this name, with the best scan for the work if the name has no scan.
+    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
+        let named = |name: &str| self.methods.iter().find(|method| method.method == name);
+        let method =
+            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown(&id.method))?;
+        if let Some(reason) = &method.unavailable {
+            return Err(ResolveError::Unavailable(reason.clone()));
+        }
+        let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+        let fits = |scan: &&String| id.scan.as_ref().is_none_or(|requested| requested == *scan);
+        let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
+        let scan = (scan != NO_SCAN).then(|| scan.clone());
+        let id = MethodId { scan, ..id.clone() };
+        Ok(ResolvedMethod { id, params: params.resolve(method)?, method: method.clone() })
+    }
+
+    fn unknown(&self, method: &str) -> ResolveError {
+        let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
+        ResolveError::Unknown {
+            contender: self.receipt.contender.clone(),
+            method: method.to_owned(),
+            known: known.join(", "),
+        }
+    }
+
+    /// The command that starts it with these words, which need not be right.
+    pub fn command_with(&self, words: impl IntoIterator<Item = OsString>) -> CommandLine {
+        let mut command = self.command.clone();
+        command.args.extend(words);
+        command
+    }
+
+    /// The command that starts a session for one choice.
+    pub fn read_command(&self, choice: &ResolvedMethod, work: Work, request: &ReadRequest) -> CommandLine {
+        let mut command = self.command.clone();
+        let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
+        command.args.extend(["read", &choice.id.method, scan, work.word()].map(OsString::from));
+        command.args.push(request.word.clone());
+        command.args.extend(choice.params.0.iter().map(|(name, value)| format!("{name}={value}").into()));
+        command.env_removed.extend(request.env_removed.iter().cloned());
+        command.env.extend(request.env.iter().cloned());
+        command
+    }
+}
+
+/// Why a method has no scan for this work: it has others, or it does other work.
+fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
+    let method = format!("{}/{}", id.contender, id.method);
+    let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
+    if let (Some(scan), [_, ..]) = (&id.scan, offered) {
+        if offered == [NO_SCAN] {
+            return ResolveError::NoChoice { method, scan: scan.clone(), work };
+        }
+        let known = offered.join(", ");
+        return ResolveError::NoScan { method, scan: scan.clone(), work, known };
+    }
+    let done = line.scans.iter().filter(|(_, scans)| !scans.is_empty());
+    let described = |(work, scans): (&String, &Vec<String>)| match scans.as_slice() {
+        [only] if only == NO_SCAN => work.clone(),
+        scans => format!("{work} with {}", scans.join(", ")),
+    };
+    let known: Vec<String> = done.map(described).collect();
+    let known = if known.is_empty() { "nothing".to_owned() } else { known.join("; ") };
+    ResolveError::NoWork { method, work, known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contender with one method, and what it says of works and scans.
+    fn offering(scans: &[(&str, &[&str])]) -> Contender {
+        let listed = |(work, scans): &(&str, &[&str])| {
+            ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())
+        };
+        let method = MethodLine {
+            method: "m".into(),
+            scans: scans.iter().map(listed).collect(),
+            params: Vec::new(),
+            about: String::new(),
+            cache: readlab_protocol::Cache::Through,
+            reads: readlab_protocol::Reads::File,
+            decodes: Vec::new(),
+            dictionary: false,
+            parts: false,
+            lists: false,
+            tls: false,
+            unavailable: None,
+        };
+        let command = CommandLine { program: "x".into(), ..CommandLine::default() };
+        let receipt =
+            Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };
+        Contender { command, receipt, methods: vec![method], warmup: Warmup::default(), collects: false }
+    }
+
+    #[test]
+    fn an_unknown_scan_or_work_is_reported_with_those_that_exist() {
+        let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
+        let why = |name: &str, work| {
+            let id: readlab_model::trial::TrialId = name.parse().unwrap();
+            contender.choose(&id.method, &id.params, work).unwrap_err().to_string()
+        };
+        assert_eq!(
+            why("x/m/simd", Work::Newlines),
+            "x/m: no scan 'simd' for newlines here (there are: avx2, scalar)"
+        );
+        let nothing = "x/m: no discard here (it does: lines; newlines with avx2, scalar)";
+        assert_eq!(why("x/m", Work::Discard), nothing);
+        assert_eq!(why("x/m/avx2", Work::Discard), nothing);
+        assert_eq!(
+            why("x/m/avx2", Work::Lines),
+            "x/m has no scans to choose from for lines: name it without '/avx2'"
+        );
+    }
+}

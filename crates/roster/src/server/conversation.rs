@@ -1,0 +1,131 @@
+//! One connection of the loopback server: requests and their answers, one after the other, until
+//! one side ends it.
+
+use super::answer::{Delivery, Sender};
+use super::connections::{Connection, Rejected};
+use super::request::{IdleTimeout, Request, Requests};
+use super::service::{Decision, Problem, Service, file_answer};
+use jiff::Timestamp;
+use readlab_system::linux::{descriptor, tcp, user};
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a client may take for the whole head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a client may take for the next bytes of the file.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long the server waits for a client that it turns away.
+const AWAY_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Pause while descriptors are short.
+const REST: Duration = Duration::from_millis(50);
+
+/// How often the server tries to open the file while descriptors are short.
+const OPEN_TRIES: u32 = 20;
+
+/// The most that is read after the last answer: a client may still be sending.
+const REST_BYTES_MAX: u64 = 64 << 10;
+
+/// Answers the requests of a connection; an error is the end of the connection, by either side.
+pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result<()> {
+    let stream: &TcpStream = &connection.stream;
+    // Another user can see the URL on the command line of a reader.
+    if tcp::user_of_peer(stream).is_some_and(|user| !user::trusted().contains(&user)) {
+        return Ok(());
+    }
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(HEAD_TIMEOUT))?;
+    let (mut requests, mut sender) = (Requests::new(stream), Sender::new(stream));
+    let mut patience = IdleTimeout::Stranger;
+    while let Some(request) = requests.next(HEAD_TIMEOUT, patience)? {
+        let is_last = match service.decide(&request, Timestamp::now()) {
+            Decision::Refused(answer) => {
+                let how = Delivery { is_head: request.is_head(), is_last: true };
+                sender.send(service.finish(answer), how)?;
+                true
+            }
+            allowed => {
+                patience = IdleTimeout::Reader;
+                answer_reader(connection, service, &request, &mut sender, allowed)?
+            }
+        };
+        if is_last {
+            return leave(stream);
+        }
+    }
+    Ok(())
+}
+
+/// Answers a client that may read the file; whether that was the last answer.
+fn answer_reader(
+    connection: &Connection,
+    service: &dyn Service,
+    request: &Request,
+    sender: &mut Sender<'_>,
+    allowed: Decision,
+) -> io::Result<bool> {
+    let claim = connection.claim();
+    if claim == Err(Rejected::Ended) {
+        return Ok(true);
+    }
+    // Where the request after a body begins is not known.
+    let is_last = claim.is_err() || request.has_body() || request.is_last();
+    let open = || open(connection, service.file());
+    let answer = match allowed {
+        _ if claim.is_err() => service.problem(Problem::Busy),
+        Decision::Other(answer) | Decision::Refused(answer) => answer,
+        _ if request.has_body() => service.problem(Problem::Body),
+        Decision::File => file_answer(service, request, open()),
+        Decision::OnlyPart => {
+            let part = request.clone().with_range("bytes=0-");
+            file_answer(service, &part, open()).with("x-amz-mp-parts-count", "1")
+        }
+    };
+    connection.stream.set_write_timeout(Some(TIMEOUT))?;
+    let how = Delivery { is_head: request.is_head(), is_last };
+    sender.send(service.finish(answer), how)?;
+    connection.rest();
+    Ok(is_last)
+}
+
+/// Answers that there is no room. Other connections wait meanwhile.
+pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
+    // The request is read first; otherwise the connection would be reset before the client has read
+    // the answer. Each step may fail.
+    let _ = Requests::new(stream).next(AWAY_TIMEOUT, IdleTimeout::Stranger);
+    let _ = stream.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| {
+        let how = Delivery { is_head: true, is_last: true };
+        Sender::new(stream).send(service.problem(Problem::Busy), how)
+    });
+    let _ = stream.shutdown(Shutdown::Write);
+}
+
+/// Ends a connection so that the client gets the last answer: unread bytes would reset it.
+fn leave(mut stream: &TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(AWAY_TIMEOUT))?;
+    io::copy(&mut Read::take(&mut stream, REST_BYTES_MAX), &mut io::sink()).map(drop)
+}
+
+/// The open file; if descriptors are short, connections that do not read are closed.
+fn open(connection: &Connection, file: &Path) -> io::Result<File> {
+    for _ in 1..OPEN_TRIES {
+        match File::open(file) {
+            Err(error) if descriptor::is_exhaustion(&error) => {
+                if !connection.make_room() {
+                    std::thread::sleep(REST);
+                }
+            }
+            opened => return opened,
+        }
+    }
+    File::open(file)
+}
+
+#[cfg(test)]
+mod tests;

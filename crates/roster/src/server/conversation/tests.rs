@@ -1,0 +1,303 @@
+//! Whole connections with the server, over both services.
+
+use super::super::connections::Connections;
+use super::super::s3::S3;
+use super::super::secret_path::SecretPath;
+use super::*;
+use readlab_model::target::Style;
+use readlab_targets::target::http::RequestVerb;
+use readlab_targets::target::s3::signature::{Moment, SignedParts, scope};
+use readlab_targets::target::s3::{Credentials, ObjectName, Store};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+
+/// What an answer is.
+#[derive(Debug)]
+struct Got {
+    head: String,
+    body: String,
+}
+
+/// A client of a server that has one connection.
+struct Client {
+    stream: BufReader<TcpStream>,
+    server: std::thread::JoinHandle<io::Result<()>>,
+}
+
+impl Client {
+    fn connect(service: impl Service) -> Client {
+        Client::of_connection(service, |_| {})
+    }
+
+    fn of_connection(service: impl Service, before: impl FnOnce(&Connection)) -> Client {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let connection = Arc::new(Connections::default()).admit(accepted).unwrap();
+        before(&connection);
+        let server = std::thread::spawn(move || hold(&connection, &service));
+        Client { stream: BufReader::new(stream), server }
+    }
+
+    fn send(&mut self, text: &str) {
+        self.stream.get_mut().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// The next answer; a body has the length that the head says, except that of a `HEAD`.
+    fn answer(&mut self, is_head: bool) -> Got {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(self.stream.read_line(&mut head).unwrap() > 0, "the connection ended in: {head}");
+        }
+        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+        let length = if is_head { 0 } else { length.map_or(0, |length| length.parse().unwrap()) };
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).unwrap();
+        Got { head, body: String::from_utf8(body).unwrap() }
+    }
+
+    fn ask(&mut self, line: &str, fields: &str) -> Got {
+        self.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
+        self.answer(line.starts_with("HEAD"))
+    }
+
+    /// Everything until the server ends the connection.
+    fn rest(mut self) -> String {
+        let mut rest = String::new();
+        self.stream.read_to_string(&mut rest).unwrap();
+        rest
+    }
+}
+
+fn file() -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"0123456789").unwrap();
+    file
+}
+
+#[test]
+fn one_connection_has_many_requests_and_a_head_keeps_it() {
+    let file = file();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let whole = client.ask("GET /secret", "");
+    assert!(whole.head.starts_with("HTTP/1.1 200 OK\r\n") && whole.body == "0123456789", "{whole:?}");
+    assert!(!whole.head.contains("Connection"), "{whole:?}");
+    let head = client.ask("HEAD /secret", "");
+    assert!(head.head.contains("Content-Length: 10\r\n"), "{head:?}");
+    let part = client.ask("GET /secret", "Range: bytes=2-4\r\n");
+    assert!(part.head.starts_with("HTTP/1.1 206 ") && part.body == "234", "{part:?}");
+    assert!(part.head.contains("Content-Range: bytes 2-4/10\r\n"), "{part:?}");
+    let beyond = client.ask("GET /secret", "Range: bytes=10-\r\n");
+    assert!(beyond.head.starts_with("HTTP/1.1 416 ") && beyond.head.contains("bytes */10"), "{beyond:?}");
+    let last = client.ask("GET /secret", "Connection: close\r\n");
+    assert!(last.head.contains("Connection: close\r\n") && last.body == "0123456789");
+    assert_eq!(client.rest(), "");
+}
+
+#[test]
+fn requests_that_come_together_are_answered_in_their_order() {
+    let file = file();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let ask = |range: &str| format!("GET /secret HTTP/1.1\r\nRange: bytes={range}\r\n\r\n");
+    client.send(&(ask("0-0") + &ask("5-6") + "HEAD /secret HTTP/1.1\r\n\r\n" + &ask("-1")));
+    assert_eq!(client.answer(false).body, "0");
+    assert_eq!(client.answer(false).body, "56");
+    assert_eq!(client.answer(true).body, "");
+    assert_eq!(client.answer(false).body, "9");
+}
+
+#[test]
+fn a_file_that_changed_is_another_version() {
+    let mut file = file();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let first = client.ask("HEAD /secret", "");
+    let tag = first.head.lines().find_map(|line| line.strip_prefix("ETag: ")).unwrap().to_owned();
+    let fields = format!("If-Match: {tag}\r\nRange: bytes=0-1\r\n");
+    assert_eq!(client.ask("GET /secret", &fields).body, "01");
+    assert!(
+        client.ask("GET /secret", &format!("If-None-Match: {tag}\r\n")).head.starts_with("HTTP/1.1 304 ")
+    );
+    file.write_all(b"x").unwrap();
+    let changed = client.ask("GET /secret", &fields);
+    assert!(changed.head.starts_with("HTTP/1.1 412 ") && changed.body.is_empty(), "{changed:?}");
+    assert_eq!(client.ask("GET /secret", "").body, "0123456789x");
+    file.close().unwrap();
+    assert!(client.ask("GET /secret", "").head.starts_with("HTTP/1.1 404 "));
+}
+
+#[test]
+fn who_does_not_know_the_path_gets_one_answer_and_no_more() {
+    let file = file();
+    for line in ["GET /", "POST /secret", "HEAD /secret2"] {
+        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+        client.send(&format!("{line} HTTP/1.1\r\n\r\nGET /secret HTTP/1.1\r\n\r\n"));
+        let rest = client.rest();
+        assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
+    }
+}
+
+#[test]
+fn a_client_that_still_sends_gets_its_refusal_and_no_reset() {
+    let file = file();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    let body = "x".repeat(40 << 10);
+    client.send(&format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
+    let rest = client.rest();
+    assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
+}
+
+#[test]
+fn a_body_ends_the_connection() {
+    let file = file();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    client.send("GET /secret HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /secret HTTP/1.1\r\n\r\n");
+    let rest = client.rest();
+    assert!(rest.starts_with("HTTP/1.1 400 ") && !rest.contains("200 OK"), "{rest}");
+}
+
+#[test]
+fn what_is_no_request_gets_no_answer() {
+    let file = file();
+    let client = |text: &str| {
+        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+        client.send(text);
+        client.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+        assert!(client.server.join().unwrap().is_err(), "{text}");
+    };
+    client("GET /secret HTTP/1.1\r\n");
+    client(&format!("GET /secret HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(20 << 10)));
+}
+
+#[test]
+fn a_client_that_reads_slowly_gets_everything() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let content: String = (0..1 << 20).map(|at| char::from(b'a' + (at % 25) as u8)).collect();
+    file.write_all(content.as_bytes()).unwrap();
+    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+    client.send("GET /secret HTTP/1.1\r\nConnection: close\r\n\r\n");
+    let mut got = Vec::new();
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        std::thread::sleep(Duration::from_millis(2));
+        match client.stream.get_mut().read(&mut piece).unwrap() {
+            0 => break,
+            count => got.extend_from_slice(&piece[..count]),
+        }
+    }
+    assert!(got.ends_with(content.as_bytes()));
+}
+
+/// A store with the client's address of the server in requests.
+fn store(credentials: Credentials) -> Store {
+    Store {
+        endpoint: "http://x".parse().unwrap(),
+        region: "us-east-1".to_owned(),
+        style: Style::Path,
+        credentials: Some(credentials),
+    }
+}
+
+/// The path and query of a URL that is signed now.
+fn signed(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
+    let url = store.presigned(verb, object, Duration::from_secs(60), Timestamp::now()).unwrap();
+    url.exact_request().to_owned()
+}
+
+#[test]
+fn a_signed_url_reads_an_object_again_and_again() {
+    let file = file();
+    let credentials = Credentials::new("key", "secret");
+    let service = S3::new(file.path(), credentials.clone());
+    let key = service.line("").split(' ').nth(3).unwrap().to_owned();
+    let object = ObjectName::new("readlab", &key).unwrap();
+    let store = store(credentials);
+    let mut client = Client::connect(service);
+    let path = signed(&store, RequestVerb::Get, &object);
+    for range in ["0-3", "4-9", "0-3"] {
+        let got = client.ask(&format!("GET {path}"), &format!("Range: bytes={range}\r\n"));
+        assert!(got.head.starts_with("HTTP/1.1 206 ") && got.head.contains("x-amz-request-id: "), "{got:?}");
+    }
+    let head = client.ask(&format!("HEAD {}", signed(&store, RequestVerb::Head, &object)), "");
+    assert!(head.head.starts_with("HTTP/1.1 200 ") && head.head.contains("Content-Length: 10\r\n"));
+    let beyond = client.ask(&format!("GET {path}"), "Range: bytes=10-\r\n");
+    assert!(beyond.body.contains("<Code>InvalidRange</Code>"), "{beyond:?}");
+    let other = client.ask(&format!("GET {path}"), "If-Match: \"other\"\r\n");
+    assert!(
+        other.head.starts_with("HTTP/1.1 412 ") && other.body.contains("<Code>PreconditionFailed</Code>")
+    );
+    let missing = signed(&store, RequestVerb::Get, &ObjectName::new("readlab", "other").unwrap());
+    assert!(client.ask(&format!("GET {missing}"), "").body.contains("<Code>NoSuchKey</Code>"));
+    assert_eq!(client.ask(&format!("GET {path}"), "").body, "0123456789", "the connection still goes on");
+    let put = client.ask(&format!("PUT {path}"), "");
+    assert!(put.body.contains("<Code>SignatureDoesNotMatch</Code>"), "the verb is signed");
+}
+
+#[test]
+fn a_write_is_refused_for_itself_and_its_body_ends_the_connection() {
+    let file = file();
+    let credentials = Credentials::new("key", "secret");
+    let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
+    let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let (moment, _) = Moment::read(&time).unwrap();
+    let parts = SignedParts {
+        verb: "PUT",
+        path: "/readlab/file",
+        query: "",
+        fields: vec![
+            ("host", "x".to_owned()),
+            ("x-amz-content-sha256", "digest".to_owned()),
+            ("x-amz-date", time.clone()),
+        ],
+        payload: "digest",
+    };
+    let signature = parts.signature(credentials.secret.reveal(), "us-east-1", &moment);
+    client.send(&format!(
+        "PUT /readlab/file HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nx-amz-date: {time}\r\n\
+         x-amz-content-sha256: digest\r\nAuthorization: AWS4-HMAC-SHA256 Credential=key/{}, \
+         SignedHeaders={}, Signature={signature}\r\n\r\nbody",
+        scope(&moment, "us-east-1"),
+        parts.names(),
+    ));
+    let rest = client.rest();
+    assert!(rest.starts_with("HTTP/1.1 405 ") && rest.contains("<Code>MethodNotAllowed</Code>"), "{rest}");
+    assert!(rest.contains("Connection: close\r\n"), "{rest}");
+}
+
+#[test]
+fn who_does_not_sign_gets_an_error_and_no_more() {
+    let file = file();
+    let credentials = Credentials::new("key", "secret");
+    let object = ObjectName::new("readlab", "file").unwrap();
+    let other = store(Credentials::new("key", "guess"));
+    for (line, code) in [
+        ("GET /readlab/file".to_owned(), "AccessDenied"),
+        ("GET /".to_owned(), "AccessDenied"),
+        (format!("GET {}", signed(&other, RequestVerb::Get, &object)), "SignatureDoesNotMatch"),
+    ] {
+        let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
+        client.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        let rest = client.rest();
+        assert!(
+            rest.starts_with("HTTP/1.1 403 ") && rest.contains(&format!("<Code>{code}</Code>")),
+            "{rest}"
+        );
+        assert_eq!(rest.matches("HTTP/1.1").count(), 1, "{rest}");
+    }
+}
+
+#[test]
+fn one_that_was_ended_for_another_gets_nothing() {
+    let file = file();
+    let mut client = Client::of_connection(SecretPath::new(file.path(), "secret"), |connection| {
+        // It is the only one; it is still there, so nobody waits for its end.
+        std::thread::scope(|scope| {
+            scope.spawn(|| connection.make_room());
+        });
+    });
+    let _ = client.stream.get_mut().write_all(b"GET /secret HTTP/1.1\r\n\r\n");
+    let mut rest = String::new();
+    let _ = client.stream.read_to_string(&mut rest);
+    assert!(rest.is_empty(), "{rest}");
+}

@@ -1,0 +1,160 @@
+//! The loopback server of one file: a separate process, so that its work counts neither for the
+//! contender nor for the lab. This file is the lab's side: it starts the server, reads where the
+//! file is, and ends it. [`listening`] is the server's side. It has the file at a secret URL, or as
+//! the one object of a store.
+
+mod answer;
+mod connections;
+mod conversation;
+pub mod file_version;
+pub mod listening;
+pub mod request;
+mod s3;
+mod s3_documents;
+mod secret_path;
+mod service;
+
+use readlab_model::target::Style;
+use readlab_system::linux::program::{CommandLine, Process, ReadError};
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::s3::{Credentials, ObjectName, Store};
+use readlab_targets::target::source::{Source, StoredObject};
+use readlab_targets::target::url::UrlError;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The hidden verb under which readlab is this server.
+pub const VERB: &str = "serve";
+
+/// How long it may take until it listens.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The flag by which it speaks S3.
+pub const S3_FLAG: &str = "--s3";
+
+/// Longer than any line that it prints.
+const LINE_BYTES_MAX: usize = 4096;
+
+/// A running server; it is ended on drop. It also ends with its standard input, and with the lab's
+/// main thread.
+#[derive(Debug)]
+pub struct Server {
+    process: Process,
+    /// What is requested from it.
+    pub source: Source,
+}
+
+/// Why the server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// It could not be started.
+    #[error("{}: the server of it cannot be started: {cause}", display_path(.file))]
+    NotStarted {
+        file: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// It did not print where the file is.
+    #[error("{}: the server of it said nothing: {cause}; {end}", display_path(.file))]
+    Silent {
+        file: PathBuf,
+        /// What the lab was waiting for.
+        cause: ReadError,
+        /// How it ended after that.
+        end: String,
+    },
+    /// It printed something else.
+    #[error("{}: the server of it said no URL: {cause}", display_path(.file))]
+    NoUrl {
+        file: PathBuf,
+        /// What is wrong with it.
+        cause: UrlError,
+    },
+    /// It printed something else than a store. What it printed is a secret.
+    #[error("{}: the server of it said no store", display_path(.0))]
+    NoStore(PathBuf),
+}
+
+impl Server {
+    pub fn start(file: &Path) -> Result<Server, ServerError> {
+        let (process, said) = launch(file, &[])?;
+        let url = said.parse().map_err(|cause| ServerError::NoUrl { file: file.to_owned(), cause })?;
+        Ok(Server { process, source: Source::Url(url) })
+    }
+
+    /// Starts one that has the file as an object.
+    pub fn start_s3(file: &Path) -> Result<Server, ServerError> {
+        let (process, said) = launch(file, &[S3_FLAG])?;
+        let stored = StoredFile::read(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
+        let object = StoredObject { store: stored.store, name: stored.object };
+        Ok(Server { process, source: Source::Object(Box::new(object)) })
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+/// Starts the server; the line that it prints comes with it.
+fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError> {
+    let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
+    let program = std::env::current_exe().map_err(not_started)?.into_os_string();
+    let words = [VERB].iter().chain(flags).chain(&["--"]).map(OsString::from);
+    let args = words.chain([file.into()]).collect();
+    let line = CommandLine { program, args, ..CommandLine::default() };
+    let mut process = Process::spawn(&line, LINE_BYTES_MAX).map_err(not_started)?;
+    match process.read_line(START_TIMEOUT) {
+        Ok(said) => Ok((process, said)),
+        Err(cause) => Err(ServerError::Silent { file: file.to_owned(), cause, end: process.finish() }),
+    }
+}
+
+/// Where a server has the file as an object.
+struct StoredFile {
+    store: Store,
+    object: ObjectName,
+}
+
+impl StoredFile {
+    /// Of the line that the server prints: endpoint, region, bucket, key, access key and secret.
+    fn read(line: &str) -> Option<StoredFile> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };
+        let store = Store {
+            endpoint: endpoint.parse().ok()?,
+            region: region.to_owned(),
+            style: Style::Path,
+            credentials: Some(Credentials::new(access_key, secret)),
+        };
+        Some(StoredFile { store, object: ObjectName::new(bucket, key).ok()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_prints_is_what_the_lab_reads() {
+        let line =
+            s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret")).line("127.0.0.1:9");
+        let stored = StoredFile::read(&line).unwrap();
+        assert_eq!(stored.store.endpoint.to_string(), "http://127.0.0.1:9");
+        assert_eq!(stored.object.to_string(), "s3://readlab/f.txt");
+        assert_eq!(stored.store.credentials, Some(Credentials::new("the-key", "the-secret")));
+        for wrong in ["", "http://127.0.0.1:9/path", &line.replace("http", "ftp"), &format!("{line} more")] {
+            assert!(StoredFile::read(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_url_would_change_is_no_key() {
+        for name in ["/a/b c", "/a/ü", "/a/b%20c", "/", "/a/a+b"] {
+            let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).line("127.0.0.1:9");
+            assert_eq!(StoredFile::read(&line).unwrap().object.key(), "file", "{name}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The file as the one object of one bucket: who signs requests with the one key may read it.
+//!
+//! It answers what libraries and tools ask on the way to an object: the object and its head, the
+//! bucket, its region, and lists with the one key. Buckets are in the path. The rest of the
+//! protocol, and every verb that writes, is refused by the errors that S3 has for it.
+
+use super::answer::{Answer, Status};
+use super::file_version::FileVersion;
+use super::request::Request;
+use super::s3_documents as documents;
+use super::service::{Decision, Problem, Service};
+use jiff::Timestamp;
+use readlab_targets::target::s3::Credentials;
+use readlab_targets::target::s3::signature::decoded;
+use readlab_targets::target::s3::verification::{ReceivedRequest, Refusal};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The region of the bucket: the one that tools assume if they are given none.
+pub(super) const REGION: &str = "us-east-1";
+
+pub(super) const BUCKET: &str = "readlab";
+
+/// The key of a file whose name would be written differently in a URL.
+const PLAIN_KEY: &str = "file";
+
+/// A file as an object.
+#[derive(Debug)]
+pub(super) struct S3 {
+    file: PathBuf,
+    key: String,
+    credentials: Credentials,
+    answers: AtomicU64,
+}
+
+/// An error of S3: its name, and a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ErrorCode {
+    status: Status,
+    pub(super) name: &'static str,
+    pub(super) message: &'static str,
+}
+
+const NO_BUCKET: ErrorCode =
+    ErrorCode { status: Status::NotFound, name: "NoSuchBucket", message: "There is no such bucket." };
+const NO_KEY: ErrorCode =
+    ErrorCode { status: Status::NotFound, name: "NoSuchKey", message: "There is no such object." };
+const READ_ONLY: ErrorCode = ErrorCode {
+    status: Status::MethodNotAllowed,
+    name: "MethodNotAllowed",
+    message: "Only GET and HEAD are allowed.",
+};
+const NO_PART: ErrorCode = ErrorCode {
+    status: Status::RangeNotSatisfiable,
+    name: "InvalidPartNumber",
+    message: "The object has one part.",
+};
+const NOT_IMPLEMENTED: ErrorCode = ErrorCode {
+    status: Status::NotImplemented,
+    name: "NotImplemented",
+    message: "This server has one object, and nothing but its bytes.",
+};
+
+/// The starts of parameters that do not change what is asked for.
+const HARMLESS: [&str; 2] = ["x-id", "x-amz-"];
+
+/// Parameters of a list; one that is not understood has no effect on a list of one key.
+const OF_LISTS: [&str; 10] = [
+    "list-type",
+    "prefix",
+    "delimiter",
+    "encoding-type",
+    "max-keys",
+    "marker",
+    "start-after",
+    "continuation-token",
+    "fetch-owner",
+    "optional-object-attributes",
+];
+
+impl S3 {
+    /// Of a file, under its own name if that is the same in a URL.
+    pub(super) fn new(file: &Path, credentials: Credentials) -> S3 {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or(PLAIN_KEY);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let key = if name.bytes().all(is_plain) { name } else { PLAIN_KEY };
+        S3 { file: file.to_owned(), key: key.to_owned(), credentials, answers: AtomicU64::new(0) }
+    }
+
+    /// What a reader needs to know: endpoint, region, bucket, key, access key and secret.
+    pub(super) fn line(&self, address: &str) -> String {
+        let Credentials { access_key, secret, .. } = &self.credentials;
+        format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
+    }
+
+    /// What a rightly signed request gets.
+    fn route(&self, request: &Request) -> Decision {
+        if !["GET", "HEAD"].contains(&request.verb.as_str()) {
+            return refused(READ_ONLY);
+        }
+        let path = decoded(&request.path);
+        let Some(path) = path.strip_prefix(b"/") else { return refused(NO_BUCKET) };
+        let end = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
+        let (bucket, key) = (&path[..end], path.get(end + 1..).unwrap_or(&[]));
+        match (bucket, key) {
+            (b"", _) => Decision::Other(Answer::text(Status::Ok, documents::buckets(BUCKET))),
+            (bucket, _) if bucket != BUCKET.as_bytes() => refused(NO_BUCKET),
+            (_, b"") => self.bucket(request),
+            (_, key) if key != self.key.as_bytes() => refused(NO_KEY),
+            _ => object(request),
+        }
+    }
+
+    /// What a request for the bucket gets.
+    fn bucket(&self, request: &Request) -> Decision {
+        let query = documents::parameters(&request.query);
+        let is_known = |(name, _): &(String, String)| OF_LISTS.contains(&name.as_str()) || is_harmless(name);
+        let text = if request.is_head() {
+            String::new()
+        } else if query.iter().any(|(name, _)| name == "location") {
+            documents::location(REGION)
+        } else if query.iter().all(is_known) {
+            let version =
+                std::fs::metadata(&self.file).ok().map(|metadata| FileVersion::from_metadata(&metadata));
+            documents::list(BUCKET, &self.key, version.as_ref(), &query)
+        } else {
+            return refused(NOT_IMPLEMENTED);
+        };
+        Decision::Other(Answer::text(Status::Ok, text).with("x-amz-bucket-region", REGION))
+    }
+}
+
+/// What a request for the object gets.
+fn object(request: &Request) -> Decision {
+    let is_known = |name: &str| is_harmless(name) || name.starts_with("response-");
+    let query = documents::parameters(&request.query);
+    let (parts, others): (Vec<_>, Vec<_>) = query.iter().partition(|(name, _)| name == "partNumber");
+    match parts.first() {
+        _ if !others.iter().all(|(name, _)| is_known(name)) => refused(NOT_IMPLEMENTED),
+        Some((_, number)) if number == "1" => Decision::OnlyPart,
+        Some(_) => refused(NO_PART),
+        None => Decision::File,
+    }
+}
+
+fn is_harmless(parameter: &str) -> bool {
+    HARMLESS.iter().any(|start| parameter.to_ascii_lowercase().starts_with(start))
+}
+
+/// An error for a client that may read the file: its connection goes on.
+fn refused(code: ErrorCode) -> Decision {
+    Decision::Other(error(code))
+}
+
+fn error(code: ErrorCode) -> Answer {
+    Answer::text(code.status, documents::error(code)).with("Content-Type", "application/xml")
+}
+
+/// S3's name for a problem with a signature.
+fn refusal_code(refusal: Refusal) -> ErrorCode {
+    let code = |status, name, message| ErrorCode { status, name, message };
+    let (forbidden, bad) = (Status::Forbidden, Status::BadRequest);
+    match refusal {
+        Refusal::Unsigned => code(forbidden, "AccessDenied", "The request is not signed."),
+        Refusal::Malformed(why) => code(bad, "AuthorizationHeaderMalformed", why),
+        Refusal::UnknownKey => code(forbidden, "InvalidAccessKeyId", "The access key is not known here."),
+        Refusal::UnsignedField => code(
+            forbidden,
+            "AccessDenied",
+            "There were headers present in the request which were not signed.",
+        ),
+        Refusal::Payload => code(
+            bad,
+            "XAmzContentSHA256Mismatch",
+            "Only the digest of no bytes and UNSIGNED-PAYLOAD are taken.",
+        ),
+        Refusal::Skewed => {
+            code(forbidden, "RequestTimeTooSkewed", "The clocks differ by more than 15 minutes.")
+        }
+        Refusal::Expired => code(forbidden, "AccessDenied", "Request has expired."),
+        Refusal::Mismatch => code(
+            forbidden,
+            "SignatureDoesNotMatch",
+            "The signature does not match the request and the secret.",
+        ),
+    }
+}
+
+impl Service for S3 {
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn decide(&self, request: &Request, now: Timestamp) -> Decision {
+        let Request { verb, path, query, fields, .. } = request;
+        let received = ReceivedRequest { verb, path, query, fields };
+        match received.verify(&self.credentials, REGION, now) {
+            Ok(()) => self.route(request),
+            Err(refusal) => Decision::Refused(error(refusal_code(refusal))),
+        }
+    }
+
+    fn problem(&self, problem: Problem) -> Answer {
+        let (name, message) = match problem {
+            Problem::NoFile => return error(NO_KEY),
+            Problem::OtherVersion => ("PreconditionFailed", "The object has another ETag."),
+            Problem::Range => ("InvalidRange", "The range is beyond the end of the object."),
+            Problem::Body => ("InvalidRequest", "A request with a body is not read."),
+            Problem::Busy => ("SlowDown", "All connections are taken."),
+        };
+        error(ErrorCode { status: problem.status(), name, message })
+    }
+
+    fn finish(&self, answer: Answer) -> Answer {
+        let number = self.answers.fetch_add(1, Ordering::Relaxed);
+        answer.with("x-amz-request-id", format!("{number:016X}")).with("Server", "readlab")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,406 @@
+//! A session with one contender about one trial: the receipt, the readiness, the turns. Does not
+//! use pipes itself.
+//!
+//! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
+//! lab turns into the trial's outcome.
+
+use crate::scheduling;
+use readlab_model::trial::Params;
+use readlab_protocol::{
+    CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
+};
+use readlab_record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
+use readlab_system::linux::memory;
+use readlab_system::linux::program::{CommandLine, Exit, Leftovers, Process, ReadError};
+use readlab_targets::target::secret;
+use std::io;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long a contender may take until it is ready: starting a virtual machine included.
+pub const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An answer that is there is read even when the time is over, which others may have used.
+const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
+
+/// Most things that a contender may count by itself.
+const COUNTS_MAX: usize = 16;
+
+/// How a contender broke the protocol, or why it cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The program could not be started.
+    #[error("cannot start {command}: {cause}")]
+    NotStarted {
+        /// The command line.
+        command: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It speaks another protocol.
+    #[error("it speaks protocol {0}, this readlab speaks {VERSION}")]
+    WrongVersion(u32),
+    /// It says that it is another contender.
+    #[error("the roster calls it '{expected}', it calls itself '{said}'")]
+    WrongName {
+        /// The name in the roster.
+        expected: String,
+        /// The name in its hello.
+        said: String,
+    },
+    /// A line that is no message.
+    #[error("{0}")]
+    Malformed(#[from] SayError),
+    /// A message that may not come now.
+    #[error("out of turn: expected {expected}, got {said}")]
+    OutOfTurn {
+        /// What may come now.
+        expected: &'static str,
+        said: String,
+    },
+    /// The number of samples is not the requested one.
+    #[error("asked for {expected} samples, got {got}")]
+    WrongCount {
+        /// How many the lab requested.
+        expected: u32,
+        /// How many came or were announced.
+        got: u32,
+    },
+    /// It counts one thing twice, or too many things.
+    #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
+    TooManyCounts(String),
+    /// What it says of single reads is not understood.
+    #[error("latencies: {0}")]
+    BadLatencies(#[from] LatenciesError),
+    /// Its windows are longer than the lab's whole turn.
+    #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
+    LiesAboutTime {
+        /// Sum of its windows.
+        claimed_ns: u64,
+        /// The lab's own clock around the turn.
+        seen_ns: u64,
+    },
+    /// It comes as sources and is not built yet.
+    #[error("not built yet: `readlab build {0}` builds it")]
+    NotBuilt(String),
+    /// It says so itself, or something that it needs is not there.
+    #[error("{0}")]
+    Unavailable(String),
+    #[error("{0}")]
+    Failed(String),
+    /// It ended, hung, or its pipe broke.
+    #[error("{cause}; {end}")]
+    Silent {
+        /// What the lab was waiting for.
+        cause: ReadError,
+        /// How it ended after that.
+        end: String,
+    },
+    /// It did not exit with 0 at the end of its input.
+    #[error("at the end of its input {0} instead of exiting with 0")]
+    WrongExit(String),
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl SessionError {
+    /// What this makes of the trial; `None` when it is not the contender's doing.
+    pub fn outcome(&self) -> Option<Outcome> {
+        // What a program says may have the URL that it was given.
+        let reason = secret::shown_in(&self.to_string());
+        match self {
+            SessionError::Interrupted => None,
+            SessionError::Unavailable(_) | SessionError::NotBuilt(_) | SessionError::NotStarted { .. } => {
+                Some(Outcome::Unavailable { reason })
+            }
+            SessionError::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
+            _ => Some(Outcome::Failed { reason }),
+        }
+    }
+}
+
+/// One turn as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The timed readings, in order.
+    pub samples: Vec<SampleLine>,
+    /// What the contender's runtime counted during all readings of the turn.
+    pub counts: Vec<CountLine>,
+    /// What single reads took in the timed readings, if the contender measures that.
+    pub latencies: Option<Latencies>,
+    /// The lab's own clock around the whole turn.
+    pub seen_ns: u64,
+}
+
+/// What a contender says of a turn.
+#[derive(Default)]
+struct TurnReply {
+    samples: Vec<SampleLine>,
+    counts: Vec<CountLine>,
+    latencies: Option<Latencies>,
+}
+
+/// A contender whose program was started and whose receipt was not waited for.
+#[derive(Debug)]
+pub struct LaunchedSession(Session);
+
+/// A started contender that sent its receipt.
+#[derive(Debug)]
+pub struct Session {
+    process: Process,
+    /// How long it may take until it is ready, and between the lines of one answer.
+    patience: Duration,
+    /// Processes killed for lack of memory before it was started.
+    oom_kills: Option<u64>,
+    /// Its name, version and runtime.
+    pub receipt: Receipt,
+}
+
+impl LaunchedSession {
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Reads the receipt of the contender.
+    pub fn hello(self) -> Result<Session, SessionError> {
+        let LaunchedSession(mut session) = self;
+        match session.receive(session.patience)? {
+            Message::Hello { protocol, .. } if protocol != VERSION => {
+                Err(SessionError::WrongVersion(protocol))
+            }
+            Message::Hello { contender, .. } if contender != session.receipt.contender => {
+                let expected = session.receipt.contender;
+                Err(SessionError::WrongName { expected, said: contender })
+            }
+            Message::Hello { version, runtime, .. } => {
+                (session.receipt.version, session.receipt.runtime) = (version, runtime);
+                Ok(session)
+            }
+            other => Err(out_of_turn("hello", &other)),
+        }
+    }
+}
+
+impl Session {
+    /// Starts the contender and reads its receipt.
+    pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
+        Session::launch(name, command)?.hello()
+    }
+
+    /// Starts the contender without waiting for it.
+    pub fn launch(name: &str, command: &CommandLine) -> Result<LaunchedSession, SessionError> {
+        Session::launch_within(name, command, START_TIMEOUT)
+    }
+
+    /// The same, with the time that it may take until it is ready.
+    pub fn launch_within(
+        name: &str,
+        command: &CommandLine,
+        patience: Duration,
+    ) -> Result<LaunchedSession, SessionError> {
+        let oom_kills = memory::oom_kills();
+        let process = Process::spawn(command, LINE_BYTES_MAX)
+            .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
+        let (contender, version, runtime) = (name.to_owned(), String::new(), String::new());
+        let receipt = Receipt { contender, version, runtime, language: None };
+        Ok(LaunchedSession(Session { process, patience, oom_kills, receipt }))
+    }
+
+    /// The methods that a contender started with `methods` lists, until it closes its output.
+    pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
+        let mut methods = Vec::new();
+        loop {
+            match self.process.read_line(self.patience) {
+                Ok(line) => match Message::parse(&line)? {
+                    Message::Method(method) => methods.push(method),
+                    other => return Err(out_of_turn("method", &other)),
+                },
+                Err(ReadError::Closed) => return Ok(methods),
+                Err(cause) => return Err(self.silent(cause)),
+            }
+        }
+    }
+
+    /// Waits until a contender started with `read` is ready; returns every parameter in force.
+    pub fn ready(&mut self) -> Result<Params, SessionError> {
+        match self.receive(self.patience)? {
+            Message::Ready { params } => Ok(Params(params)),
+            other => Err(out_of_turn("ready", &other)),
+        }
+    }
+
+    /// One turn: `go`, the samples, `done`; with the lab's clock around it.
+    pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
+        let start = self.begin_turn(request)?;
+        self.end_turn(request, start, timeout)
+    }
+
+    /// Says `go`, and when that was.
+    pub fn begin_turn(&mut self, request: TurnRequest) -> Result<Instant, SessionError> {
+        let start = Instant::now();
+        let said = self.process.write_line(&request.to_string());
+        said.map_err(|error| self.silent(ReadError::Io(error)))?;
+        Ok(start)
+    }
+
+    /// The answer to a `go` that was said then.
+    pub fn end_turn(
+        &mut self,
+        request: TurnRequest,
+        start: Instant,
+        timeout: Duration,
+    ) -> Result<Turn, SessionError> {
+        let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
+        let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let TurnReply { samples, counts, latencies } = self.collect(request, first)?;
+        let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
+        if claimed_ns > seen_ns {
+            return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
+        }
+        Ok(Turn { samples, counts, latencies, seen_ns })
+    }
+
+    /// What the contender says of a turn, from the first line of its answer on.
+    fn collect(&mut self, request: TurnRequest, first: Message) -> Result<TurnReply, SessionError> {
+        let TurnReply { mut samples, mut counts, mut latencies } = TurnReply::default();
+        let mut message = first;
+        loop {
+            match message {
+                Message::Sample(_) if samples.len() as u64 >= u64::from(request.count) => {
+                    return Err(SessionError::WrongCount { expected: request.count, got: request.count + 1 });
+                }
+                Message::Sample(sample) if counts.is_empty() && latencies.is_none() => samples.push(sample),
+                Message::Latencies(line) if latencies.is_none() => {
+                    latencies = Some(Latencies::try_from(line.histogram)?);
+                }
+                Message::Count(count)
+                    if counts.len() >= COUNTS_MAX || counts.iter().any(|it| it.of == count.of) =>
+                {
+                    return Err(SessionError::TooManyCounts(count.of));
+                }
+                Message::Count(count) => counts.push(count),
+                Message::Done { count }
+                    if count == request.count && samples.len() as u64 == u64::from(count) =>
+                {
+                    return Ok(TurnReply { samples, counts, latencies });
+                }
+                Message::Done { .. } => {
+                    let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
+                    return Err(SessionError::WrongCount { expected: request.count, got });
+                }
+                other => return Err(out_of_turn("sample, count or done", &other)),
+            }
+            message = self.receive(self.patience)?;
+        }
+    }
+
+    /// Sends a line that is no turn, and returns the answer to it.
+    pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
+        let said = self.process.write_line(line);
+        said.map_err(|error| self.silent(ReadError::Io(error)))?;
+        self.receive(self.patience)
+    }
+
+    /// Closes the reading end of the contender's output.
+    pub fn close_output(&mut self) -> io::Result<()> {
+        self.process.close_output()
+    }
+
+    /// Ends the contender's input and waits for its end.
+    pub fn end(&mut self) -> Result<ExitStatus, SessionError> {
+        let wrong = |what: String| Err(SessionError::WrongExit(what));
+        match self.process.exit(self.patience) {
+            Err(error) => wrong(format!("it could not be reaped: {error}")),
+            Ok(Exit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.patience)),
+            Ok(Exit { has_leftovers: true, .. }) => wrong("it left processes behind".to_owned()),
+            Ok(Exit { status: Some(status), .. }) => Ok(status),
+        }
+    }
+
+    /// The same; the contender exits with 0.
+    pub fn exit(mut self) -> Result<(), SessionError> {
+        let status = self.end()?;
+        if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
+    }
+
+    /// The end of what it wrote to standard error.
+    pub fn last_errors(&self) -> String {
+        self.process.last_errors()
+    }
+
+    /// Lets the contender exit by itself, so that it can still write its last output; kills it if
+    /// it does not.
+    pub fn finish(mut self) {
+        // Its exit status changes nothing any more.
+        let _ = self.process.finish();
+    }
+
+    /// Ends what its processes left behind and it does not hold itself.
+    pub fn end_leftovers(&self) -> io::Result<Leftovers> {
+        self.process.end_leftovers()
+    }
+
+    /// Every scheduling of its threads, or of programs that it started for these readings, that it
+    /// was not given.
+    pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
+        let Some(given) = scheduling::of_process(self.process.parent()) else { return Vec::new() };
+        let mut others = scheduling::others_than(&given, self.process.id());
+        for its in samples.iter().filter_map(|sample| sample.scheduling.as_ref()) {
+            if *its != given && !others.contains(its) {
+                others.push(its.clone());
+            }
+        }
+        others.into_iter().map(|ran| OwnScheduling { ran, given: given.clone() }).collect()
+    }
+
+    /// The process id, for the meters.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The process to which its processes leave others, for the meters too.
+    pub fn supervisor(&self) -> Option<u32> {
+        self.process.supervisor()
+    }
+
+    /// The next message; what ends a session by the contender's own word is an error.
+    fn receive(&mut self, timeout: Duration) -> Result<Message, SessionError> {
+        let line = match self.process.read_line(timeout) {
+            Ok(line) => line,
+            Err(cause) => return Err(self.silent(cause)),
+        };
+        match Message::parse(&line)? {
+            Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
+            Message::Failed { reason } => Err(SessionError::Failed(self.with_memory(reason))),
+            message => Ok(message),
+        }
+    }
+
+    fn silent(&mut self, cause: ReadError) -> SessionError {
+        match cause {
+            ReadError::Interrupted => SessionError::Interrupted,
+            cause => {
+                let end = self.process.finish();
+                SessionError::Silent { end: self.with_memory(end), cause }
+            }
+        }
+    }
+
+    /// The reason of a failure, with what the kernel did meanwhile if memory ran out.
+    fn with_memory(&self, reason: String) -> String {
+        if memory::oom_kills() > self.oom_kills {
+            format!("{reason}; memory ran out meanwhile, and the kernel killed a process to get some (OOM)")
+        } else {
+            reason
+        }
+    }
+}
+
+fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
+    SessionError::OutOfTurn { expected, said: said.line() }
+}
+
+#[cfg(test)]
+mod tests;

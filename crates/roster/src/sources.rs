@@ -1,0 +1,115 @@
+//! The sources of the contenders that come with readlab, carried in the program and laid out in the
+//! user's cache folder.
+//!
+//! Each gets a folder named after its content, `…/readlab/contenders/NAME-<digest>`, so that two
+//! readlabs never share one by mistake. It gets its name when it is whole. What is built from them
+//! is the business of [`super::build`].
+
+use etcetera::BaseStrategy;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A file by its path within a contender's folder, with its content.
+type File = (&'static str, &'static [u8]);
+
+/// Every contender's files, by its folder's name; written by the build script.
+const CARRIED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+/// Where the user's caches of readlab are.
+pub(super) fn cache_folder() -> io::Result<PathBuf> {
+    let places = etcetera::choose_base_strategy().map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(places.cache_dir().join("readlab"))
+}
+
+/// The folder with the sources of this name, laid out unless it is there.
+pub(super) fn laid_out(name: &str) -> io::Result<PathBuf> {
+    let carried = CARRIED.iter().find(|(carried, _)| *carried == name);
+    let Some((_, files)) = carried else {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("readlab carries no sources of '{name}'"),
+        ));
+    };
+    let folder = cache_folder()?.join("contenders").join(format!("{name}-{}", digest(files)));
+    if !folder.is_dir() {
+        lay_out(files, &folder)?;
+    }
+    Ok(folder)
+}
+
+/// Writes all files into a folder of another name, which then takes its own; if someone else was
+/// faster, theirs stays.
+fn lay_out(files: &[File], folder: &Path) -> io::Result<()> {
+    let parent = folder.parent().expect("it was joined from a parent");
+    fs::create_dir_all(parent)?;
+    let part = tempfile::Builder::new().prefix(".part-").tempdir_in(parent)?;
+    for (name, content) in files {
+        let path = part.path().join(name);
+        fs::create_dir_all(path.parent().expect("it was joined from a parent"))?;
+        fs::write(&path, content)?;
+        if content.starts_with(b"#!") {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
+    }
+    fs::set_permissions(part.path(), fs::Permissions::from_mode(0o755))?;
+    match fs::rename(part.path(), folder) {
+        Ok(()) => {
+            // It has another name now; there is nothing left to remove.
+            let _ = part.keep();
+            Ok(())
+        }
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// XXH3 over names and contents, 16 hexadecimal digits.
+fn digest(files: &[File]) -> String {
+    let mut digest = Xxh3::new();
+    for (name, content) in files {
+        digest.update(&(name.len() as u64).to_le_bytes());
+        digest.update(name.as_bytes());
+        digest.update(&(content.len() as u64).to_le_bytes());
+        digest.update(content);
+    }
+    format!("{:016x}", digest.digest())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_the_roster_asks_for_is_carried_and_nothing_built() {
+        for entry in crate::roster::Roster::built_in().entries {
+            let Some(name) = &entry.sources else { continue };
+            let (_, files) = CARRIED.iter().find(|(carried, _)| carried == name).unwrap();
+            for word in entry.build.iter().chain([&entry.run]).flatten() {
+                let Some(named) = word.strip_prefix("{sources}/") else { continue };
+                assert!(files.iter().any(|(name, _)| *name == named), "{name}: {word}");
+            }
+            assert!(!files.iter().any(|(name, _)| name.starts_with("build/")));
+        }
+    }
+
+    #[test]
+    fn files_are_laid_out_once_scripts_can_be_started_and_a_second_time_changes_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("x-1");
+        let files: &[File] = &[("a.sh", b"#!/bin/sh\n"), ("b/c.txt", b"text")];
+        lay_out(files, &folder).unwrap();
+        lay_out(files, &folder).unwrap();
+        let mode = |name: &str| folder.join(name).metadata().unwrap().permissions().mode();
+        assert!(mode("a.sh") & 0o100 != 0 && mode("b/c.txt") & 0o100 == 0);
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "no part is left");
+    }
+
+    #[test]
+    fn another_content_or_name_is_another_folder() {
+        let digests = [&[("a", &b"b"[..])][..], &[("ab", b"")], &[("a", b"c")]].map(digest);
+        assert!(digests[0] != digests[1] && digests[1] != digests[2] && digests[0] != digests[2]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Tests of merging the user's options with a suite: who decides what.
+
+use super::*;
+use readlab_measure::plan::Budget;
+use std::path::Path;
+
+fn suite(head: &str) -> Suite {
+    let text =
+        format!("name = \"x\"\nabout = \"\"\n{head}\n[[trial]]\ntrial = \"rust/read\"\nwork = \"lines\"\n");
+    Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
+}
+
+fn user() -> UserOptions {
+    UserOptions {
+        sampling: SamplingConfig::default(),
+        trials: TrialOptions::default(),
+        inspect: InspectConfig::default(),
+        space: None,
+        server: ServerOptions::default(),
+        quiet: false,
+    }
+}
+
+fn merged(head: &str, user: UserOptions) -> RunConfig {
+    RunConfig::merge(RunKind::Suite, suite(head), user).unwrap()
+}
+
+#[test]
+fn the_suite_decides_what_the_user_leaves_open() {
+    let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
+    let config = merged(head, user());
+    let rules = config.rules;
+    assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
+    assert_eq!(rules.max_time, Nanos(2_000_000_000));
+    assert_eq!(rules.budget, Budget::Advised(Nanos(480_000_000_000)));
+    assert_eq!((config.work, config.states), (Some(Work::Sum), States::Warm));
+    assert_eq!(config.reference, Some("rust/read".parse().unwrap()));
+    assert_eq!((config.trial_time, config.state_option), (None, None));
+    assert!(config.entries.iter().any(|entry| entry.work == Some(Work::Lines)));
+}
+
+#[test]
+fn an_option_of_the_user_takes_precedence_over_the_suite() {
+    let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
+    let second = Some(Nanos(1_000_000_000));
+    let sampling = SamplingConfig {
+        runs: Some(3),
+        max_time: second,
+        budget: second,
+        state: Some(States::Cold),
+        ..SamplingConfig::default()
+    };
+    let trials = TrialOptions {
+        work: Some(Work::Newlines),
+        reference: Some("rust/mmap".to_owned()),
+        ..TrialOptions::default()
+    };
+    let config = merged(head, UserOptions { sampling, trials, ..user() });
+    let rules = config.rules;
+    assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
+    assert_eq!((Some(rules.max_time), config.trial_time), (second, second));
+    assert_eq!(rules.budget, Budget::Firm(Nanos(1_000_000_000)));
+    assert_eq!((config.work, config.states), (Some(Work::Newlines), States::Cold));
+    assert_eq!(config.state_option, Some("--state"));
+    assert_eq!(config.reference, Some("rust/mmap".parse().unwrap()));
+    assert!(config.entries.iter().all(|entry| entry.work.is_none()));
+}
+
+#[test]
+fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
+    let of = |head: &str, min_runs, max_runs| {
+        let sampling = SamplingConfig { min_runs, max_runs, ..SamplingConfig::default() };
+        let rules = merged(head, UserOptions { sampling, ..user() }).rules;
+        (rules.min_runs, rules.max_runs)
+    };
+    let head = "min_runs = 10\nmax_runs = 12";
+    assert_eq!(of(head, None, None), (10, 12));
+    assert_eq!(of(head, None, Some(5)), (5, 5));
+    assert_eq!(of(head, None, Some(50)), (10, 50));
+    assert_eq!(of(head, Some(20), None), (20, 20));
+    assert_eq!(of(head, Some(20), Some(30)), (20, 30));
+    assert_eq!(of("", None, None), (10, 100));
+    assert_eq!(of("", Some(200), None), (200, 200));
+}
+
+#[test]
+fn trials_of_a_suite_file_are_named_unless_methods_are() {
+    assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
+    let trials = TrialOptions {
+        methods: vec!["rust/*".to_owned()],
+        commands: vec![OwnCommand { line: "wc".to_owned(), rules: CommandRules::default() }],
+        ..TrialOptions::default()
+    };
+    let named = merged("", UserOptions { trials, ..user() }).named;
+    assert_eq!(named, [Requested::Command("wc".to_owned()), Requested::Method("rust/*".to_owned())]);
+}
+
+#[test]
+fn a_malformed_time_or_reference_is_an_error_that_names_it() {
+    let error = |head, trials| {
+        let user = UserOptions { trials, ..user() };
+        format!("{:#}", RunConfig::merge(RunKind::Suite, suite(head), user).unwrap_err())
+    };
+    assert!(error("max_time = \"soon\"", TrialOptions::default()).starts_with("x: max_time: "));
+    let trials = TrialOptions { reference: Some("rust".to_owned()), ..TrialOptions::default() };
+    assert!(error("", trials).contains("'rust' is not a trial"));
+}

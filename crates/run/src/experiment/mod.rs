@@ -1,0 +1,120 @@
+//! An experiment: from a configuration to a plan, and the record of its execution.
+//!
+//! [`Experiment::prepare`] makes one from the user's options and a suite, [`Experiment::of_sweep`]
+//! from the options of a sweep, [`Experiment::from_record`] from the record of an interrupted run.
+//! [`execute()`] measures any of them.
+
+mod affordable;
+pub mod candidates;
+pub mod command_parameters;
+pub mod config;
+mod deadline;
+mod execute;
+mod expected_answers;
+pub mod fio;
+pub mod fleet;
+mod link;
+pub mod longest_run;
+pub mod outcome;
+pub mod participants;
+pub mod planner;
+mod preface;
+mod prepare;
+mod probe;
+pub mod recorder;
+mod references;
+mod resume;
+mod resume_plan;
+mod rules;
+mod size_groups;
+pub mod sweep;
+pub mod target_spec;
+mod targets;
+pub mod template;
+pub mod together;
+pub mod watched_file;
+
+pub use execute::{ExecuteError, execute};
+pub use prepare::LineUp;
+use readlab_measure::interface::Sink;
+use readlab_measure::plan::Plan;
+use readlab_measure::sampler::InspectPlan;
+use readlab_measure::search::Tuning;
+use readlab_measure::target::CacheControl;
+use readlab_record::{Line, Record, RecordError, Requested, RunKind};
+use readlab_roster::discovery::Contenders;
+use readlab_roster::server::Server;
+use readlab_targets::target::Target;
+use recorder::Recorder;
+pub use resume::{FirstLines, InterruptedRun};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use sweep::run::Sweep;
+use targets::KnownTarget;
+
+/// Everything that is decided before the first timed reading.
+#[derive(Debug)]
+pub struct Experiment {
+    kind: RunKind,
+    /// The lines that the record gets before anything is measured.
+    preface: Vec<Line>,
+    targets: Vec<KnownTarget>,
+    /// What the cache state of each target rests on.
+    caches: Vec<CacheControl>,
+    /// They serve files over HTTP as long as they are kept.
+    servers: Vec<Server>,
+    contenders: Rc<Contenders>,
+    plan: Plan,
+    procedure: Procedure,
+    inspect: InspectPlan,
+    requested: Vec<Requested>,
+    /// How many ranks of a fleet read each target of the record; empty where always all do, and
+    /// without a fleet.
+    rank_counts: Vec<u32>,
+    /// How many processes of this host read each target of the record at the same time; empty
+    /// where one does always.
+    reader_counts: Vec<u32>,
+    begun: Instant,
+    /// Time that the run had taken when it was interrupted.
+    earlier: Duration,
+}
+
+/// How the trials of a plan are measured.
+#[derive(Debug)]
+enum Procedure {
+    Rounds(Rounds),
+    /// Files are written, then each is read once by each method.
+    Sweep(Sweep),
+}
+
+/// Which rounds measure the trials of a plan.
+#[derive(Debug)]
+enum Rounds {
+    /// All, until each trial is settled.
+    All,
+    /// The same, after the part of the run that this record holds.
+    Rest(Box<Record>),
+    /// Rounds that search for the fastest, then rounds that measure these.
+    Search(Tuning),
+}
+
+impl Experiment {
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().map(|known| &known.target)
+    }
+
+    /// What the user expects to see measured.
+    pub fn requested(&self) -> Vec<Requested> {
+        self.requested.clone()
+    }
+
+    /// Writes the lines that come before anything is measured.
+    pub fn introduce(&mut self, recorder: &mut Recorder) -> Result<(), RecordError> {
+        self.preface.drain(..).try_for_each(|line| recorder.append(line))
+    }
+
+    /// Time since the run began.
+    fn elapsed(&self) -> Duration {
+        self.earlier + self.begun.elapsed()
+    }
+}

@@ -1,0 +1,158 @@
+//! The exit code of a run, and a line for each thing that the user named and that did not take
+//! part.
+//!
+//! A gate must not pass because a program is missing: what the user named is measured, or the exit
+//! code says that it is not.
+
+use crate::experiment::planner::MethodPattern;
+use readlab_model::trial::{COMMAND, TrialId};
+use readlab_record::{EndReason, Outcome, Record, Requested, TrialRecord};
+use readlab_roster::language::Languages;
+use readlab_system::linux::interrupt;
+use readlab_system::terminal::notice;
+
+/// A trial failed or was refused, or something that the user named did not take part.
+pub const EXIT_TRIAL: u8 = 1;
+
+/// Usage or environment: nothing was measured, or not what the user wants.
+const EXIT_NOTHING: u8 = 2;
+
+/// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
+/// it, 2 if a command around readings failed, a rank of a fleet was lost or
+/// nothing was measured, 1 if a trial failed or was
+/// refused or something requested did not take part, else 0.
+pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
+    let spoiled =
+        |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
+    let is_spoiled = record.trials.iter().any(|trial| spoiled(&trial.outcome));
+    if let Some((EndReason::Interrupted, _)) = record.end {
+        return interrupt::EXIT_CODE;
+    }
+    if let Some((EndReason::CommandFailed, _)) = record.end {
+        notice::show(format!("the run ended early: {}", failed_command(record)));
+        return EXIT_NOTHING;
+    }
+    if let Some((EndReason::RankLost, _)) = record.end {
+        let why = record.warnings.last().map_or("a rank was lost", String::as_str);
+        notice::show(format!("the run ended early: {why}"));
+        return EXIT_NOTHING;
+    }
+    if !is_spoiled && let Some(reason) = nothing_measured(record, requested) {
+        notice::show(format!("nothing was measured: {reason}"));
+        return EXIT_NOTHING;
+    }
+    let missing: Vec<String> = requested
+        .iter()
+        .filter_map(|it| Some(format!("{it} did not take part: {}", why(it, record)?)))
+        .collect();
+    missing.iter().for_each(notice::show);
+    if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
+}
+
+/// Which command around readings failed, and how: the outcome of its trial, or, where it cleaned up
+/// after the last reading, the last warning.
+fn failed_command(record: &Record) -> &str {
+    let mut failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
+        // Its reason begins with the option that names it; other trials may have failed before.
+        Outcome::Failed { reason } => Some(reason.as_str()).filter(|reason| reason.starts_with("--")),
+        _ => None,
+    });
+    let last = record.warnings.last().map(String::as_str);
+    failed.next_back().or(last).unwrap_or("a command failed")
+}
+
+/// Why nothing was measured; `None` if something was. Controls count only if there is nothing else,
+/// and what the user requested explains it before what happens to stand beside it.
+fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
+    let only_controls = record.trials.iter().all(|it| it.trial.is_control());
+    let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
+    // What fio measured is a limit without a trial.
+    let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
+    if counted().any(took_part) || only_controls && is_limit_measured() {
+        return None;
+    }
+    let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
+    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| names(name, record, it));
+    let of_requested = counted().filter(is_requested).find_map(reason);
+    let ended = match record.end {
+        Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
+        Some((EndReason::TargetChanged, _)) => record.warnings.last().cloned(),
+        _ => None,
+    };
+    Some(
+        of_requested
+            .or(ended)
+            .or_else(|| counted().find_map(reason))
+            .or_else(|| record.warnings.first().cloned())
+            .unwrap_or_else(|| "no trial was planned".to_owned()),
+    )
+}
+
+/// Whether a trial has valid readings, of a search or not.
+fn took_part(it: &TrialRecord) -> bool {
+    it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
+}
+
+/// Why something requested did not take part; `None` if it did, in whatever state and with whatever
+/// scan.
+fn why(requested: &Requested, record: &Record) -> Option<String> {
+    let trials: Vec<&TrialRecord> = record.trials.iter().filter(|it| names(requested, record, it)).collect();
+    if trials.iter().any(|it| took_part(it)) {
+        return None;
+    }
+    let of_trial = trials.iter().find_map(|it| it.outcome.as_ref()?.reason().map(str::to_owned));
+    let languages = Languages::of_record(record);
+    let contender = match requested {
+        Requested::Language(name) => languages.contender_of(name),
+        other => contender(other),
+    };
+    let of_contender = || {
+        let lead = format!("{contender} does not take part: ");
+        record.warnings.iter().find_map(|text| text.strip_prefix(&lead).map(str::to_owned))
+    };
+    match of_trial.or_else(of_contender) {
+        Some(reason) => Some(reason),
+        // They are for other targets, or the user's options exclude them.
+        None if matches!(requested, Requested::Trial(_) | Requested::Contender(_)) && trials.is_empty() => {
+            None
+        }
+        None if trials.is_empty() && matches!(record.end, None | Some((EndReason::Settled, _))) => {
+            Some("no trial of this run is called so".to_owned())
+        }
+        None => Some("the run ended before its first reading".to_owned()),
+    }
+}
+
+fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
+    let trial = &it.trial;
+    let is_named = |name: &str| {
+        TrialId::parse_written(name).is_ok_and(|id| {
+            let method = &id.method;
+            (method.contender.as_str(), method.method.as_str()) == (trial.contender(), trial.method())
+                && (method.scan.is_none() || method.scan == trial.id.method.scan)
+        })
+    };
+    match requested {
+        Requested::Command(words) => is_named(&format!("{COMMAND}/{words}")),
+        // A command may hold any character of a glob.
+        Requested::Method(name) if trial.contender() == COMMAND && is_named(name) => true,
+        Requested::Method(glob) => {
+            MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(&trial.id))
+        }
+        Requested::Reference(name) | Requested::Trial(name) => is_named(name),
+        Requested::Contender(name) => trial.contender() == name,
+        Requested::Language(name) => {
+            !trial.is_control() && Languages::of_record(record).language_of(trial.contender()) == name
+        }
+    }
+}
+
+fn contender(requested: &Requested) -> &str {
+    match requested {
+        Requested::Command(_) => COMMAND,
+        Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => {
+            name.split('/').next().unwrap_or(name)
+        }
+        Requested::Contender(name) | Requested::Language(name) => name,
+    }
+}

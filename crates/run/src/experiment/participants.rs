@@ -1,0 +1,188 @@
+//! Who takes part in a run: the contenders that its trials may need, built if they are not yet, and
+//! the names that the user expects to see measured.
+
+use super::config::RunConfig;
+use crate::live::Live;
+use readlab_model::trial::{COMMAND, Transport};
+use readlab_record::Requested;
+use readlab_roster::discovery::{Contenders, DiscoveryStep, Participation};
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_system::terminal::notice;
+use std::collections::BTreeSet;
+
+/// Builds and starts every contender that the trials of a run may need.
+pub fn discover(
+    config: &RunConfig,
+    transports: &BTreeSet<Transport>,
+    live: &Live,
+) -> anyhow::Result<Contenders> {
+    let roster = Roster::with(&config.rosters)?;
+    let participation = |entry: &RosterEntry| participation(config, transports, entry);
+    Ok(build_and_discover(&roster, participation, live, config.quiet))
+}
+
+/// How a contender takes part. Those of the user's rosters are requested by their file, and the one
+/// that runs commands by any command of the user's, whatever the target is.
+fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
+    let is_own = entry.home.is_some() || entry.name == COMMAND && !config.commands.is_empty();
+    if is_own || names_reference(config, &entry.name) {
+        return Participation::Built;
+    }
+    let asks_servers = transports.iter().any(|over| over.has_server());
+    let has_target = asks_servers || !entry.asks_servers;
+    if !has_target || !names_trial(config, transports, entry) {
+        Participation::LeftOut
+    } else if entry.on_request && !is_named(config, &entry.name) {
+        Participation::AsBuilt
+    } else {
+        Participation::Built
+    }
+}
+
+/// Builds and starts the contenders that are needed, and shows it.
+pub(super) fn build_and_discover(
+    roster: &Roster,
+    participation: impl Fn(&RosterEntry) -> Participation,
+    live: &Live,
+    quiet: bool,
+) -> Contenders {
+    let show = |step: DiscoveryStep| match step {
+        DiscoveryStep::Building(name) => {
+            if !quiet {
+                notice::show(format!("building the contender {name}, this once"));
+            }
+            live.activity(&format!("building the contender {name}"));
+        }
+        DiscoveryStep::Querying(contenders) => {
+            live.activity(&format!("asking {contenders} contenders for their methods"));
+        }
+    };
+    Contenders::build_and_discover(roster, participation, show)
+}
+
+/// What the user expects to see measured: what the options and the suite file name, and the
+/// contenders of rosters, unless the user's methods leave those out.
+pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
+    let built_in = Roster::built_in();
+    let roster = Roster::with(&config.rosters).map(|roster| roster.entries).unwrap_or_default();
+    let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
+    let meant = own.filter(|name| config.methods.iter().any(|glob| may_match(glob, name)));
+    config.named.iter().cloned().chain(meant.map(Requested::Contender)).collect()
+}
+
+/// Whether the user's reference is a trial of this contender.
+fn names_reference(config: &RunConfig, contender: &str) -> bool {
+    config.named.iter().any(|named| matches!(named, Requested::Reference(trial) if is_of(trial, contender)))
+}
+
+/// Whether the user names a method or a trial of this contender, and not merely a glob that matches
+/// its name.
+fn is_named(config: &RunConfig, contender: &str) -> bool {
+    config.named.iter().any(|named| match named {
+        Requested::Method(name) | Requested::Trial(name) => is_of(name, contender),
+        _ => false,
+    })
+}
+
+/// Whether a trial of the run may be of this contender. Globs choose among methods only: the
+/// controls and commands of the suite take part beside them, and their contenders are not built.
+fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> bool {
+    let contender = entry.name.as_str();
+    let needs_no_building = entry.sources.is_none();
+    if !needs_no_building && !config.languages.admits(contender) {
+        return false;
+    }
+    if config.methods.is_empty() {
+        let is_searched = config.space.is_some() && !config.languages.names().is_empty();
+        let mut entries = config.entries.iter().filter(|entry| transports.contains(&entry.over));
+        return is_searched || entries.any(|entry| is_of(&entry.trial, contender));
+    }
+    needs_no_building || config.methods.iter().any(|glob| may_match(glob, contender))
+}
+
+/// Whether the name of a trial begins with this contender.
+pub(super) fn is_of(trial: &str, contender: &str) -> bool {
+    trial.strip_prefix(contender).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a glob can match a method of this contender. Only its first part is compared.
+fn may_match(glob: &str, contender: &str) -> bool {
+    let Some((first, _)) = glob.split_once('/') else { return true };
+    globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions, UserOptions};
+    use readlab_model::target::ServerOptions;
+    use readlab_record::{CommandRules, RunKind};
+    use readlab_suite::Suite;
+
+    /// How a contender takes part in a race of a file.
+    fn part_in_race(contender: &str, trials: TrialOptions) -> Participation {
+        taking_part(contender, trials, Suite::race(), Transport::File)
+    }
+
+    fn taking_part(contender: &str, trials: TrialOptions, suite: Suite, over: Transport) -> Participation {
+        let user = UserOptions {
+            sampling: SamplingConfig::default(),
+            trials,
+            inspect: InspectConfig::default(),
+            space: None,
+            server: ServerOptions::default(),
+            quiet: false,
+        };
+        let config = RunConfig::merge(RunKind::Race, suite, user).unwrap();
+        let roster = Roster::built_in();
+        participation(&config, &BTreeSet::from([over]), roster.entry(contender).unwrap())
+    }
+
+    fn with_method(glob: &str) -> TrialOptions {
+        TrialOptions { methods: vec![glob.to_owned()], ..TrialOptions::default() }
+    }
+
+    #[test]
+    fn a_contender_on_request_is_built_only_if_it_is_named() {
+        let all = TrialOptions { all: true, ..TrialOptions::default() };
+        let reference = Some("rust-crates/bstr".to_owned());
+        let reference = TrialOptions { reference, ..TrialOptions::default() };
+        for (trials, expected) in [
+            (TrialOptions::default(), Participation::LeftOut),
+            (all, Participation::AsBuilt),
+            (with_method("*/bstr"), Participation::AsBuilt),
+            (with_method("rust*/bstr"), Participation::AsBuilt),
+            (with_method("rust/*"), Participation::LeftOut),
+            (with_method("rust-crates/*"), Participation::Built),
+            (with_method("rust-crates/bstr@buffer=64KiB"), Participation::Built),
+            (reference, Participation::Built),
+        ] {
+            let named = format!("{:?} {:?}", trials.methods, trials.reference);
+            assert_eq!(part_in_race("rust-crates", trials), expected, "{named}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_the_user_s_needs_its_contender_whatever_the_suite_and_the_target_are() {
+        let command = OwnCommand { line: "du -s {}".to_owned(), rules: CommandRules::default() };
+        let trials = TrialOptions { commands: vec![command], ..TrialOptions::default() };
+        for over in [Transport::File, Transport::Tree, Transport::Places, Transport::Http] {
+            let found = taking_part("command", trials.clone(), Suite::commands(), over);
+            assert_eq!(found, Participation::Built, "{over:?}");
+        }
+        let none = taking_part("command", TrialOptions::default(), Suite::commands(), Transport::Tree);
+        assert_eq!(none, Participation::LeftOut);
+    }
+
+    #[test]
+    fn other_contenders_are_built_for_every_race_that_may_need_them() {
+        for (contender, trials, expected) in [
+            ("c", TrialOptions::default(), Participation::Built),
+            ("c", with_method("*/read"), Participation::Built),
+            ("c", with_method("go/*"), Participation::LeftOut),
+            ("rust-objects", with_method("*/get"), Participation::LeftOut),
+        ] {
+            assert_eq!(part_in_race(contender, trials), expected, "{contender}");
+        }
+    }
+}

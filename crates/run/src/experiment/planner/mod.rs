@@ -1,0 +1,393 @@
+//! The planner: suites and globs become the trials of a plan for this machine.
+//!
+//! What cannot take part is not dropped: a contender without a receipt is a warning in the record,
+//! a trial without a method, scan or parameter is an outcome.
+
+mod named;
+mod pattern;
+mod reference;
+mod resolve;
+mod selection;
+
+pub(super) use named::name_first;
+pub use pattern::MethodPattern;
+use readlab_measure::plan::{Plan, Planned, Rules};
+use readlab_model::trial::{
+    COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
+};
+use readlab_protocol::{Archive, Cache, Reads};
+use readlab_record::{LimitKind, Outcome, Trial};
+use readlab_roster::discovery::Contenders;
+use readlab_roster::methods::{ResolveError, ResolvedMethod};
+use readlab_suite::NamedBy;
+use readlab_targets::corpus::Form;
+use readlab_targets::target::tree::OtherWalk;
+pub(super) use reference::as_planned;
+pub(super) use resolve::{ResolvedTrial, resolve};
+use selection::TrialSpec;
+pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A method with one of its scans, on something that it could read.
+struct Matched {
+    id: MethodId,
+    form: TargetForm,
+    /// Whether the method can read it, and it is there.
+    is_there: bool,
+}
+
+/// Why a selection makes no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A name is misspelled.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// A glob is misspelled.
+    #[error("{0}")]
+    Glob(#[from] globset::Error),
+    /// No method matches.
+    #[error("no method matches {0} (`readlab list` shows all)")]
+    NoMatch(String),
+    /// No trial is called like the reference that the user named.
+    #[error("no trial matches --reference '{name}' ({nearest})")]
+    NoReference {
+        /// The user's words.
+        name: String,
+        /// Trials that are called alike.
+        nearest: NearestNames,
+    },
+    /// A search sets a parameter that no method has, or values that none takes.
+    #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
+    NothingToSet(String),
+    /// No method that is raced has a parameter that the user sets.
+    #[error(
+        "--param {0}: no method that is raced has it to set, or takes that value (`readlab list` shows all)"
+    )]
+    NoParam(String),
+    /// Methods match, and all of them read something else.
+    #[error("none of the methods that match {0} reads what is raced (`readlab list` shows what each reads)")]
+    OtherTarget(String),
+    /// The methods that would match are of a contender that cannot take part.
+    #[error("no method matches {glob}: {reason}")]
+    Absent {
+        glob: String,
+        /// Who cannot take part, and why.
+        reason: String,
+    },
+}
+
+/// Every method with every scan that it offers for what is done with what it reads.
+fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
+    let mut ids = Vec::new();
+    let asked = contenders.present().iter();
+    for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
+        for method in contender.methods.iter().filter(|method| method.method != "*") {
+            for (form, is_there) in selection.forms_of(method) {
+                for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
+                    let scan = (scan != "-").then(|| scan.clone());
+                    let contender = contender.receipt.contender.clone();
+                    let id = MethodId { contender, method: method.method.clone(), scan };
+                    ids.push(Matched { id, form, is_there });
+                }
+            }
+        }
+    }
+    ids
+}
+
+/// Why a glob matches nothing: its contender may not be there.
+pub(super) fn no_match(contenders: &Contenders, glob: &str) -> PlanError {
+    let absent = contenders.absent().iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
+    absent.map_or_else(
+        || PlanError::NoMatch(glob.to_owned()),
+        |(_, reason)| PlanError::Absent { glob: glob.to_owned(), reason: reason.clone() },
+    )
+}
+
+/// The plan for one target and its forms.
+pub fn plan(
+    contenders: &Contenders,
+    selection: &Selection,
+    states: &[CacheState],
+    rules: Rules,
+) -> Result<Plan, PlanError> {
+    let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
+    let mut planner = Planner { contenders, selection, plan, seen: BTreeSet::new() };
+    let specs = if selection.globs.is_empty() {
+        selection.named().collect::<Result<Vec<_>, _>>()?
+    } else {
+        matching(contenders, selection)?
+    };
+    for &state in states {
+        planner.seen.clear();
+        for spec in &specs {
+            if planner.may_take_part(&spec.id.method) {
+                let id = with_params(contenders, &spec.id, &selection.params);
+                let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
+                planner.add(&spec, state);
+            }
+        }
+        planner.add_reference(state)?;
+    }
+    match selection.params.0.keys().find(|name| !planner.has_effect(name)) {
+        Some(name) => Err(PlanError::NoParam(name.clone())),
+        None => Ok(planner.plan),
+    }
+}
+
+/// Every method and scan that one of the globs matches, then the controls and commands of the
+/// selection.
+fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
+    let mut ids = Vec::new();
+    for glob in &selection.globs {
+        // Commands stay with every glob; one that is about them alone asks for no method beside
+        // them.
+        if selection.has_command(glob) {
+            continue;
+        }
+        let pattern = MethodPattern::parse(glob)?;
+        let matched: Vec<Matched> = every_id(contenders, selection)
+            .into_iter()
+            .filter(|it| !contenders.is_control(&it.id) && pattern.matches(&it.id))
+            .collect();
+        if matched.is_empty() && selection.has_command_like(&pattern) {
+            continue;
+        }
+        if matched.is_empty() {
+            return Err(no_match(contenders, glob));
+        }
+        let meant = meant(matched, pattern.is_name);
+        if meant.is_empty() {
+            return Err(PlanError::OtherTarget(glob.clone()));
+        }
+        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.form)));
+    }
+    // A control that decodes an archive takes part only beside a method that decodes it.
+    let forms: BTreeSet<Form> = ids.iter().map(|named| named.form.archive).chain([None]).collect();
+    let mut kept = Vec::new();
+    for entry in selection.named() {
+        let entry = entry?;
+        let stays = contenders.is_control(&entry.id.method)
+            || entry.id.method.contender == readlab_model::trial::COMMAND;
+        if stays && forms.contains(&entry.form.archive) {
+            kept.push(entry);
+        }
+    }
+    kept.extend(ids);
+    Ok(kept)
+}
+
+/// The methods that can read the target. If none can, those that a name without a glob matches, and
+/// decoders of other archives: their outcome says why they cannot.
+fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
+    let none_can = matched.iter().all(|it| !it.is_there);
+    matched.retain(|it| it.is_there || none_can && (by_name || it.form.archive.is_some()));
+    matched
+}
+
+/// The general settings, where the method has them; its own go first.
+fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
+    let mut merged = id.clone();
+    let Some(method) = contenders.method(&id.method) else { return merged };
+    for (key, &value) in &general.0 {
+        let one = Params(BTreeMap::from([(key.clone(), value)]));
+        if let Ok(resolved) = one.resolve(method) {
+            merged.params.0.extend(resolved.0);
+        }
+    }
+    merged
+}
+
+/// A plan in the making.
+struct Planner<'a> {
+    contenders: &'a Contenders,
+    selection: &'a Selection,
+    plan: Plan,
+    /// The trials of the current state without a label.
+    seen: BTreeSet<(TrialId, Work, TargetForm)>,
+}
+
+impl Planner<'_> {
+    /// Whether a setting for every method is one of a planned trial. Those of reads at places are
+    /// set together, and a method has one of them.
+    fn has_effect(&self, name: &str) -> bool {
+        let is_of_places = self.plan.trials.iter().any(|it| it.choice.method.reads == Reads::Places);
+        let is_it = |own: &String| Params::short(own) == Params::short(name);
+        let has = |it: &Planned| it.trial.params.0.keys().any(is_it);
+        is_of_places && ["depth", "threads"].contains(&name) || self.plan.trials.iter().any(has)
+    }
+
+    /// Whether the contender of a method is there, and its language was asked for.
+    fn may_take_part(&self, id: &MethodId) -> bool {
+        !self.contenders.absent().contains_key(&id.contender) && self.selection.admits(self.contenders, id)
+    }
+
+    /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
+    fn add(&mut self, spec: &TrialSpec, state: CacheState) {
+        let readable = self.selection.readable.get(&spec.form);
+        if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
+            return;
+        }
+        let work = spec.work.unwrap_or_else(|| self.selection.work(spec.form));
+        let resolved = self.resolve(spec, work, readable);
+        let id = match &resolved {
+            Ok(resolved) => TrialId::new(resolved.choice.id.clone(), &resolved.choice.params),
+            Err(_) => spec.id.clone(),
+        };
+        if spec.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
+            return;
+        }
+        let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
+        let trial = Trial {
+            index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
+            label: spec.label.clone(),
+            params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
+            target: readable.map_or(0, |readable| readable.target),
+            work,
+            state,
+            cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
+            decodes: spec.form.archive,
+            start: spec.start,
+            command: spec.command.clone(),
+            id,
+        };
+        match resolved {
+            Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => {
+                absent_when_warm(&mut self.plan, trial);
+            }
+            Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
+            Ok(resolved) => self.plan.trials.push(resolved.planned(trial, spec.named_by)),
+            Err(error) => {
+                let outcome = Outcome::Unavailable { reason: error.to_string() };
+                self.plan.absent.push((trial, outcome));
+            }
+        }
+    }
+
+    /// What the contender of a trial offers for it here.
+    fn resolve(
+        &self,
+        spec: &TrialSpec,
+        work: Work,
+        readable: Option<&ReadableTarget>,
+    ) -> Result<ResolvedTrial, ResolveError> {
+        if self.contenders.contender(&spec.id.method.contender).is_none() {
+            return Err(ResolveError::NoContender(spec.id.method.contender.clone()));
+        }
+        if let Some(reason) = self.unreadable(spec, work, readable) {
+            return Err(ResolveError::Unavailable(reason));
+        }
+        let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
+        suits(&resolved.choice, spec.form.over, readable)?;
+        Ok(resolved)
+    }
+
+    /// Why a trial cannot read what there is, or not for this work.
+    fn unreadable(&self, spec: &TrialSpec, work: Work, readable: Option<&ReadableTarget>) -> Option<String> {
+        let TargetForm { archive, over } = spec.form;
+        let noun = archive.map(Archive::noun).unwrap_or_default();
+        let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
+        match readable {
+            None if over != Transport::File => {
+                Some(format!("it reads what comes out of {noun}, and only files are decoded"))
+            }
+            None => Some(format!("it reads what comes out of {noun}, and the target is none")),
+            Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
+            Some(readable) if is_for_other_dictionary(spec, readable) => Some(match spec.has_dictionary {
+                true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
+                false => "it decodes without a dictionary".to_owned(),
+            }),
+            Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+                Some(format!("it does not decode {noun}"))
+            }
+            Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
+                let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();
+                Some(format!("it answers {}, and never {work}", words.join(" or ")))
+            }
+            Some(readable) if spec.files_max.is_some_and(|most| readable.files > most) => {
+                let most = spec.files_max.unwrap_or_default();
+                Some(format!("of more than {most} files only with --all, or if its method is named"))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// Whether a command of a suite decodes with a dictionary and there is none, or the other way.
+fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
+    let is_of_suite = spec.id.method.contender == COMMAND && spec.named_by == NamedBy::Suite;
+    is_of_suite && spec.form.archive.is_some() && spec.has_dictionary != readable.has_dictionary
+}
+
+/// The parameter of methods that request ranges.
+const PART: &str = "part_bytes";
+
+/// Refuses a method that cannot be pointed at such a target.
+fn suits(
+    choice: &ResolvedMethod,
+    over: Transport,
+    readable: Option<&ReadableTarget>,
+) -> Result<(), ResolveError> {
+    let is_part = readable.is_some_and(|readable| readable.is_part);
+    let has_dictionary = readable.is_some_and(|readable| readable.has_dictionary);
+    let decodes = !choice.method.decodes.is_empty();
+    let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
+    let reads = choice.method.reads;
+    let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
+    let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
+    let other_walk = readable.and_then(|readable| readable.other_walk).filter(|_| reads == Reads::Folder);
+    let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
+    let what = match over {
+        _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
+        _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
+        _ if over.suits(&choice.method) && lacks_tls => {
+            "it does not read with encryption, and the server's URL is https"
+        }
+        Transport::Tree if other_walk == Some(OtherWalk::Listed) => {
+            "it walks a folder, and the files are from a list"
+        }
+        Transport::Tree if other_walk == Some(OtherWalk::FollowedLinks) => {
+            "it walks the folder and follows no links"
+        }
+        Transport::Tree if other_walk == Some(OtherWalk::LeftOut) => {
+            "it walks the folder, and would also read what readlab writes there"
+        }
+        _ if over.suits(&choice.method) && lacks_ranges => {
+            "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
+        }
+        _ if over.suits(&choice.method) => return Ok(()),
+        _ if reads == Reads::Places => "it reads places of a file, which --pattern picks",
+        Transport::Places => "it reads whole files, and only places of one are read",
+        Transport::Tree => "it reads single files, and the target is a folder or a list",
+        Transport::File if matches!(reads, Reads::List | Reads::Folder) => {
+            "it reads the files of a folder or a list, and the target is a single file"
+        }
+        Transport::File => {
+            "it reads from servers, and the target is a file (`readlab race --http` serves it)"
+        }
+        Transport::Http if reads == Reads::Object => "it reads objects of S3 stores, and the target is a URL",
+        Transport::Http => "it reads files, and the target is a URL",
+        Transport::S3 => "it reads files, and the target is an object",
+    };
+    Err(ResolveError::Unavailable(what.to_owned()))
+}
+
+/// A limit is measured in one state: the device's among the cold, those of cached files among the
+/// warm, unless only the cold are raced.
+fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
+    match trial.limit() {
+        Some(LimitKind::Device) => trial.state == CacheState::Warm,
+        Some(LimitKind::Memory) | None => false,
+        // None of them reads the target as it is.
+        Some(_) => trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm),
+    }
+}
+
+/// A method past the cache is judged among the cold; it is reported only when there are no cold
+/// trials.
+fn absent_when_warm(plan: &mut Plan, trial: Trial) {
+    if !plan.states.contains(&CacheState::Cold) {
+        let reason = "reads past the page cache: judged among the cold".to_owned();
+        plan.absent.push((trial, Outcome::Unavailable { reason }));
+    }
+}

@@ -1,0 +1,261 @@
+//! Prepares an experiment from its configuration: targets served and opened, right answers found,
+//! trials planned.
+
+use super::affordable::{self, Predicted};
+use super::config::{InspectConfig, RunConfig};
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
+use super::probe::probe_hidden_caches;
+use super::recorder::Recorder;
+use super::size_groups::GroupReading;
+use super::target_spec::{ExaminedTarget, ExaminedTargets};
+use super::targets::{OpenTarget, known, serve};
+use super::{Experiment, Procedure, Rounds, participants, preface, references, resume_plan};
+use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
+use anyhow::{Context, bail};
+use readlab_measure::cache::Eviction;
+use readlab_measure::inspect::profile;
+use readlab_measure::plan::Plan;
+use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
+use readlab_measure::search::Tuning;
+use readlab_model::trial::{CacheState, Transport, TrialId};
+use readlab_protocol::Archive;
+use readlab_record::ReferenceCandidate;
+use readlab_roster::discovery::Contenders;
+use readlab_system::folder::FLAME_GRAPHS;
+use readlab_system::linux::clock;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::without_parents;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+impl Experiment {
+    /// Prepares the experiment on the targets of one run, whose record is `recorder`'s.
+    pub fn prepare(
+        config: &RunConfig,
+        contenders: &Rc<Contenders>,
+        examined: ExaminedTargets,
+        recorder: &Recorder,
+        line_up: LineUp,
+    ) -> anyhow::Result<Experiment> {
+        // The time of the run does not include building contenders. It includes asking and reading
+        // the target.
+        let now = Instant::now();
+        let begun = now.checked_sub(examined.took).unwrap_or(now);
+        let mut examined = examined.targets;
+        let servers = serve(&mut examined, &config.server)?;
+        let mut targets = open_all(examined, config.drop_caches)?;
+        // Before the first whole reading, which would fill a cache below the file system.
+        probe_hidden_caches(config, &mut targets, recorder);
+        let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
+        let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
+        let mut expected = reading.all(&mut targets)?;
+        let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+        let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
+        let wall = reads.elapsed() / count;
+        let planning = Planning::new(config, contenders, &targets, &expected)?;
+        let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
+        let PlannedRun { mut plan, rounds, reference, references } = plan;
+        planner::name_first(&mut plan, &participants::requested(config));
+        let predicted = Predicted { wall, cpu, elapsed: begun.elapsed() };
+        let left_out = match (&rounds, line_up) {
+            (Rounds::All, LineUp::InTime) => affordable::fit(&mut plan, config, predicted),
+            (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,
+        };
+        let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
+        let resume_plan = resume_plan::plan(config, &plan, &targets, &inspect);
+        let mut header = preface::header(config.kind, plan.rules.seed, reference);
+        header.references = references;
+        header.agenda = resume_plan;
+        let mut preface = preface::lines(header, &targets, contenders, &plan);
+        preface.extend(warning);
+        preface.extend(left_out.map(preface::warning));
+        let (targets, caches) = known(targets, expected);
+        let mut experiment = Experiment {
+            kind: config.kind,
+            preface,
+            targets,
+            caches,
+            servers,
+            contenders: Rc::clone(contenders),
+            plan,
+            procedure: Procedure::Rounds(rounds),
+            inspect,
+            requested: participants::requested(config),
+            rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
+            begun,
+            earlier: Duration::ZERO,
+        };
+        if !config.readers.counts.is_empty() {
+            let copying = Deadline::of_copying(&config.rules, begun);
+            experiment
+                .read_together(&config.readers, Eviction::of_run(config.drop_caches), &|_| copying.check())?;
+        }
+        if config.per_file {
+            let deadline = Deadline::of_reading(config, begun);
+            experiment.add_size_groups(&GroupReading {
+                drop_caches: config.drop_caches,
+                deadline,
+                recorder,
+            })?;
+        }
+        Ok(experiment)
+    }
+}
+
+/// Which of the trials that were selected take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineUp {
+    InTime,
+    /// All: the ranks of a fleet must plan alike, and each predicts another time.
+    Whole,
+}
+
+fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<Vec<OpenTarget>> {
+    let opened = examined.into_iter().map(|target| OpenTarget::open(target, drop_caches));
+    Ok(opened.collect::<Result<_, _>>()?)
+}
+
+/// What will be measured, and how.
+struct PlannedRun {
+    plan: Plan,
+    rounds: Rounds,
+    /// The trial that the user or the suite names.
+    reference: Option<TrialId>,
+    /// The trials against which ratios may be made, best first.
+    references: Vec<ReferenceCandidate>,
+}
+
+/// Everything that the planner is given.
+struct Planning<'a> {
+    config: &'a RunConfig,
+    contenders: &'a Contenders,
+    readable: ReadableTargets,
+    states: Vec<CacheState>,
+    candidates: Vec<TrialId>,
+}
+
+impl<'a> Planning<'a> {
+    fn new(
+        config: &'a RunConfig,
+        contenders: &'a Contenders,
+        targets: &[OpenTarget],
+        expected: &[ExpectedAnswers],
+    ) -> Result<Planning<'a>, PlanError> {
+        let mut readable = ReadableTargets::new();
+        for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
+            let work = config.work_on(expected.is_text());
+            let is_part = target.target.part.is_some();
+            let is_encrypted = target.target.is_encrypted();
+            let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
+            let plain = ReadableTarget::plain(index, work);
+            let other_walk = target.target.tree().and_then(|tree| tree.other_walk());
+            let files = target.target.tree().map_or(1, |tree| tree.len() as u64);
+            let found = ReadableTarget { is_part, is_encrypted, has_ranges, other_walk, files, ..plain };
+            readable.insert(target.form, found);
+        }
+        let (mut states, mut candidates) = (Vec::new(), Vec::new());
+        if let Some(first) = targets.first() {
+            states = config.states_of(&first.target.facts);
+            let over = first.form.over;
+            candidates = config.candidates(contenders, readable[&first.form].work, over)?;
+        }
+        Ok(Planning { config, contenders, readable, states, candidates })
+    }
+
+    fn plan(&self) -> Result<Plan, PlanError> {
+        let selection = self.config.selection(self.readable.clone(), &self.candidates);
+        planner::plan(self.contenders, &selection, &self.states, self.config.rules)
+    }
+
+    /// The final plan, as rounds or as a search.
+    fn finish(self) -> Result<PlannedRun, PlanError> {
+        let mut plan = self.plan()?;
+        let reference = self.config.reference.as_ref().map(|name| planner::as_planned(name, &plan));
+        reference.iter().for_each(|reference| plan.set_baseline(reference));
+        let references = references::candidates(self.config, reference.clone(), &plan);
+        if self.config.space.is_none() {
+            return Ok(PlannedRun { plan, rounds: Rounds::All, reference, references });
+        }
+        let tuning = Tuning::new(plan, &self.candidates, reference.as_ref());
+        let plan = tuning.plan.clone();
+        Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference, references })
+    }
+}
+
+/// The reading of each target that finds the right answers.
+struct FirstReading<'a> {
+    deadline: Deadline,
+    recorder: &'a Recorder,
+}
+
+impl FirstReading<'_> {
+    fn all(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+        let mut all = Vec::<ExpectedAnswers>::new();
+        for target in targets {
+            let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
+            all.push(expected);
+        }
+        Ok(all)
+    }
+
+    /// The plan. If the first target is an archive, and trials can decode it, they take part, and
+    /// it is decoded once for the right answers.
+    fn plan_with_own_archive(
+        &self,
+        mut planning: Planning,
+        targets: &mut [OpenTarget],
+        expected: &mut [ExpectedAnswers],
+    ) -> anyhow::Result<PlannedRun> {
+        let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
+            return Ok(planning.finish()?);
+        };
+        let own = own_archive(target, expected);
+        if planning.config.commands_decode && own.is_none() {
+            bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
+        }
+        if let Some(archive) = own {
+            let form = TargetForm { archive: Some(archive), over: Transport::File };
+            let work = planning.config.work_on(true);
+            let has_dictionary = target.target.facts.dictionary.is_some();
+            let readable =
+                |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(0, work) };
+            planning.readable.insert(form, readable(work, None));
+            if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+                let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
+                let is_text = broken.is_some() || expected.is_text();
+                let work = planning.config.work_on(is_text);
+                planning.readable.insert(form, readable(work, broken));
+            }
+        }
+        Ok(planning.finish()?)
+    }
+}
+
+/// The archive that the user's own file is, by its first bytes or else by its name; `None` for
+/// anything else, for a part of a file, and for archives of a suite.
+fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
+    let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
+    let by_name = || target.target.file().and_then(Archive::by_name);
+    expected.truth.archive.or_else(by_name).filter(|_| is_plain_file && target.target.part.is_none())
+}
+
+/// What is recorded about the inside of contenders, for a run with this record; and a warning if
+/// flame graphs were requested and cannot be made.
+fn inspect_plan(
+    config: &InspectConfig,
+    record: &Path,
+) -> anyhow::Result<(InspectPlan, Option<readlab_record::Line>)> {
+    let mut inspect = InspectPlan { flame_graphs: None, trace: config.trace };
+    let Some(named) = &config.flame_graphs else { return Ok((inspect, None)) };
+    if let Err(why) = profile::can_sample() {
+        return Ok((inspect, Some(preface::warning(format!("no flame graphs: {why}")))));
+    }
+    let whole = |path: &Path| without_parents(path).with_context(|| display_path(path));
+    let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;
+    let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
+    inspect.flame_graphs = Some(FlameGraphPaths { folder, record_folder });
+    Ok((inspect, None))
+}

@@ -1,0 +1,69 @@
+//! The probe for a cache below everything that the lab can see: once a file system, before anything
+//! reads a target, and only where something is to be made cold.
+//!
+//! The files of a sweep must not be read before their timed reading, so a sweep probes readlab's
+//! own file (`sweep/unread.rs`).
+
+use super::config::RunConfig;
+use super::recorder::Recorder;
+use super::targets::OpenTarget;
+use readlab_measure::hidden_cache::{PROBE_TIME, probe};
+use readlab_measure::plan::{Budget, Rules};
+use readlab_measure::target::CacheControl;
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
+use readlab_model::trial::CacheState;
+use readlab_model::units::Nanos;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A probe may take this share of the time that the user gave, at most: one part in so many.
+const PART_OF_BUDGET: u32 = 10;
+
+/// Probes each file system of the targets.
+pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
+    let mut probed = BTreeSet::new();
+    for OpenTarget { target, cache, .. } in targets {
+        let CacheControl::File { cache, .. } = cache else { continue };
+        let is_cold = config.states_of(&target.facts).contains(&CacheState::Cold);
+        if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
+            continue;
+        }
+        let found = if is_short(&config.rules) {
+            HiddenCache::NotProbed { why: NotProbed::ShortBudget }
+        } else {
+            let path = &target.facts.path;
+            recorder.note(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
+            probe(target, cache, config.rules.seed)
+        };
+        target.facts.hidden_cache = Some(found);
+    }
+}
+
+/// Whether the probe would take too much of the time that the user gave: to the run, or to a trial,
+/// which may be the only one.
+fn is_short(rules: &Rules) -> bool {
+    let is_short = |time: Nanos| Duration::from(time) < PROBE_TIME * PART_OF_BUDGET;
+    is_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_short(time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_takes_a_tenth_of_the_user_s_time_at_most() {
+        let with = |budget| Rules { budget, ..Rules::one_reading(0) };
+        assert!(is_short(&with(Budget::Firm(Nanos(9_999_999_999)))));
+        assert!(!is_short(&with(Budget::Firm(Nanos(10_000_000_000)))));
+        assert!(!is_short(&with(Budget::Advised(Nanos(1)))));
+    }
+
+    #[test]
+    fn a_trial_with_little_time_is_not_kept_waiting_by_a_probe() {
+        let with = |max_time| Rules { max_time, ..Rules::one_reading(0) };
+        assert!(is_short(&with(Nanos(1))) && is_short(&with(Nanos(9_999_999_999))));
+        assert!(!is_short(&with(Nanos(10_000_000_000))));
+        let both = Rules { budget: Budget::Firm(Nanos(60_000_000_000)), ..with(Nanos(500_000_000)) };
+        assert!(is_short(&both), "either time counts");
+    }
+}

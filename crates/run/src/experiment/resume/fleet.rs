@@ -1,0 +1,88 @@
+//! The rest of a fleet's run. Rank 0 has the record; the others get from it what every rank needs
+//! to prepare the same plan on its own file. That the hosts are those of before is compared where
+//! all ranks agree ([`readlab_fleet::agreement`]).
+
+use super::InterruptedRun;
+use crate::experiment::target_spec::Split;
+use anyhow::{Context, ensure};
+use readlab_record::{Fleet, Line, Record, RunKind, Share};
+use serde::{Deserialize, Serialize};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What all ranks must know of an interrupted run: the first lines of its record.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FirstLines {
+    lines: Vec<Line>,
+    earlier: Duration,
+}
+
+impl InterruptedRun {
+    /// Refuses the record of a fleet.
+    pub fn of_no_fleet(self) -> anyhow::Result<InterruptedRun> {
+        ensure!(
+            self.record.fleet.is_none(),
+            "it is of a fleet: start `readlab fleet race --resume` on its hosts"
+        );
+        Ok(self)
+    }
+
+    /// The fleet of its record.
+    pub fn fleet(&self) -> anyhow::Result<&Fleet> {
+        self.record.fleet.as_ref().context("it is not of a fleet: readlab race --resume")
+    }
+
+    /// The seed of its plan.
+    pub fn seed(&self) -> u64 {
+        self.resume_plan.rules.seed
+    }
+
+    /// What the other ranks must know of it.
+    pub fn first_lines(&self) -> FirstLines {
+        let record = &self.record;
+        let targets = record.targets.iter().enumerate();
+        let targets = targets.map(|(index, facts)| Line::Target { index, facts: Box::new(facts.clone()) });
+        let contenders = record.contenders.iter().cloned().map(Line::Contender);
+        let fleet = record.fleet.iter().map(|fleet| Line::Fleet(Box::new(fleet.clone())));
+        let header = [Line::Header(Box::new(record.header.clone()))];
+        FirstLines {
+            lines: header.into_iter().chain(targets).chain(contenders).chain(fleet).collect(),
+            earlier: self.earlier,
+        }
+    }
+
+    /// The same on the file of a rank.
+    pub fn of_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
+        let fleet = self.fleet()?;
+        let (share, ranks) = (fleet.share, fleet.ranks.len());
+        let own = fleet.ranks.get(rank as usize).with_context(|| format!("it had {ranks} ranks"))?.clone();
+        let readers = u32::try_from(ranks).ok().and_then(NonZero::new).context("it had no ranks")?;
+        self.split = (share == Share::Split).then_some(Split { reader: rank, readers });
+        for facts in &mut self.record.targets {
+            (facts.path, facts.path_hex) = (own.path.clone(), None);
+            facts.digest.clone_from(&own.digest);
+            // That of rank 0's file; what is in an archive follows from its own digest.
+            facts.decoded = None;
+        }
+        if rank > 0 {
+            self.resume_plan.targets.iter_mut().for_each(|target| target.identity = None);
+        }
+        Ok(self)
+    }
+}
+
+impl FirstLines {
+    /// The run as a rank without the record resumes it.
+    pub fn of_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
+        let mut lines = self.lines.into_iter();
+        let Some(Line::Header(header)) = lines.next() else { unreachable!("a header comes first") };
+        let mut record = Record::new(*header);
+        lines.for_each(|line| record.add(line));
+        let resume_plan = super::resume_plan(RunKind::Race, &record)?;
+        // Flame graphs are rank 0's.
+        let folder = PathBuf::from(Path::new("."));
+        let run = InterruptedRun { record, resume_plan, folder, earlier: self.earlier, split: None };
+        run.of_rank(rank)
+    }
+}

@@ -1,0 +1,368 @@
+//! Resumes an interrupted run by the plan in its record's header.
+//!
+//! What must be as it was is checked here, and a difference refuses the run before anything is
+//! changed: the lab, the targets, the contenders. Which round comes next is decided in
+//! [`readlab_measure::round`].
+
+mod fleet;
+
+use super::deadline::Deadline;
+use super::expected_answers::ExpectedAnswers;
+use super::planner::{self, resolve};
+use super::recorder::Recorder;
+use super::size_groups::GroupReading;
+use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
+use super::targets::{OpenTarget, known, serve};
+use super::together::Readers;
+use super::{Experiment, Procedure, Rounds, participants, preface};
+use crate::live::Live;
+use anyhow::{Context, anyhow, bail, ensure};
+pub use fleet::FirstLines;
+use jiff::Timestamp;
+use readlab_measure::cache::Eviction;
+use readlab_measure::plan::{Plan, Planned};
+use readlab_measure::round::{self, ResumeState};
+use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{COMMAND, TrialId};
+use readlab_record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
+use readlab_roster::discovery::{Contenders, Participation};
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_suite::NamedBy;
+use readlab_system::machine::{self, Machine};
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::check_answers;
+use readlab_targets::target::without_parents;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The record of an interrupted run, which may be resumed here.
+#[derive(Debug)]
+pub struct InterruptedRun {
+    record: Record,
+    resume_plan: ResumePlan,
+    /// The folder of the record.
+    folder: PathBuf,
+    /// Time that the run had taken.
+    earlier: Duration,
+    /// Which part of its file a rank of a fleet reads.
+    split: Option<Split>,
+}
+
+impl InterruptedRun {
+    /// Opens the record of a run of this kind, so that no other lab writes to it.
+    pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
+        let writer = RecordWriter::reopen(path)?;
+        let (record, written) = writer.read_back()?;
+        let earlier = elapsed(&record, written).with_context(|| display_path(path))?;
+        let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
+    }
+}
+
+impl Experiment {
+    /// Prepares the rest of an interrupted run.
+    pub fn from_record(
+        interrupted: InterruptedRun,
+        recorder: &Recorder,
+        quiet: bool,
+    ) -> anyhow::Result<Experiment> {
+        let InterruptedRun { record, resume_plan, folder, earlier, split } = interrupted;
+        let begun = Instant::now();
+        if resume_plan.drop_caches {
+            check_drop_caches()?;
+        }
+        let mut examined = examine(&resume_plan, &record.targets, split)?;
+        let servers = serve(&mut examined, &resume_plan.server)?;
+        let mut targets = open_all(&resume_plan, examined)?;
+        let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
+        let mut plan = plan(&resume_plan, &contenders)?;
+        record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
+        planner::name_first(&mut plan, &resume_plan.requested);
+        let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+        let copying = Deadline::of_copying(&resume_plan.rules, begun);
+        let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
+        let expected = same.find(&mut targets)?;
+        let preface = restart(&resume_plan, &record.header).into_iter().collect();
+        let (targets, caches) = known(targets, expected);
+        let readers = Readers::of_record(&record.targets);
+        let mut experiment = Experiment {
+            kind: record.header.kind,
+            preface,
+            targets,
+            caches,
+            servers,
+            contenders: Rc::new(contenders),
+            plan,
+            procedure: Procedure::Rounds(Rounds::All),
+            inspect: inspect_plan(&resume_plan, &folder)?,
+            requested: resume_plan.requested,
+            rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
+            begun,
+            earlier,
+        };
+        if !readers.counts.is_empty() {
+            let eviction = Eviction::of_run(resume_plan.drop_caches);
+            experiment.read_together(&readers, eviction, &|_| copying.check())?;
+        }
+        if record.targets.iter().any(TargetFacts::is_size_group) {
+            let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+            let drop_caches = resume_plan.drop_caches;
+            experiment.add_size_groups(&GroupReading { drop_caches, deadline, recorder })?;
+        }
+        experiment.go_on_after(record, earlier)?;
+        Ok(experiment)
+    }
+
+    /// Makes it the rest of the run in this record, which took so much time.
+    fn go_on_after(&mut self, mut record: Record, earlier: Duration) -> anyhow::Result<()> {
+        let resumed = Line::Resumed(resumption(&self.plan, &record, earlier)?);
+        self.preface.insert(0, resumed);
+        self.preface.iter().cloned().for_each(|line| record.add(line));
+        self.procedure = Procedure::Rounds(Rounds::Rest(Box::new(record)));
+        Ok(())
+    }
+}
+
+/// The plan of a record whose run may be resumed here.
+fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
+    let header = &record.header;
+    match record.end.map(|(reason, _)| reason) {
+        Some(EndReason::Settled) => {
+            bail!("nothing is left to do: every trial reached its precision or its limit")
+        }
+        Some(EndReason::Budget) => bail!("nothing is left to do: the time for the whole run was used up"),
+        Some(EndReason::TargetChanged) => bail!("it ended because its target changed: begin anew"),
+        Some(EndReason::CommandFailed) => bail!("it ended because a command beside it failed: begin anew"),
+        Some(EndReason::Interrupted | EndReason::RankLost) | None => {}
+    }
+    let Some(plan) = &header.agenda else {
+        if record.fleet.is_some() {
+            bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
+        }
+        bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
+    };
+    ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
+    let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
+    ensure!(
+        (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
+        "it was begun by readlab {} ({}), and this is {lab} ({revision}): begin anew",
+        header.lab,
+        header.revision
+    );
+    // What readers read together is a target for each number of them, and a tree has groups.
+    let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
+    let targets = groups + Readers::of_record(&record.targets).counts.len().max(plan.targets.len());
+    let is_complete = record.targets.len() == targets
+        && !plan.targets.is_empty()
+        && plan.trials.iter().all(|trial| trial.target < plan.targets.len());
+    ensure!(is_complete, "nothing was begun: begin anew");
+    check_folder(plan)?;
+    Ok(plan.clone())
+}
+
+/// Refuses to resume elsewhere a run whose commands or rosters depend on the folder.
+fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
+    let folder = std::env::current_dir()?;
+    let is_anywhere = plan.rosters.is_empty() && plan.trials.iter().all(|trial| trial.contender() != COMMAND);
+    ensure!(
+        is_anywhere || Path::new(&plan.folder) == folder,
+        "it was begun in {}, from where its commands are seen: go there",
+        plan.folder
+    );
+    Ok(())
+}
+
+/// Time that the run had taken when it was interrupted: by its last line, or from its begin or last
+/// resumption to the last writing.
+fn elapsed(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
+    if let Some((_, wall_ns)) = record.end {
+        return Ok(Duration::from_nanos(wall_ns));
+    }
+    let (from, earlier_ns) = match record.resumed.last() {
+        Some(last) => (&last.at, last.elapsed_ns),
+        None => (&record.header.started, 0),
+    };
+    let begun: Timestamp = from.parse().with_context(|| from.clone())?;
+    let written = Timestamp::try_from(written)?;
+    // If the clock was set back, the time is not known.
+    let since = Duration::try_from(written.duration_since(begun)).unwrap_or_default();
+    Ok(Duration::from_nanos(earlier_ns) + since)
+}
+
+/// The targets as they are now.
+fn examine(
+    plan: &ResumePlan,
+    before: &[TargetFacts],
+    split: Option<Split>,
+) -> anyhow::Result<Vec<ExaminedTarget>> {
+    let (accept, deadline) = (accepted(plan.allow_device), Deadline::of_server(&plan.rules));
+    let examination = Examination { accept, server: &plan.server, deadline: &deadline };
+    let mut targets = Vec::new();
+    for (facts, target) in before.iter().zip(&plan.targets) {
+        check_answers(&facts.place())?;
+        let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
+        let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
+        targets.push(spec.examine(&examination)?);
+    }
+    Ok(targets)
+}
+
+/// Opens the targets, if they are the files that they were. Rights and links may have changed
+/// meanwhile, and after a restart of the machine a device may have another number.
+fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
+    let is_restarted = machine::boot() != plan.boot;
+    let mut targets = Vec::new();
+    for (examined, before) in examined.into_iter().zip(&plan.targets) {
+        let open = OpenTarget::open(examined, plan.drop_caches)?;
+        if let (Some(before), Some(mut now)) = (before.identity, open.cache.identity()) {
+            now.ctime = before.ctime;
+            if is_restarted {
+                now.dev = before.dev;
+            }
+            if let Some(change) = before.change(&now) {
+                bail!("{} {change} since the run was cut short: begin anew", open.target.facts.path);
+            }
+        }
+        targets.push(open);
+    }
+    Ok(targets)
+}
+
+/// The right answers, compared with those of the interrupted run.
+struct SameAnswers<'a> {
+    resume_plan: &'a ResumePlan,
+    before: &'a [TargetFacts],
+    deadline: Deadline,
+    recorder: &'a Recorder,
+}
+
+impl SameAnswers<'_> {
+    /// The right answers about the targets, if they are what they were.
+    fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+        let mut all = Vec::<ExpectedAnswers>::new();
+        for (target, before) in targets.iter_mut().zip(self.before) {
+            let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
+            let facts = &target.target.facts;
+            let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http == facts.http;
+            ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
+            ensure!(
+                before.dictionary == facts.dictionary,
+                "{}: its dictionary is not what it was before the run was cut short: begin anew",
+                facts.path
+            );
+            all.push(expected);
+        }
+        if let (Some(target), Some(expected)) = (targets.first_mut(), all.first_mut()) {
+            self.decode_own_archive(target, expected)?;
+        }
+        Ok(all)
+    }
+
+    /// What comes out of the user's own archive, if trials decode it. The archives of a suite are
+    /// made of the first target.
+    fn decode_own_archive(
+        &self,
+        target: &mut OpenTarget,
+        expected: &mut ExpectedAnswers,
+    ) -> anyhow::Result<()> {
+        let is_own = self.resume_plan.targets[0].form.is_none();
+        let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == 0);
+        let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
+        let path = &self.before[0].path;
+        target
+            .decode_once(expected, archive, &self.deadline, self.recorder)
+            .map_err(|reason| anyhow!("{path}: {reason}"))?;
+        let before = self.before[0].decoded.as_ref().map(|decoded| &decoded.digest);
+        let now = expected.decoded.as_ref().map(|content| &content.digest);
+        ensure!(before.is_none() || before == now, "{path}: what comes out is not what it was: begin anew");
+        Ok(())
+    }
+}
+
+/// The contenders that took part, if they are what they were.
+fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> anyhow::Result<Contenders> {
+    let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
+    let participation = |entry: &RosterEntry| {
+        let is_needed = plan.trials.iter().any(|trial| trial.contender() == entry.name);
+        if is_needed { Participation::Built } else { Participation::LeftOut }
+    };
+    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, participation, live, quiet);
+    if let Some((name, reason)) = contenders.absent().iter().next() {
+        bail!("{name} took part before, and cannot now: {reason}");
+    }
+    for now in contenders.present().iter().map(|contender| &contender.receipt) {
+        let before = record.contenders.iter().find(|before| before.contender == now.contender);
+        let before = before.context("nothing was begun: begin anew")?;
+        ensure!(
+            before == now,
+            "{} was {} ({}), and is {} ({}): begin anew",
+            now.contender,
+            before.version,
+            before.runtime,
+            now.version,
+            now.runtime
+        );
+    }
+    Ok(contenders)
+}
+
+/// The plan as it was, with the methods that carry it out now.
+fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
+    let trials = plan.trials.iter().map(|trial| planned(trial, contenders));
+    Ok(Plan {
+        trials: trials.collect::<anyhow::Result<_>>()?,
+        absent: plan.absent.clone(),
+        states: plan.states.clone(),
+        rules: plan.rules,
+    })
+}
+
+fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
+    // The parts of the name as they were planned: reading the name adds what its spelling omits.
+    let id = TrialId::new(trial.id.method.clone(), &trial.params);
+    let resolved =
+        resolve(contenders, &id.method, &trial.params, trial.work).with_context(|| id.to_string())?;
+    let choice = &resolved.choice;
+    let is_same = (&choice.id, &choice.params) == (&id.method, &trial.params);
+    ensure!(
+        is_same && choice.method.cache == trial.cache,
+        "{id}: its contender no longer has it as it was: begin anew"
+    );
+    Ok(resolved.planned(Trial { id, ..trial.clone() }, NamedBy::User))
+}
+
+/// What is recorded about the inside of contenders.
+fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
+    let record_folder = without_parents(folder)?;
+    let flame_graphs = plan.flame_graphs.as_ref();
+    let paths = flame_graphs.map(|folder| FlameGraphPaths { folder: PathBuf::from(folder), record_folder });
+    Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
+}
+
+/// Where the run is resumed.
+fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
+    let reopen = round::reopen(record);
+    let next = ResumeState::from_record(record).next(plan, &reopen);
+    let (state, round) = next.context("its plan has no state: begin anew")?;
+    let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
+    Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
+}
+
+/// A warning if the machine was restarted, or is another.
+fn restart(plan: &ResumePlan, before: &Header) -> Option<Line> {
+    if machine::boot() == plan.boot {
+        return None;
+    }
+    let (was, is) = (before.machine.summary(), Machine::probe().summary());
+    Some(preface::warning(if was == is {
+        "the machine was started anew while the run was cut short: where a file lies in memory, and what else runs, is not as before".to_owned()
+    } else {
+        format!(
+            "the run was cut short on one machine and resumed on another, or as another: before {was}; since {is}"
+        )
+    }))
+}

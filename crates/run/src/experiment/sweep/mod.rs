@@ -1,0 +1,316 @@
+//! Files of many sizes in a folder of their own: what `readlab sweep` writes, times, and reads
+//! again.
+//!
+//! The folder is made by readlab and holds a list of what was written, so that a kept folder can be
+//! recognized after a restart. It is removed when the value is dropped, on success, on error and on
+//! Ctrl-C, unless it is kept; what a killed run leaves is reported by [`readlab_system::folder::scratch`].
+//! How files are read is in [`readlab_measure::sequence`]; how a sweep is reported, in
+//! [`readlab_report`].
+
+pub mod config;
+pub mod run;
+pub mod sizes;
+mod unread;
+pub mod write;
+
+use readlab_model::trial::Answer;
+use readlab_model::units::Bytes;
+use readlab_system::folder::scratch::Scratch;
+use readlab_system::linux::{filesystem, interrupt};
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::corpus::oracle;
+use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One file of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenFile {
+    /// Its name in the folder.
+    pub name: String,
+    pub recipe: Recipe,
+    /// XXH3 of its content, 64 bits, hexadecimal.
+    pub digest: String,
+    /// The right answer about it.
+    pub answer: Answer,
+}
+
+/// The list in the folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    made_by: String,
+    files: Vec<WrittenFile>,
+}
+
+/// A folder with the files of a sweep.
+#[derive(Debug)]
+pub struct SweepFolder {
+    place: Place,
+    /// The files that were written, in the order of writing.
+    pub files: Vec<WrittenFile>,
+}
+
+/// Where the files are.
+#[derive(Debug)]
+enum Place {
+    /// Where this run made it.
+    Own(Scratch),
+    /// Where an earlier one kept it.
+    Kept(PathBuf),
+}
+
+/// Why a sweep cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A call failed.
+    #[error("{}: {cause}", display_path(.path))]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// More than the user allowed.
+    #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
+    TooMany {
+        /// Bytes of all files.
+        wanted_bytes: u64,
+        /// What the user allowed.
+        allowed_bytes: u64,
+    },
+    /// The file system is too full.
+    #[error("{}: {} are needed, with a margin, and {} are free", display_path(.folder), Bytes(*needed_bytes), Bytes(*free_bytes))]
+    NoSpace {
+        /// Where they were to be.
+        folder: PathBuf,
+        /// Bytes of all files and the margin.
+        needed_bytes: u64,
+        /// What the file system has for ordinary users.
+        free_bytes: u64,
+    },
+    /// The folder was not made by a sweep.
+    #[error("{}: {cause}", display_path(.folder))]
+    NotKept {
+        folder: PathBuf,
+        /// What is missing or wrong.
+        cause: String,
+    },
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+const MADE_BY: &str = "readlab sweep";
+const MANIFEST: &str = "sweep.json";
+
+/// Left free beside a twentieth of what is written.
+const MARGIN_BYTES: u64 = 64 << 20;
+
+impl SweepFolder {
+    /// A new folder below `parent`, if everything fits.
+    pub fn make(
+        parent: &Path,
+        total_bytes: u64,
+        allowed_bytes: Option<u64>,
+    ) -> Result<SweepFolder, SweepError> {
+        if let Some(allowed_bytes) = allowed_bytes.filter(|allowed| total_bytes > *allowed) {
+            return Err(SweepError::TooMany { wanted_bytes: total_bytes, allowed_bytes });
+        }
+        check_space(parent, total_bytes)?;
+        let made = Scratch::make(parent, "sweep").map_err(at(parent))?;
+        Ok(SweepFolder { place: Place::Own(made), files: Vec::new() })
+    }
+
+    /// A folder that an earlier sweep kept.
+    pub fn kept(path: &Path) -> Result<SweepFolder, SweepError> {
+        let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
+        let text = fs::read(path.join(MANIFEST))
+            .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST}: {cause}")))?;
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|cause| not_kept(format!("{MANIFEST}: {cause}")))?;
+        if manifest.made_by != MADE_BY {
+            return Err(not_kept(format!("{MANIFEST} was made by '{}'", manifest.made_by)));
+        }
+        let listed: BTreeSet<OsString> = manifest.files.iter().map(|file| file.name.clone().into()).collect();
+        let there: BTreeSet<OsString> = names(path)?.into_iter().filter(|name| name != MANIFEST).collect();
+        if let Some(missing) = listed.difference(&there).next() {
+            return Err(not_kept(format!("{} is missing", missing.to_string_lossy())));
+        }
+        if let Some(added) = there.difference(&listed).next() {
+            return Err(not_kept(format!("{} was added", added.to_string_lossy())));
+        }
+        for file in &manifest.files {
+            let size_bytes = path.join(&file.name).symlink_metadata().map_err(at(path))?.len();
+            if size_bytes != file.recipe.size_bytes {
+                let should = file.recipe.size_bytes;
+                return Err(not_kept(format!(
+                    "{} was changed: {size_bytes} bytes instead of {should}",
+                    file.name
+                )));
+            }
+        }
+        Ok(SweepFolder { place: Place::Kept(path.to_owned()), files: manifest.files })
+    }
+
+    /// Reads every file and compares its content with what was written. This fills the page cache,
+    /// and every cache below it, so it comes after whatever is to be measured.
+    pub fn check_content(&self) -> Result<(), SweepError> {
+        for file in &self.files {
+            if interrupt::requested() {
+                return Err(SweepError::Interrupted);
+            }
+            let path = self.path().join(&file.name);
+            let found = oracle::truth(&path).map_err(|cause| SweepError::NotKept {
+                folder: self.path().to_owned(),
+                cause: cause.to_string(),
+            })?;
+            if found.digest != file.digest {
+                let cause = format!("{} holds other bytes than were written", file.name);
+                return Err(SweepError::NotKept { folder: self.path().to_owned(), cause });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        match &self.place {
+            Place::Own(scratch) => scratch.path(),
+            Place::Kept(path) => path,
+        }
+    }
+
+    /// Leaves the folder where it is, with its list.
+    pub fn keep(&mut self) -> Result<(), SweepError> {
+        let manifest = Manifest { made_by: MADE_BY.to_owned(), files: self.files.clone() };
+        let text = serde_json::to_vec_pretty(&manifest).expect("the list holds only strings and numbers");
+        fs::write(self.path().join(MANIFEST), text).map_err(at(self.path()))?;
+        if let Place::Own(scratch) = &mut self.place {
+            scratch.keep();
+        }
+        Ok(())
+    }
+
+    /// The files in the order in which the folder lists them.
+    pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
+        let place = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
+        Ok(names(self.path())?.iter().filter_map(place).collect())
+    }
+}
+
+/// What is written in which order: cycling through the sizes.
+pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(String, Recipe)> {
+    let one = |cycle: u32, at: usize, size_bytes: u64| {
+        let number = u64::from(cycle) * sizes.len() as u64 + at as u64;
+        let name = format!("{number:04}-{}.bin", Bytes(size_bytes).to_string().replace(' ', ""));
+        // Every file has bytes of its own: a device that removes duplicates must not find any.
+        (name, Recipe { kind, size_bytes, seed: seed.wrapping_add(number) })
+    };
+    (0..repeat)
+        .flat_map(|cycle| sizes.iter().enumerate().map(move |(at, &size)| one(cycle, at, size)))
+        .collect()
+}
+
+fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
+    let free_bytes = filesystem::free_bytes(folder).map_err(at(folder))?;
+    let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(MARGIN_BYTES);
+    if free_bytes < needed_bytes {
+        return Err(SweepError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });
+    }
+    Ok(())
+}
+
+fn names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
+    let entries = fs::read_dir(folder).map_err(at(folder))?;
+    entries.map(|entry| Ok(entry.map_err(at(folder))?.file_name())).collect()
+}
+
+/// Names the path in an error.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
+    move |cause| SweepError::Io { path: path.to_owned(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::sweep::write::write;
+    use readlab_record::WriteWay;
+
+    fn swept(parent: &Path) -> SweepFolder {
+        let mut folder = SweepFolder::make(parent, 30_000, None).unwrap();
+        for (name, recipe) in recipes(&[10_000, 512], 2, CorpusKind::A, 1) {
+            write(&mut folder, name, recipe, WriteWay::Plain).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn sizes_are_cycled_through_and_no_two_files_share_a_seed() {
+        let made = recipes(&[10_000, 2_000_000_000], 2, CorpusKind::Random, 5);
+        let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["0000-10.0kB.bin", "0001-2.00GB.bin", "0002-10.0kB.bin", "0003-2.00GB.bin"]);
+        let seeds: BTreeSet<u64> = made.iter().map(|(_, recipe)| recipe.seed).collect();
+        assert_eq!(seeds.len(), 4);
+    }
+
+    #[test]
+    fn a_folder_goes_away_unless_it_is_kept() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut folder = swept(parent.path());
+        let path = folder.path().to_owned();
+        assert!(path.exists());
+        folder.keep().unwrap();
+        drop(folder);
+        let again = SweepFolder::kept(&path).unwrap();
+        assert_eq!(again.files.len(), 4);
+        drop(again);
+        assert!(path.exists(), "a kept folder is only read");
+        let path = swept(parent.path()).path().to_owned();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_kept_folder_that_was_touched_is_refused_with_the_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut folder = swept(parent.path());
+        folder.keep().unwrap();
+        let path = folder.path().to_owned();
+        let refused = |what: &str| {
+            let error = SweepFolder::kept(&path).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        fs::write(path.join("extra"), "").unwrap();
+        refused("extra was added");
+        fs::remove_file(path.join("extra")).unwrap();
+        fs::write(path.join(&folder.files[1].name), "short").unwrap();
+        refused("was changed: 5 bytes instead of 512");
+        fs::remove_file(path.join(&folder.files[0].name)).unwrap();
+        refused("is missing");
+        assert!(SweepFolder::kept(parent.path()).is_err());
+    }
+
+    #[test]
+    fn content_that_was_changed_at_the_same_size_is_found() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = swept(parent.path());
+        folder.check_content().unwrap();
+        fs::write(folder.path().join(&folder.files[1].name), [b'B'; 512]).unwrap();
+        let error = folder.check_content().unwrap_err().to_string();
+        assert!(error.contains("0001-512B.bin holds other bytes than were written"), "{error}");
+    }
+
+    #[test]
+    fn no_more_is_written_than_was_allowed_or_fits() {
+        let parent = tempfile::tempdir().unwrap();
+        let make = |total, allowed| SweepFolder::make(parent.path(), total, allowed).map(drop).unwrap_err();
+        assert!(matches!(make(11, Some(10)), SweepError::TooMany { .. }));
+        assert!(matches!(make(1 << 60, None), SweepError::NoSpace { .. }));
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+}

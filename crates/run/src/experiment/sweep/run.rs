@@ -1,0 +1,308 @@
+//! Runs a sweep: writes the files, settles and evicts them, and has each read once by each method.
+//!
+//! The order of the readings is in [`readlab_measure::sequence`].
+
+use super::config::{Order, SweepConfig};
+use super::unread::{CacheProbeFile, SpaceBudget};
+use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
+use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
+use crate::experiment::recorder::Recorder;
+use crate::experiment::{Experiment, Procedure, participants, preface};
+use anyhow::Context;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab_measure::interface::Sink;
+use readlab_measure::plan::{Plan, Planned, Rules};
+use readlab_measure::sampler::{InspectPlan, ProcessSampler};
+use readlab_measure::sequence;
+use readlab_measure::target::SweepTarget;
+use readlab_measure::warm_up_file::WarmUpFile;
+use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::Nanos;
+use readlab_record::{EndReason, Line, RunKind, WriteWay};
+use readlab_roster::discovery::Contenders;
+use readlab_roster::roster::Roster;
+use readlab_suite::Entry;
+use readlab_system::linux::interrupt;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::corpus::oracle::Truth;
+use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
+use readlab_targets::target::{Target, without_parents};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
+const OWN_BYTES_MAX: u64 = 1 << 20;
+
+/// Its seed: no file of a sweep holds the same random bytes by chance.
+const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
+
+/// What the record says of a sweep whose files are read before they are timed.
+const PRIMED: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
+    system held it, so \"cold\" is cold above them";
+
+/// A sweep that is about to begin.
+#[derive(Debug)]
+pub struct Sweep {
+    config: SweepConfig,
+    folder: SweepFolder,
+    /// Where readlab's own file may be written.
+    beside: PathBuf,
+    begun: Instant,
+}
+
+/// What a sweep needs before it has a record.
+#[derive(Debug)]
+pub struct PreparedSweep {
+    contenders: Contenders,
+    plan: Plan,
+    folder: SweepFolder,
+}
+
+impl PreparedSweep {
+    /// Finds the contenders, plans what reads each file, and opens or makes the folder. Whatever
+    /// the user may have got wrong is found here. `None` if the user wants to stop.
+    pub fn prepare(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
+        let names = config.trials();
+        let contenders = Contenders::discover(&Roster::built_in(), |name| {
+            names.iter().any(|trial| participants::is_of(trial, name))
+        });
+        let plan = methods(config, &contenders)?;
+        let folder = open_or_make(config)?;
+        Ok(folder.map(|folder| PreparedSweep { contenders, plan, folder }))
+    }
+}
+
+impl Experiment {
+    pub fn of_sweep(config: &SweepConfig, prepared: PreparedSweep, record_folder: &Path) -> Experiment {
+        let PreparedSweep { contenders, plan, folder } = prepared;
+        // Nothing is written into a folder that is only read.
+        let beside = if config.read_only { record_folder } else { &config.dir }.to_owned();
+        let begun = Instant::now();
+        Experiment {
+            kind: RunKind::Sweep,
+            preface: vec![Line::Header(Box::new(preface::header(RunKind::Sweep, config.seed, None)))],
+            targets: Vec::new(),
+            caches: Vec::new(),
+            servers: Vec::new(),
+            contenders: Rc::new(contenders),
+            plan,
+            procedure: Procedure::Sweep(Sweep { config: config.clone(), folder, beside, begun }),
+            inspect: InspectPlan::default(),
+            requested: config.requested(),
+            rank_counts: Vec::new(),
+            reader_counts: Vec::new(),
+            begun,
+            earlier: Duration::ZERO,
+        }
+    }
+}
+
+impl Sweep {
+    /// Writes and reads the files. The folder is removed at the end, whatever happens.
+    pub(in crate::experiment) fn execute(
+        mut self,
+        contenders: &Contenders,
+        methods: Plan,
+        recorder: &mut Recorder,
+    ) -> anyhow::Result<EndReason> {
+        let reason = self.write_and_read(contenders, methods, recorder)?;
+        recorder.append(Line::End { reason, wall_ns: Nanos::from(self.begun.elapsed()).0 })?;
+        Ok(reason)
+    }
+
+    fn write_and_read(
+        &mut self,
+        contenders: &Contenders,
+        methods: Plan,
+        recorder: &mut Recorder,
+    ) -> anyhow::Result<EndReason> {
+        let Sweep { config, folder, beside, .. } = self;
+        let unread = CacheProbeFile::write(beside, folder.path(), room(config));
+        if !config.read_only && !write_all(config, folder, recorder)? {
+            return Ok(EndReason::Interrupted);
+        }
+        let hidden_cache = hidden_cache(unread, config.seed, recorder);
+        let targets = announce(folder, hidden_cache, recorder)?;
+        let own = own_file(beside, folder);
+        if let Err(error) = &own {
+            recorder.append(preface::warning(format!("contenders are not warmed up: {error:#}")))?;
+        }
+        let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
+        write::settle(folder)?;
+        if config.keep {
+            keep(config, folder, recorder)?;
+        }
+        preface::absent(contenders).try_for_each(|line| recorder.append(line))?;
+        let plan = plan(config, folder, methods)?;
+        recorder.follow(&plan);
+        let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
+        if config.primed {
+            recorder.append(preface::warning(PRIMED.to_owned()))?;
+            sampler = sampler.priming();
+        }
+        let end = sequence::run(&plan, &mut sampler, recorder)?;
+        drop(sampler);
+        // Before the readings it would have filled every cache that a restart had emptied.
+        if config.read_only && end == EndReason::Settled {
+            return check_content(folder, recorder);
+        }
+        Ok(end)
+    }
+}
+
+/// Leaves the files in their folder, and says how to read them again.
+fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder) -> anyhow::Result<()> {
+    folder.keep()?;
+    let (path, again) = (display_path(folder.path()), config.again(folder.path()));
+    let text = format!("the files were kept in {path}; to read them again: {again}");
+    Ok(recorder.append(preface::warning(text))?)
+}
+
+/// Compares what the files hold with what was written.
+fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
+    recorder.note("comparing contents with what was written");
+    match folder.check_content() {
+        Ok(()) => Ok(EndReason::Settled),
+        Err(SweepError::Interrupted) => Ok(EndReason::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
+    let dir = without_parents(&config.dir).with_context(|| display_path(&config.dir))?;
+    if config.read_only {
+        return Ok(Some(SweepFolder::kept(&dir)?));
+    }
+    let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes)?;
+    Ok((!interrupt::requested()).then_some(folder))
+}
+
+/// Writes every file; `false` when the user wants to stop.
+fn write_all(
+    config: &SweepConfig,
+    folder: &mut SweepFolder,
+    recorder: &mut Recorder,
+) -> anyhow::Result<bool> {
+    let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
+    let count = recipes.len();
+    for (target, (name, recipe)) in recipes.into_iter().enumerate() {
+        recorder.note(&format!("writing file {} of {count}: {name}", target + 1));
+        match write::write(folder, name, recipe, config.write) {
+            Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
+            Err(SweepError::Interrupted) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(true)
+}
+
+/// How much the sweep writes, and may write.
+fn room(config: &SweepConfig) -> SpaceBudget {
+    let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
+    SpaceBudget { sweep_bytes, allowed_bytes: config.max_bytes }
+}
+
+/// Whether a cache lies below: found with a file that was written before those of the sweep.
+fn hidden_cache(unread: Result<CacheProbeFile, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
+    match unread {
+        Ok(unread) => {
+            recorder.note("reading parts of a file of readlab's own twice, about 1 s, for a cache below");
+            unread.probe(seed)
+        }
+        Err(why) => HiddenCache::NotProbed { why },
+    }
+}
+
+/// Records every file as a target, with the right answers about it. The first target names the
+/// cache below.
+fn announce(
+    folder: &SweepFolder,
+    hidden_cache: HiddenCache,
+    recorder: &mut Recorder,
+) -> anyhow::Result<Vec<SweepTarget>> {
+    let mut targets = Vec::new();
+    let mut hidden_cache = Some(hidden_cache);
+    for (index, file) in folder.files.iter().enumerate() {
+        let mut target = Target::examine(&folder.path().join(&file.name))?;
+        target.facts.answer = Some(file.answer);
+        target.facts.digest = Some(file.digest.clone());
+        target.facts.hidden_cache = hidden_cache.take();
+        recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;
+        targets.push(SweepTarget { truth: truth(file), target });
+    }
+    Ok(targets)
+}
+
+/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of
+/// the sweep is read before its timed reading.
+fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
+    let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
+    let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
+    let recipe = Recipe { kind, size_bytes: largest.min(OWN_BYTES_MAX), seed: OWN_SEED };
+    let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
+    write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
+    let path = folder.path().join(&folder.files[0].name);
+    let known = SweepTarget { target: Target::examine(&path)?, truth: truth(&folder.files[0]) };
+    Ok((folder, WarmUpFile::at(&path, known)))
+}
+
+/// The right answers, known from writing. As the time of the plainest reading, that of a slow
+/// device is assumed.
+fn truth(file: &WrittenFile) -> Truth {
+    const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
+    let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
+    Truth {
+        answer: file.answer,
+        products: None,
+        digest: file.digest.clone(),
+        text: false,
+        archive: None,
+        wall_ns,
+    }
+}
+
+/// What reads each file, as a plan for a single file.
+fn methods(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
+    let entries = config.trials().into_iter().map(|trial| Entry { trial, ..Entry::default() });
+    let selection = Selection {
+        entries: entries.collect(),
+        readable: ReadableTarget::of_bytes(config.work),
+        reports_unreadable: true,
+        ..Selection::default()
+    };
+    planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(config.seed))
+}
+
+/// The plan of all files: as many passes as methods, the methods taking turns from file to file.
+fn plan(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
+    let order = order(config, folder)?;
+    let passes = methods.trials.len();
+    let turns = (0..passes).flat_map(|pass| (0..order.len()).map(move |position| (pass, position)));
+    let mut trials: Vec<Planned> = Vec::new();
+    for (pass, position) in turns {
+        let mut planned = methods.trials[(position + pass) % passes].clone();
+        (planned.trial.index, planned.trial.target) = (TrialIndex::new(trials.len()), order[position]);
+        trials.push(planned);
+    }
+    let mut absent = methods.absent;
+    for (index, (trial, _)) in (trials.len()..).zip(&mut absent) {
+        trial.index = TrialIndex::new(index);
+    }
+    Ok(Plan { trials, absent, ..methods })
+}
+
+fn order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
+    let mut by_name: Vec<usize> = (0..folder.files.len()).collect();
+    Ok(match config.order {
+        Order::Directory => folder.in_directory_order()?,
+        Order::Name => by_name,
+        Order::Shuffled => {
+            by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(config.seed));
+            by_name
+        }
+    })
+}

@@ -1,0 +1,249 @@
+//! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
+//!
+//! A command without `{}` gets the path at its end; if it also named the file, it would read it
+//! twice. Everything else about command lines is up to the `command` contender.
+
+use super::config::{OwnCommand, TrialOptions};
+use anyhow::{bail, ensure};
+use readlab_model::trial::COMMAND;
+use readlab_protocol::command_line::{self, PLACE};
+use readlab_record::CommandRules;
+use readlab_system::linux::file_status::FileStatus;
+use readlab_system::terminal::notice;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::secret;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Characters that end a word outside of quotes.
+const BETWEEN_WORDS: &str = " \t\n|&;<>()";
+
+/// The options with `{}` in every command that names a target. A notice says which do.
+pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+    for command in &mut options.commands {
+        let given = secret::shown_in(&command.line);
+        let template = template(&command.line, targets)?;
+        command.line = template.clone().unwrap_or_else(|| command.line.clone());
+        check(command)?;
+        match template {
+            Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
+            None if !command_line::has_place(&given) => {
+                notice::show(format!("the command '{given}' names no file: raced as '{given} {PLACE}'"));
+            }
+            None => {}
+        }
+    }
+    let names = options.reference.iter_mut().chain(&mut options.methods);
+    for name in names {
+        let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
+        let template = command.map(|command| template(command, targets)).transpose()?.flatten();
+        if let Some(template) = template {
+            *name = format!("{COMMAND}/{template}");
+        }
+    }
+    Ok(options)
+}
+
+/// Refuses a command, and what is run around it, that must not be in a record or be run.
+fn check(command: &OwnCommand) -> anyhow::Result<()> {
+    ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
+    let has_place = command_line::has_place(&command.line);
+    let line = if has_place { command.line.clone() } else { format!("{} {PLACE}", command.line) };
+    let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
+    [setup, prepare, cleanup].into_iter().flatten().chain([&line]).try_for_each(|line| check_line(line))
+}
+
+/// Refuses a line with a secret in a URL, except that of a target, or in which the name of the file
+/// would be run.
+pub fn check_line(line: &str) -> anyhow::Result<()> {
+    let shown = secret::shown_in(line);
+    ensure!(
+        shown == line,
+        "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
+    );
+    Ok(command_line::check(line)?)
+}
+
+/// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
+/// none.
+fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
+    if command.contains(PLACE) {
+        return Ok(None);
+    }
+    let mut template = String::new();
+    let mut end = 0;
+    // The first word is the program.
+    for range in words(command).into_iter().skip(1) {
+        let word = &command[range.clone()];
+        let Some(named) = naming(word, targets) else { continue };
+        template.push_str(&command[end..range.start + named]);
+        template.push_str(PLACE);
+        end = range.end;
+    }
+    let within = |target: &PathBuf| target.to_str().is_some_and(|name| quoted(command, name));
+    match targets.iter().find(|target| within(target)) {
+        _ if end > 0 => Ok(Some(template + &command[end..])),
+        Some(target) => {
+            bail!(
+                "the command '{}' names {} within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {PLACE}",
+                secret::shown_in(command),
+                secret::shown_in(&display_path(target))
+            )
+        }
+        None => Ok(None),
+    }
+}
+
+/// Where in a word the name of a target begins: at its first character, or after a `=` as in
+/// `if=FILE`.
+fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
+    let behind = word.find('=').map(|at| at + 1);
+    [Some(0), behind].into_iter().flatten().find(|&at| {
+        let plain = unquoted(&word[at..]);
+        targets.iter().any(|target| is_same(Path::new(&plain), target))
+    })
+}
+
+/// Whether two names are of one file, or one URL.
+fn is_same(one: &Path, other: &Path) -> bool {
+    if one == other {
+        return true;
+    }
+    let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) else { return false };
+    let (one, other) = (FileStatus::from(&one), FileStatus::from(&other));
+    (one.device, one.inode) == (other.device, other.inode)
+}
+
+/// Whether a name is a word between quotes that hold other words as well.
+fn quoted(command: &str, name: &str) -> bool {
+    let scripts = words(command).into_iter().map(|range| &command[range]);
+    let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
+    let mut inner =
+        scripts.flat_map(|script| script.split(|c| BETWEEN_WORDS.contains(c) || "'\"".contains(c)));
+    inner.any(|word| !name.is_empty() && word == name)
+}
+
+/// The words of a command line as a shell would part them, quotes and all.
+fn words(command: &str) -> Vec<Range<usize>> {
+    let (mut words, mut begin, mut quote) = (Vec::new(), None, None);
+    for (at, c) in command.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+        if quote.is_none() && BETWEEN_WORDS.contains(c) {
+            words.extend(begin.take().map(|begin| begin..at));
+        } else {
+            begin.get_or_insert(at);
+        }
+    }
+    words.extend(begin.map(|begin| begin..command.len()));
+    words
+}
+
+/// A word without its quotes, if the result is one word.
+fn unquoted(word: &str) -> String {
+    match shell_words::split(word) {
+        Ok(parts) if parts.len() == 1 => parts.concat(),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_command_that_names_its_file_reads_it_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (file, spaced) = (at("f.txt"), at("my file"));
+        for path in [&file, &spaced, &at("other")] {
+            fs::write(path, "a\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&file, at("link")).unwrap();
+        let targets = [PathBuf::from(&file), PathBuf::from(&spaced), "http://h/x?a=b".into()];
+        let of = |command: &str| template(command, &targets).unwrap();
+        for (command, expected) in [
+            (format!("wc -l {file}"), "wc -l {}"),
+            (format!("wc -l {}", at("link")), "wc -l {}"),
+            (format!("wc -l {}", at("./f.txt")), "wc -l {}"),
+            (format!("wc -l '{spaced}'"), "wc -l {}"),
+            (format!("cat {file}|wc -l"), "cat {}|wc -l"),
+            (format!("wc -l <{file}"), "wc -l <{}"),
+            (format!("dd if={file} bs=1M"), "dd if={} bs=1M"),
+            (format!("cmp \"{file}\" {file}"), "cmp {} {}"),
+            ("curl -s http://h/x?a=b | wc -l".to_owned(), "curl -s {} | wc -l"),
+        ] {
+            assert_eq!(of(&command).as_deref(), Some(expected), "{command}");
+        }
+        for command in
+            ["wc -l", "wc -l {} # f.txt", "grep -c f.txt", "", "wc '", &format!("wc {}", at("other"))]
+        {
+            assert_eq!(of(command), None, "{command}");
+        }
+        assert_eq!(of(&file), None, "the program itself");
+    }
+
+    #[test]
+    fn a_name_within_a_script_is_refused_with_what_to_write() {
+        let targets = [PathBuf::from("f.txt")];
+        let said = template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {}"
+        );
+        assert_eq!(template("grep -c 'f.txt.' x", &targets).unwrap(), None);
+    }
+
+    /// A command with what is run before each of its readings.
+    fn own(line: &str, prepare: Option<&str>) -> TrialOptions {
+        let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
+        let commands = vec![OwnCommand { line: line.to_owned(), rules }];
+        TrialOptions { commands, ..TrialOptions::default() }
+    }
+
+    #[test]
+    fn a_signed_url_that_is_the_target_leaves_the_command() {
+        let url = "https://h/o?X-Amz-Signature=hush";
+        let options = placed(own(&format!("curl -s '{url}'"), None), &[url.into()]).unwrap();
+        assert_eq!(options.commands[0].line, "curl -s {}");
+    }
+
+    #[test]
+    fn another_secret_of_a_command_is_refused_and_a_variable_is_not() {
+        let target = PathBuf::from("https://h/o?sig=hush");
+        let refusal = |line: &str, prepare: Option<&str>| {
+            placed(own(line, prepare), std::slice::from_ref(&target)).unwrap_err().to_string()
+        };
+        for said in [
+            refusal("curl 'https://other/o?sig=hush' {}", None),
+            refusal("curl https://me:hush@h/", None),
+            refusal("curl {}", Some("curl https://h/purge?token=hush")),
+            refusal("sh -c 'curl https://h/o?sig=hush | wc'", None),
+        ] {
+            assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
+            assert!(!said.contains("hush"), "{said}");
+        }
+        placed(own("curl \"https://h/o?token=$TOKEN\" {}", None), &[target]).unwrap();
+    }
+
+    #[test]
+    fn what_would_run_the_file_is_refused() {
+        let said =
+            |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
+        assert!(said(" ", None).starts_with("-c is empty"), "{}", said(" ", None));
+        for line in ["LC_ALL=C", "wc -l |", "{}"] {
+            assert!(
+                said(line, None).contains("the file itself would be run"),
+                "{line}: {}",
+                said(line, None)
+            );
+        }
+        for (line, prepare) in [("sh -c 'cat {} | wc -l'", None), ("wc -l", Some("sh -c 'touch {}'"))] {
+            assert!(said(line, prepare).contains("the file's name would be code"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The lines that show a run on a terminal: what is done now, the rankings as they grow, warnings,
+//! and the keys. Pure: the same view on the same terminal gives the same lines, none of which is
+//! wider than the terminal.
+
+use super::block::{Block, Standings};
+use super::now;
+use super::row::Figures;
+use super::view::View;
+use anstyle::Effects;
+use readlab_model::trial::Transport;
+use readlab_model::units::Bytes;
+use readlab_system::linux::terminal::Size;
+use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
+use readlab_system::terminal::printable::printable;
+use std::path::Path;
+
+/// Rows of a ranking at most.
+const ROWS_MAX: usize = 10;
+
+/// Columns of a name at most.
+const NAME_MAX: usize = 72;
+
+/// Warnings at most; the others are counted.
+const WARNINGS_MAX: usize = 2;
+
+/// What can be shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TerminalStyle {
+    pub(super) size: Size,
+    /// Whether text may be bold or dim.
+    pub(super) has_styles: bool,
+    /// Whether keys can be pressed.
+    pub(super) has_keys: bool,
+}
+
+impl TerminalStyle {
+    /// Columns that are written. A line that fills its last column would let the cursor hang
+    /// behind it.
+    fn columns(self) -> usize {
+        usize::from(self.size.columns).saturating_sub(1).max(1)
+    }
+
+    /// Lines that are written: more would scroll the first one away.
+    fn rows(self) -> usize {
+        usize::from(self.size.rows).saturating_sub(1).max(1)
+    }
+
+    fn styled(self, text: &str, effects: Effects) -> String {
+        let style = anstyle::Style::new().effects(effects);
+        if self.has_styles && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+}
+
+pub(super) fn lines(view: &View, look: TerminalStyle) -> Vec<String> {
+    let mut lines = vec![first_line(view, look)];
+    let mut below = warnings(view, look);
+    below.extend(keys(view, look));
+    let room = look.rows().saturating_sub(lines.len() + below.len());
+    lines.extend(rankings(view, look, room));
+    lines.extend(below);
+    lines.truncate(look.rows());
+    lines
+}
+
+/// The line that says what is done now.
+pub(super) fn first_line(view: &View, look: TerminalStyle) -> String {
+    look.styled(&now::line(view, look.columns()), Effects::BOLD)
+}
+
+fn warnings(view: &View, look: TerminalStyle) -> Vec<String> {
+    let hidden = view.warnings.len().saturating_sub(WARNINGS_MAX);
+    let last = view.warnings.iter().skip(hidden);
+    let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), look.columns())).collect();
+    if hidden > 0 {
+        lines.insert(0, cut(&format!("earlier warnings: {hidden}"), look.columns()));
+    }
+    lines
+}
+
+fn keys(view: &View, look: TerminalStyle) -> Option<String> {
+    let text = if view.is_ending { "ends after this turn" } else { "q ends: what is decided stands" };
+    let line = || look.styled(&cut(text, look.columns()), Effects::DIMMED);
+    (look.has_keys && view.state.is_some()).then(line)
+}
+
+/// The rankings that fit: the one that grows has room for its rows before those that are over.
+fn rankings(view: &View, look: TerminalStyle, room: usize) -> Vec<String> {
+    let (mut lines, mut room) = (Vec::new(), room);
+    for block in view.begun().into_iter().rev() {
+        let mut ranking = ranking(view, block, look, room);
+        room -= ranking.len();
+        ranking.append(&mut lines);
+        lines = ranking;
+    }
+    lines
+}
+
+/// A ranking with its title in so many lines; none if there is no room for a row.
+fn ranking(view: &View, block: &Block, look: TerminalStyle, room: usize) -> Vec<String> {
+    let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
+    let standings = block.standings(most.min(ROWS_MAX));
+    let title = title(view, block, &standings);
+    let columns = Columns::new(look.columns());
+    let scale = Scale::for_figures(&standings.best, columns.bar);
+    let mut lines = vec![look.styled(&cut(&title, look.columns()), Effects::UNDERLINE)];
+    let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
+    let names = cut_distinctly(&names, columns.name);
+    for (place, (figures, name)) in (1..).zip(standings.best.iter().zip(&names)) {
+        let text = cut(&columns.row(place, name, figures, &scale), look.columns());
+        lines.push(look.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
+    }
+    lines
+}
+
+/// `warm · newlines · 268 MB · my.log · 10 of 33`.
+fn title(view: &View, block: &Block, standings: &Standings) -> String {
+    let mut words = vec![block.key.state.to_string(), block.key.work.to_string()];
+    if let Some(facts) = view.target(block.key) {
+        let name = Path::new(&facts.path).file_name().map(|name| name.to_string_lossy().into_owned());
+        words.push(Bytes(facts.size_bytes).to_string());
+        words.push(printable(name.as_ref().unwrap_or(&facts.path)));
+        words.extend((facts.transport() == Transport::Http).then(|| "over HTTP".to_owned()));
+    }
+    words.extend(block.key.decodes.map(|archive| format!("decoded {archive}")));
+    words.extend(standings.of_search.then(|| "search".to_owned()));
+    if standings.measured > standings.best.len() {
+        words.push(format!("{} of {}", standings.best.len(), standings.measured));
+    }
+    words.extend((standings.out > 0).then(|| format!("{} not measured", standings.out)));
+    words.join(" · ")
+}
+
+/// The widths of the columns, 0 for those that are left out. Between two there is a blank.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    place: usize,
+    name: usize,
+    time: usize,
+    precision: usize,
+    rate: usize,
+    bar: usize,
+}
+
+impl Columns {
+    /// The columns for so many characters: the narrower, the fewer.
+    fn new(all: usize) -> Columns {
+        let when = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
+        let mut columns = Columns {
+            place: when(30, 2),
+            name: 0,
+            time: when(90, 8),
+            precision: when(38, 7),
+            rate: 9,
+            bar: when(50, (all / 4).min(40)),
+        };
+        let others = [columns.place, columns.time, columns.precision, columns.rate, columns.bar];
+        let taken: usize = others.into_iter().filter(|width| *width > 0).map(|width| width + 1).sum();
+        columns.name = all.saturating_sub(taken).min(NAME_MAX);
+        columns
+    }
+
+    /// Without an interval there is no place either: the order may be chance.
+    fn row(self, place: usize, name: &str, figures: &Figures, scale: &Scale) -> String {
+        let Figures { time, precision, rate, .. } = figures;
+        let place = precision.map_or_else(String::new, |_| place.to_string());
+        let no_rate = if self.time > 0 { String::new() } else { time.to_string() };
+        let speed = rate.map_or(no_rate, |rate| rate.to_string());
+        let precision = precision.map_or_else(|| "–".to_owned(), |share| format!("±{:.0} %", share * 100.0));
+        let cells = [
+            (self.place, right(&place, self.place)),
+            (self.name, left(name, self.name)),
+            (self.time, right(&time.to_string(), self.time)),
+            (self.precision, right(&precision, self.precision)),
+            (self.rate, right(&speed, self.rate)),
+            (self.bar, scale.bar(figures)),
+        ];
+        let shown = cells.into_iter().filter(|(width, _)| *width > 0).map(|(_, text)| text);
+        shown.collect::<Vec<_>>().join(" ").trim_end().to_owned()
+    }
+}
+
+/// How bars are drawn: from 0 to the highest speed that may be true.
+struct Scale {
+    cells: usize,
+    most: f64,
+}
+
+impl Scale {
+    fn for_figures(best: &[Figures], cells: usize) -> Scale {
+        let fastest = best.iter().map(Figures::speed).fold(0.0, f64::max);
+        let highest = best.iter().map(|it| ends(it)[1]).fold(fastest, f64::max);
+        // An interval without an upper end would make all others too small to see.
+        Scale { cells, most: highest.min(fastest * 1.5) }
+    }
+
+    /// Full up to the lower end of the interval, light up to its upper end: the light part shrinks.
+    /// All is light where there is no interval.
+    fn bar(&self, figures: &Figures) -> String {
+        let [low, high] = ends(figures).map(|speed| self.cells_of(speed));
+        format!("{}{}", "█".repeat(low), "░".repeat(high.saturating_sub(low)))
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "cells of a line"
+    )]
+    fn cells_of(&self, speed: f64) -> usize {
+        let share = if self.most > 0.0 { (speed / self.most).clamp(0.0, 1.0) } else { 0.0 };
+        (share * self.cells as f64).round() as usize
+    }
+}
+
+/// The slowest and the fastest speed of the interval.
+fn ends(figures: &Figures) -> [f64; 2] {
+    let speed = figures.speed();
+    match figures.precision {
+        None => [0.0, speed],
+        Some(share) => [speed / (1.0 + share), if share < 1.0 { speed / (1.0 - share) } else { f64::MAX }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::units::{Nanos, Throughput};
+
+    fn figures(rate: f64, precision: Option<f64>) -> Figures {
+        let time = Nanos::from_secs_f64(1e9 / rate);
+        Figures { name: String::new(), time, precision, rate: Some(Throughput(rate)) }
+    }
+
+    #[test]
+    fn the_light_part_of_a_bar_shrinks_with_its_interval() {
+        let bar = |precision| {
+            let all = [figures(1e9, Some(0.0)), figures(5e8, precision)];
+            Scale::for_figures(&all, 20).bar(&all[1])
+        };
+        assert_eq!(bar(None), "░░░░░░░░░░");
+        assert_eq!(bar(Some(3.0)), "██".to_owned() + &"░".repeat(18));
+        assert_eq!(bar(Some(0.25)), "████████░░░░░");
+        assert_eq!(bar(Some(0.0)), "██████████");
+    }
+
+    #[test]
+    fn an_interval_without_an_upper_end_leaves_room_for_the_others() {
+        let all = [figures(1e9, Some(1.5)), figures(5e8, Some(0.0))];
+        let scale = Scale::for_figures(&all, 30);
+        assert_eq!(scale.bar(&all[0]).chars().count(), 30);
+        assert_eq!(scale.bar(&all[1]), "█".repeat(10));
+        assert_eq!(Scale::for_figures(&[], 30).cells_of(1.0), 0);
+    }
+}

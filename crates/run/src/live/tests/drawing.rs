@@ -1,0 +1,166 @@
+//! What is drawn when: never while a turn is taken, and no more than its share.
+
+use super::super::display::{Display, Surface};
+use super::{WARM, sample, target};
+use readlab_measure::interface::{Progress, Step};
+use readlab_model::trial::TrialIndex;
+use readlab_protocol::Cache;
+use readlab_record::testing::trial;
+use readlab_system::linux::terminal::Size;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What a scripted terminal shows, and its clock.
+struct Script {
+    now: Instant,
+    /// Time that drawing everything takes.
+    draw_time: Duration,
+    columns: u16,
+    keys: Vec<u8>,
+    is_drawn: bool,
+    /// How often everything was drawn.
+    frames: usize,
+    /// How often the first line alone was drawn.
+    first_lines: usize,
+    lines: Vec<String>,
+}
+
+#[derive(Clone)]
+struct ScriptedSurface(Rc<RefCell<Script>>);
+
+impl Surface for ScriptedSurface {
+    fn size(&self) -> Size {
+        Size { columns: self.0.borrow().columns, rows: 24 }
+    }
+
+    fn has_keys(&self) -> bool {
+        true
+    }
+
+    fn pressed_keys(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0.borrow_mut().keys)
+    }
+
+    fn is_drawn(&self) -> bool {
+        self.0.borrow().is_drawn
+    }
+
+    fn draw(&mut self, lines: &[String]) {
+        let mut script = self.0.borrow_mut();
+        let draw_time = script.draw_time;
+        script.now += draw_time;
+        (script.is_drawn, script.frames, script.lines) = (true, script.frames + 1, lines.to_vec());
+    }
+
+    fn draw_first(&mut self, line: &str) {
+        let mut script = self.0.borrow_mut();
+        script.first_lines += 1;
+        script.lines[0] = line.to_owned();
+    }
+
+    fn give_back(&mut self) {
+        self.0.borrow_mut().is_drawn = false;
+    }
+
+    fn now(&self) -> Instant {
+        self.0.borrow().now
+    }
+}
+
+/// A display on a scripted terminal.
+struct Scene {
+    display: Display,
+    script: Rc<RefCell<Script>>,
+}
+
+impl Scene {
+    fn new(draw_time: Duration) -> Scene {
+        let script = Script {
+            now: Instant::now(),
+            draw_time,
+            columns: 80,
+            keys: Vec::new(),
+            is_drawn: false,
+            frames: 0,
+            first_lines: 0,
+            lines: Vec::new(),
+        };
+        let script = Rc::new(RefCell::new(script));
+        Scene { display: Display::on_surface(ScriptedSurface(Rc::clone(&script))), script }
+    }
+
+    fn drawn(&self) -> (usize, usize) {
+        let script = self.script.borrow();
+        (script.frames, script.first_lines)
+    }
+
+    /// Rounds of two trials whose turns take this time.
+    fn run(&mut self, rounds: u32, turn_time: Duration) {
+        self.display.take(&target(0, "f"));
+        self.display.about_to(Step::State(WARM, 2));
+        for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
+            self.display.take(&trial(index, name, WARM, Cache::Through));
+        }
+        for round in 0..rounds {
+            for (position, trial) in [(0, 0), (1, 1)] {
+                self.display.about_to(Step::Turn { trial: TrialIndex::new(trial), round, position, of: 2 });
+                let before = self.drawn();
+                self.script.borrow_mut().now += turn_time;
+                self.display.take(&sample(trial, round, 5));
+                assert_eq!(self.drawn(), before, "something was drawn during a turn");
+            }
+            self.display.about_to(Step::RoundOver(Progress { share: 0.5, elapsed_ns: 1 }));
+        }
+    }
+}
+
+#[test]
+fn rankings_are_drawn_after_rounds_and_the_first_line_before_turns() {
+    let mut scene = Scene::new(Duration::ZERO);
+    scene.run(7, Duration::from_secs(1));
+    let drawn = scene.drawn();
+    assert_eq!(drawn, (1 + 1 + 7, 13), "one for the state, one in the first round, one a round; one a turn");
+    let lines = scene.script.borrow().lines.join("\n");
+    assert!(lines.starts_with("warm · round 7 done") && lines.contains("rust/mmap"), "{lines}");
+}
+
+#[test]
+fn a_drawing_that_takes_long_is_seldom_made() {
+    let mut scene = Scene::new(Duration::from_millis(10));
+    scene.run(1_000, Duration::from_millis(5));
+    let (frames, first_lines) = scene.drawn();
+    // Ten seconds of turns, and ten milliseconds of each two seconds for drawing.
+    assert!((5..=7).contains(&frames), "{frames}");
+    assert!(first_lines <= 505, "at most one in 20 ms: {first_lines}");
+}
+
+#[test]
+fn what_is_no_longer_there_as_it_was_is_drawn_whole() {
+    let mut scene = Scene::new(Duration::ZERO);
+    scene.run(1, Duration::from_secs(1));
+    let turn = |scene: &mut Scene| {
+        scene.script.borrow_mut().now += Duration::from_secs(1);
+        let before = scene.drawn();
+        scene.display.about_to(Step::Turn { trial: TrialIndex::new(0), round: 1, position: 0, of: 2 });
+        let after = scene.drawn();
+        (after.0 - before.0, after.1 - before.1)
+    };
+    assert_eq!(turn(&mut scene), (0, 1));
+    scene.script.borrow_mut().is_drawn = false;
+    assert_eq!(turn(&mut scene), (1, 0), "a notice was in its place");
+    scene.script.borrow_mut().columns = 40;
+    assert_eq!(turn(&mut scene), (1, 0), "the terminal became narrower");
+    assert!(scene.script.borrow().lines.iter().all(|line| line.chars().count() < 40));
+    assert_eq!(turn(&mut scene), (0, 1));
+}
+
+#[test]
+fn only_the_key_for_it_ends_a_run() {
+    let mut scene = Scene::new(Duration::ZERO);
+    scene.run(1, Duration::from_secs(1));
+    scene.script.borrow_mut().keys = b"xyz\n\x1b[A".to_vec();
+    assert!(!scene.display.wants_end());
+    scene.script.borrow_mut().keys = b"aq".to_vec();
+    assert!(scene.display.wants_end() && scene.display.wants_end(), "it stays so");
+}

@@ -1,0 +1,224 @@
+//! The parameter space of a search: a list of values for each parameter.
+//!
+//! `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range steps by doubling and holds
+//! both of its ends, a bar separates single values, `all` is the number of processors. Which method
+//! takes which values is declared by the method; no method is known here by name.
+
+use readlab_model::trial::Params;
+use readlab_model::units::Bytes;
+use readlab_protocol::{MethodLine, ParamLine};
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+/// Parameters by name, each with its values in rising order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    values: BTreeMap<String, BTreeSet<u64>>,
+    /// Settings that have more memory in flight are left out.
+    in_flight_bytes_max: u64,
+}
+
+/// The space unless the user names one: what is worth setting in most programs, in steps that
+/// change the rate.
+const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
+                     threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
+                     part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
+
+/// Memory in flight that keeps any device busy. The usual space has no setting with more.
+const USUAL_IN_FLIGHT_BYTES: u64 = 64 << 20;
+
+/// The parameters whose product is the memory in flight.
+const IN_FLIGHT: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
+
+/// Why a text is not a space.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpaceError {
+    /// Not `name=low..high` or `name=value|value`.
+    #[error("'{0}' is no space: expected name=low..high or name=value|value, separated by commas")]
+    Shape(String),
+    /// A value is not an integer or a size.
+    #[error("'{text}': {cause}")]
+    Value {
+        /// The parameter with its values.
+        text: String,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A range ends before it begins.
+    #[error("'{0}': the range ends before it begins")]
+    Backwards(String),
+}
+
+impl Space {
+    /// The space unless the user names one.
+    pub fn usual() -> Space {
+        let space: Space = USUAL.parse().expect("the usual space is checked by a test");
+        Space { in_flight_bytes_max: USUAL_IN_FLIGHT_BYTES, ..space }
+    }
+
+    /// The names that the user gave; none of the usual space, which is made for every method.
+    pub fn names_given(&self) -> impl Iterator<Item = &str> {
+        let is_given = self.in_flight_bytes_max != USUAL_IN_FLIGHT_BYTES;
+        self.values.keys().map(String::as_str).filter(move |_| is_given)
+    }
+
+    /// Whether a method has something that can be set here.
+    pub fn tunes(&self, method: &MethodLine) -> bool {
+        self.set_of(method).next().is_some()
+    }
+
+    /// The short names of what can be set of a method here.
+    pub fn set_of<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = &'m str> {
+        let set = method.params.iter().filter(|param| !self.values(param).is_empty());
+        set.map(|param| Params::short(&param.name))
+    }
+
+    /// Every setting of a method: each combination of the values that it takes. What is not in the
+    /// space keeps its default, and a switch that is off or a single thread is not named where it
+    /// is the default.
+    pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
+        let mut settings = vec![Params::default()];
+        for param in &method.params {
+            let values = self.values(param);
+            if values.is_empty() {
+                continue;
+            }
+            let with = |settings: &Params, value| {
+                let mut more = settings.clone();
+                if value > 1 || value != param.default {
+                    more.0.insert(param.name.clone(), value);
+                }
+                more
+            };
+            settings =
+                settings.iter().flat_map(|some| values.iter().map(move |&value| with(some, value))).collect();
+        }
+        settings.retain(|settings| in_flight_bytes(method, settings) <= self.in_flight_bytes_max);
+        settings
+    }
+
+    /// The values of one parameter, within what the method takes.
+    fn values(&self, param: &ParamLine) -> Vec<u64> {
+        let same = |name: &str| Params::short(name) == Params::short(&param.name);
+        let named = self.values.iter().filter(|(name, _)| same(name)).flat_map(|(_, values)| values);
+        named.copied().filter(|value| (param.min..=param.max).contains(value)).collect()
+    }
+}
+
+impl FromStr for Space {
+    type Err = SpaceError;
+
+    fn from_str(text: &str) -> Result<Space, SpaceError> {
+        let mut space = BTreeMap::new();
+        for part in text.split(',') {
+            let (name, values) = part.split_once('=').ok_or_else(|| SpaceError::Shape(part.to_owned()))?;
+            if name.trim().is_empty() {
+                return Err(SpaceError::Shape(part.to_owned()));
+            }
+            let values = values.split('|').map(|span| steps(part, span)).collect::<Result<Vec<_>, _>>()?;
+            space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
+        }
+        Ok(Space { values: space, in_flight_bytes_max: u64::MAX })
+    }
+}
+
+/// The memory that a setting has in flight, with the method's defaults for the rest.
+fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
+    let counts = method.params.iter().filter(|param| IN_FLIGHT.contains(&Params::short(&param.name)));
+    let value = |param: &ParamLine| settings.0.get(&param.name).copied().unwrap_or(param.default);
+    counts.map(value).fold(1, u64::saturating_mul)
+}
+
+/// One value; or both ends of a range, and the values between them, by doubling from the lower.
+fn steps(part: &str, span: &str) -> Result<Vec<u64>, SpaceError> {
+    let Some((low, high)) = span.split_once("..") else { return Ok(vec![value(part, span)?]) };
+    let (low, high) = (value(part, low)?, value(part, high)?);
+    if high < low {
+        return Err(SpaceError::Backwards(part.to_owned()));
+    }
+    let doubled = |last: &u64| Some(last.saturating_mul(2).max(1)).filter(|next| next < &high && next > last);
+    Ok(std::iter::successors(Some(low), doubled).chain([high]).collect())
+}
+
+fn value(part: &str, text: &str) -> Result<u64, SpaceError> {
+    if text.trim() == "all" {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from) as u64);
+    }
+    let bytes: Result<Bytes, readlab_model::units::UnitError> = text.trim().parse();
+    bytes
+        .map(|bytes| bytes.0)
+        .map_err(|cause| SpaceError::Value { text: part.to_owned(), cause: cause.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_protocol::{Cache, Reads};
+
+    fn values(text: &str) -> Vec<u64> {
+        let space: Space = text.parse().unwrap();
+        space.values.values().next().unwrap().iter().copied().collect()
+    }
+
+    fn method(params: &[(&str, u64, u64)]) -> MethodLine {
+        let line =
+            |&(name, min, max): &(&str, u64, u64)| ParamLine { name: name.into(), default: min, min, max };
+        MethodLine {
+            method: "m".into(),
+            scans: BTreeMap::new(),
+            params: params.iter().map(line).collect(),
+            about: String::new(),
+            cache: Cache::Through,
+            decodes: Vec::new(),
+            dictionary: false,
+            parts: false,
+            lists: false,
+            tls: false,
+            unavailable: None,
+            reads: Reads::File,
+        }
+    }
+
+    #[test]
+    fn a_range_doubles_from_its_lower_end_and_holds_both() {
+        assert_eq!(values("buffer=4KiB..32KiB"), [4096, 8192, 16_384, 32_768]);
+        assert_eq!(values("depth=1..6"), [1, 2, 4, 6]);
+        assert_eq!(values("depth=3..3"), [3]);
+        assert_eq!(values("direct=0..1"), [0, 1]);
+        assert_eq!(values("depth=0..4"), [0, 1, 2, 4]);
+        assert_eq!(values("depth=1|64|1..2"), [1, 2, 64]);
+        assert!(
+            values("threads=1..all").ends_with(&[std::thread::available_parallelism().unwrap().get() as u64])
+        );
+        assert_eq!(values("x=18446744073709551614..18446744073709551615").len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_space_is_refused() {
+        for text in ["", "buffer", "=1", "buffer=", "buffer=x", "depth=4..1", "depth=1..", "depth=1,,"] {
+            assert!(text.parse::<Space>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_method_gets_every_combination_of_what_it_takes_and_no_more() {
+        let space: Space = "buffer=4KiB..16KiB,depth=1|2|99,ring=7".parse().unwrap();
+        let two = method(&[("buffer_bytes", 8192, 1 << 20), ("depth", 1, 64), ("direct", 0, 1)]);
+        let spelled: Vec<String> = space.settings(&two).iter().map(Params::to_string).collect();
+        assert_eq!(spelled, ["buffer=8KiB", "buffer=8KiB,depth=2", "buffer=16KiB", "buffer=16KiB,depth=2"]);
+        assert!(space.tunes(&two) && !space.tunes(&method(&[("direct", 0, 1)])));
+        assert_eq!(space.settings(&method(&[])), [Params::default()]);
+    }
+
+    #[test]
+    fn the_usual_space_is_one_and_takes_no_more_memory_than_is_of_use() {
+        let space = Space::usual();
+        assert_eq!((space.values.len(), space.names_given().count()), (9, 0));
+        let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
+        let settings = space.settings(&ring);
+        assert_eq!(settings.len(), 19, "all but 64 times 4 MiB");
+        let mut vectors = ring.clone();
+        vectors.params.push(ParamLine { name: "buffers".into(), default: 32, min: 1, max: 1024 });
+        assert!(space.settings(&vectors).len() < settings.len());
+    }
+}

@@ -1,0 +1,381 @@
+//! The published results that readlab carries, as sides of a comparison: `published:NAME`, or
+//! `published:NAME/MACHINE`.
+//!
+//! The tables are in the folder `published/` as they were published; `publications.toml` beside
+//! them describes their columns. No publication has code of its own. A suite names the published
+//! case that a trial of it repeats.
+
+use crate::Suite;
+use readlab_analysis::compare::{
+    Case, ComparisonKey, Figure, Measure, PERCENTS, SHEET_FACT, Side, Spread, Statistic,
+};
+use readlab_model::trial::{CacheState, Transport, Work};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The prefix of a name that means a publication.
+pub const PREFIX: &str = "published:";
+
+const INDEX: &str = include_str!("../carried/published/publications.toml");
+
+const TABLES: [(&str, &str); 5] = [
+    ("linux-newlines.csv", include_str!("../carried/published/linux-newlines.csv")),
+    ("ssd-sizes.csv", include_str!("../carried/published/ssd-sizes.csv")),
+    ("urlsession-percentiles.csv", include_str!("../carried/published/urlsession-percentiles.csv")),
+    ("urlsession-summary.csv", include_str!("../carried/published/urlsession-summary.csv")),
+    ("zip-lines.csv", include_str!("../carried/published/zip-lines.csv")),
+];
+
+/// Why a name is not a publication.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PublishedError {
+    /// No publication has this name.
+    #[error("{PREFIX}{name}: nothing of this name is published here (known: {known})")]
+    Unknown { name: String, known: String },
+    #[error("{PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
+    NoMachine {
+        /// The publication.
+        name: String,
+        machine: String,
+        /// Its machines.
+        known: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    publication: Vec<Publication>,
+}
+
+/// What a table is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Publication {
+    name: String,
+    about: String,
+    file: String,
+    /// The suite that repeats it.
+    suite: Option<String>,
+    /// The column that names the case.
+    case: String,
+    /// The column that names the machine, where the table has several.
+    sides: Option<String>,
+    work: Option<Work>,
+    over: Option<Transport>,
+    state: Option<CacheState>,
+    size_bytes: Option<u64>,
+    /// Sizes of single cases that read something else.
+    #[serde(default)]
+    sizes: BTreeMap<String, u64>,
+    /// Readers that each read the whole file, by case; one in all others.
+    #[serde(default)]
+    readers: BTreeMap<String, u64>,
+    #[serde(default)]
+    notes: Vec<String>,
+    /// Facts of the one machine.
+    #[serde(default)]
+    machine: BTreeMap<String, Value>,
+    /// Facts of machines, by column.
+    #[serde(default)]
+    fact: Vec<FactColumn>,
+    number: Vec<NumberColumn>,
+    /// The column with the number of readings, where there is one.
+    runs: Option<String>,
+    /// The columns with the percentiles of `PERCENTS`, in that order.
+    percentiles: Option<[String; PERCENTS.len()]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FactColumn {
+    name: String,
+    column: String,
+    /// Set for numbers.
+    factor: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NumberColumn {
+    measure: Measure,
+    column: String,
+    #[serde(default = "one")]
+    factor: f64,
+    statistic: Statistic,
+    /// The column with the standard deviation, in the unit of the number.
+    sd: Option<String>,
+    /// The name of the side, if a column is a side.
+    side: Option<String>,
+    /// Only in rows with these fields.
+    #[serde(default, rename = "where")]
+    rows: BTreeMap<String, String>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A row of a table by its columns.
+type RowFields = BTreeMap<String, String>;
+
+/// The names of all publications.
+pub fn names() -> Vec<String> {
+    index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
+}
+
+/// The machines of a publication, by its name without the prefix; with `/MACHINE`, only those whose
+/// name contains that.
+pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
+    let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
+    let publication =
+        index().into_iter().find(|it| it.name == name).ok_or_else(|| PublishedError::Unknown {
+            name: name.to_owned(),
+            known: index().iter().map(|it| it.name.clone()).collect::<Vec<_>>().join(", "),
+        })?;
+    let all = publication.sides();
+    let Some(machine) = machine else { return Ok(all) };
+    let known = all.iter().map(|side| side.name.clone()).collect::<Vec<_>>().join(", ");
+    let holds = |side: &Side| side.name.to_lowercase().contains(&machine.to_lowercase());
+    let found: Vec<Side> = all.into_iter().filter(holds).collect();
+    if found.is_empty() {
+        let (name, machine) = (name.to_owned(), machine.to_owned());
+        return Err(PublishedError::NoMachine { name, machine, known });
+    }
+    Ok(found)
+}
+
+fn index() -> Vec<Publication> {
+    let index: Index = toml::from_str(INDEX).expect("the index of publications is checked by a test");
+    index.publication
+}
+
+impl Publication {
+    fn sides(&self) -> Vec<Side> {
+        let mut sides: Vec<Side> = Vec::new();
+        for row in self.rows() {
+            for number in self.number.iter().filter(|number| number.is_in(&row)) {
+                // An empty field is a number that was not published.
+                let Some(value) = row.get(&number.column).and_then(|text| text.parse::<f64>().ok()) else {
+                    continue;
+                };
+                let name = self.side_name(number, &row);
+                let at = sides.iter().position(|side| side.name == name).unwrap_or_else(|| {
+                    sides.push(self.side(name, &row));
+                    sides.len() - 1
+                });
+                let case = self.case_in(&mut sides[at], &row[&self.case]);
+                let (value, statistic) = (value * number.factor, number.statistic);
+                let spread = self.spread(number, &row);
+                if let (Measure::Wall, Some(size_bytes)) = (number.measure, case.key.size_bytes) {
+                    #[expect(clippy::cast_precision_loss, reason = "a size below 2^53")]
+                    let bytes = size_bytes as f64 * case.key.readers.unwrap_or(1) as f64;
+                    let rate = bytes * 1e9 / value;
+                    let spread = spread_of_rate(&spread, rate / value);
+                    case.figures.insert(Measure::Rate, Figure::Value { value: rate, statistic, spread });
+                }
+                case.figures.insert(number.measure, Figure::Value { value, statistic, spread });
+            }
+        }
+        sides
+    }
+
+    /// How the readings of a number scattered, as far as the row says.
+    fn spread(&self, number: &NumberColumn, row: &RowFields) -> Spread {
+        let of = |column: &String| row.get(column)?.parse::<f64>().ok();
+        let percentiles = self.percentiles.as_ref().and_then(|columns| {
+            let values: Option<Vec<f64>> = columns.iter().map(of).collect();
+            values?.iter().map(|value| value * number.factor).collect::<Vec<f64>>().try_into().ok()
+        });
+        Spread {
+            sd: number.sd.as_ref().and_then(of).map(|sd| sd * number.factor),
+            runs: self.runs.as_ref().and_then(|column| row.get(column)?.parse().ok()),
+            percentiles,
+        }
+    }
+
+    fn rows(&self) -> Vec<RowFields> {
+        let (_, text) = (TABLES.iter().find(|(file, _)| *file == self.file))
+            .expect("the index of publications is checked by a test");
+        let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
+        rows.expect("the tables are checked by a test")
+    }
+
+    fn side_name(&self, number: &NumberColumn, row: &RowFields) -> String {
+        let named = number.side.clone();
+        named.or_else(|| row.get(self.sides.as_ref()?).cloned()).unwrap_or_else(|| self.name.clone())
+    }
+
+    fn side(&self, name: String, row: &RowFields) -> Side {
+        let mut facts = self.machine.clone();
+        for fact in &self.fact {
+            let Some(text) = row.get(&fact.column) else { continue };
+            let value = match fact.factor {
+                Some(factor) => text.parse::<f64>().map_or(Value::Null, |number| (number * factor).into()),
+                None => text.clone().into(),
+            };
+            facts.insert(fact.name.clone(), value);
+        }
+        let about = format!("{PREFIX}{} · {}", self.name, self.about);
+        Side { name, about, facts, notes: self.notes.clone(), cases: Vec::new() }
+    }
+
+    /// The case of this name, made if it does not exist, with its names in the suite.
+    fn case_in<'a>(&self, side: &'a mut Side, name: &str) -> &'a mut Case {
+        if let Some(at) = side.cases.iter().position(|case| case.name == name) {
+            return &mut side.cases[at];
+        }
+        let size_bytes = self.sizes.get(name).copied().or(self.size_bytes);
+        side.cases.push(Case {
+            name: name.to_owned(),
+            names: self.names(name),
+            key: ComparisonKey {
+                size_bytes,
+                work: self.work,
+                over: self.over,
+                state: self.state,
+                readers: Some(self.readers.get(name).copied().unwrap_or(1)),
+                ..ComparisonKey::default()
+            },
+            figures: BTreeMap::new(),
+            unmeasured: None,
+        });
+        side.cases.last_mut().expect("one was just pushed")
+    }
+
+    fn names(&self, case: &str) -> BTreeSet<String> {
+        let suite = self.suite.as_ref().and_then(|name| Suite::find(name).ok());
+        let entries = suite.into_iter().flat_map(|suite| suite.entries);
+        let repeats = entries
+            .filter(|entry| entry.published.as_ref().or(entry.label.as_ref()).is_some_and(|it| it == case));
+        let called = repeats.flat_map(|entry| entry.label.into_iter().chain([entry.trial]));
+        called.chain([case.to_owned()]).collect()
+    }
+}
+
+impl NumberColumn {
+    fn is_in(&self, row: &RowFields) -> bool {
+        self.rows.iter().all(|(column, value)| row.get(column) == Some(value))
+    }
+}
+
+/// The spread of a rate from that of its times: the standard deviation is the same share of it.
+fn spread_of_rate(times: &Spread, rate_per_time: f64) -> Spread {
+    Spread { sd: times.sd.map(|sd| sd * rate_per_time), percentiles: None, ..*times }
+}
+
+/// Gives every side without a data sheet this one.
+pub fn with_sheet(sides: &mut [Side], bytes_per_s: f64) {
+    for side in sides {
+        side.facts.entry(SHEET_FACT.to_owned()).or_insert_with(|| bytes_per_s.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_analysis::compare::{FitRequest, fit};
+
+    #[test]
+    fn every_publication_is_whole() {
+        for publication in index() {
+            let sides = publication.sides();
+            assert!(
+                !sides.is_empty() && sides.iter().all(|side| !side.cases.is_empty()),
+                "{}",
+                publication.name
+            );
+            let columns = publication.rows();
+            let known: BTreeSet<&String> = columns[0].keys().collect();
+            for number in &publication.number {
+                assert!(known.contains(&number.column), "{}", number.column);
+            }
+            if let Some(suite) = &publication.suite {
+                let suite = Suite::find(suite).unwrap();
+                for entry in suite.entries.iter().filter_map(|entry| entry.published.as_ref()) {
+                    assert!(
+                        sides.iter().any(|side| side.cases.iter().any(|case| case.name == *entry)),
+                        "{entry}"
+                    );
+                }
+                let repeated = sides[0].cases.iter().filter(|case| case.names.len() > 1).count();
+                assert!(repeated >= 4, "{}: the suite repeats {repeated} of its cases", publication.name);
+            }
+        }
+        assert_eq!(names().len(), 5);
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_tables() {
+        let sides = sides("urlsession").unwrap();
+        assert_eq!(sides.iter().map(|side| side.cases.len()).collect::<Vec<_>>(), [14, 14]);
+        let m2 = &super::sides("urlsession/m2").unwrap()[0];
+        let case =
+            m2.cases.iter().find(|case| case.names.contains("swift/dataTask-delegate/for-unsafe")).unwrap();
+        assert_eq!(
+            case.name,
+            "dataTask(with:) and an incremental delegate with for loop inside withUnsafeBytes"
+        );
+        assert_eq!(case.figures[&Measure::Wall].value(), 36e6);
+        assert!(case.figures.contains_key(&Measure::Retains) && case.figures.contains_key(&Measure::Rate));
+    }
+
+    #[test]
+    fn what_is_known_of_the_spread_is_that_of_the_tables() {
+        let figure = |name: &str, case: &str, measure: Measure| {
+            let side = sides(name).unwrap().swap_remove(0);
+            side.cases.iter().find(|it| it.name == case).unwrap().figures[&measure].clone()
+        };
+        let Figure::Value { spread, .. } = figure("zip-lines/M920", "zip", Measure::Wall) else { panic!() };
+        assert!((spread.sd.unwrap() - 351.7e6).abs() < 1.0 && spread.runs == Some(10));
+        let Figure::Value { spread, .. } = figure("zip-lines/Old", "zip", Measure::Wall) else { panic!() };
+        assert_eq!((spread.sd, spread.runs), (None, Some(1)));
+        let bytes = "bytes(from:) and for loop";
+        let Figure::Value { spread, .. } = figure("urlsession/M2", bytes, Measure::Mallocs) else { panic!() };
+        assert_eq!(spread.percentiles, Some([35e3, 36e3, 37e3, 37e3, 37e3, 67e3, 69e3]));
+        assert_eq!(spread.runs, Some(100));
+        assert!((figure("ssd-sizes/iMac", "read", Measure::Fixed).value() - 40_000.0).abs() < 1.0);
+        let m1 = sides("ssd-sizes/M1").unwrap().swap_remove(0);
+        assert!(
+            m1.cases.iter().all(|case| !case.figures.contains_key(&Measure::Fixed)),
+            "words are no number"
+        );
+    }
+
+    #[test]
+    fn the_summary_is_a_publication_of_its_own() {
+        let summary = sides("urlsession-summary/M2").unwrap().swap_remove(0);
+        assert_eq!(summary.cases.len(), 14);
+        assert_eq!(summary.cases[0].figures[&Measure::Wall].value(), 79e6);
+    }
+
+    #[test]
+    fn the_rate_of_two_readers_counts_what_both_read() {
+        let m920 = &sides("zip-lines/M920").unwrap()[0];
+        let case = m920.cases.iter().find(|case| case.name.contains("2 threads")).unwrap();
+        assert_eq!(case.key.readers, Some(2));
+        assert_eq!((case.figures[&Measure::Rate].value() / 1e6).trunc(), 952.0);
+        let one = m920.cases.iter().find(|case| case.name == "buffer 8192").unwrap();
+        assert_eq!((one.figures[&Measure::Rate].value() / 1e6).trunc(), 519.0);
+    }
+
+    #[test]
+    fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
+        let request = FitRequest::parse("zip/wall", "machine.max_turbo_ghz").unwrap();
+        let fit = fit(&sides("zip-lines").unwrap(), &request).unwrap();
+        assert_eq!(fit.points.len(), 3, "a processor with two drives is one point");
+        let ask = |machine: &str| {
+            let required =
+                fit.required.iter().find(|it| it.machine.contains(machine) && it.case == "buffer 8192");
+            format!("{:.2}", required.unwrap().fact.unwrap())
+        };
+        assert_eq!((ask("M920"), ask("NUC11")), ("5.52".to_owned(), "5.90".to_owned()));
+    }
+
+    #[test]
+    fn unknown_publications_and_machines_are_errors_that_list_the_known() {
+        assert!(sides("nothing").unwrap_err().to_string().contains("zip-lines, ssd-sizes"));
+        assert!(sides("zip-lines/VAX").unwrap_err().to_string().contains("M920"));
+    }
+}

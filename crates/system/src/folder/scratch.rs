@@ -1,0 +1,266 @@
+//! Scratch folders, which readlab removes again, and files that runtimes write for it, with what
+//! killed runs left of both.
+//!
+//! While a scratch folder or file exists, a note with its path is in the user's data folder, locked
+//! by the run that made it. A note without a lock is of a run that was killed: the next run names
+//! what is left, and the command that removes it. It never removes what another run made.
+
+use crate::folder;
+use crate::linux::file_status::FileStatus;
+use crate::linux::open_file::create_private_folder;
+use crate::linux::program::NumberedFile;
+use crate::terminal::notice;
+use crate::terminal::printable::printable;
+use readlab_model::units::Bytes;
+use readlab_protocol::MAP_SUFFIX;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// How the names of all scratch folders begin.
+const PREFIX: &str = "readlab-";
+
+/// A runtime writes the names of the functions that it compiles to `/tmp/perf-PID.map`.
+const MAPS_FOLDER: &str = "/tmp";
+const MAP_PREFIX: &str = "perf-";
+
+/// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may
+/// enter it, so that no other user changes what is measured in it.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    note: Option<ScratchNote>,
+    keep: bool,
+}
+
+/// The note about a scratch folder or file; its lock ends with the process.
+#[derive(Debug)]
+pub struct ScratchNote {
+    path: PathBuf,
+    _locked: File,
+}
+
+/// A folder or a file that a killed run left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    pub path: PathBuf,
+    pub bytes: u64,
+}
+
+/// The file to which a runtime writes the names of the functions that it compiles in this process.
+pub fn map_of(pid: u32) -> PathBuf {
+    Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
+}
+
+/// The same, for a process that makes it itself: the name is known to everybody, and a runtime
+/// would write to whatever has it.
+pub fn own_map() -> NumberedFile {
+    let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
+    NumberedFile { before, after: MAP_SUFFIX.into() }
+}
+
+/// Whether this is a scratch folder of this process, or the file of a runtime that it started.
+pub fn is_own(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    let is_scratch = name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()));
+    let is_map = || name.starts_with(MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
+    is_scratch || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
+}
+
+/// Whether scratch folders, or files of runtimes, are made in this folder.
+pub fn is_parent(folder: &Path) -> bool {
+    let temporary = std::env::temp_dir();
+    folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
+}
+
+/// Whether they may be made below this folder.
+pub fn is_below(folder: &Path) -> bool {
+    let temporary = fs::canonicalize(std::env::temp_dir());
+    temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(MAPS_FOLDER).starts_with(folder)
+}
+
+impl Scratch {
+    /// A new folder below `parent`, with its purpose in its name. The note is written first.
+    pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
+        let parent = std::path::absolute(parent)?;
+        loop {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
+            let path = parent.join(&name);
+            // A user without a home folder has no notes.
+            let note =
+                folder::unfinished().ok().and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
+            match create_private_folder(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Scratch { path, note, keep: false }),
+            }
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps it for the user.
+    pub fn keep(&mut self) {
+        self.keep = true;
+        self.note = None;
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = fs::remove_dir_all(&self.path) {
+            notice::show(format!("{}: could not be removed: {error}", self.path.display()));
+        }
+    }
+}
+
+impl ScratchNote {
+    /// Notes that a runtime may write its file for this process; `None` where there can be no
+    /// notes.
+    pub fn of_map(pid: u32) -> Option<ScratchNote> {
+        let path = map_of(pid);
+        let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
+        ScratchNote::new(&folder::unfinished().ok()?, &name, &path).ok()
+    }
+
+    fn new(notes: &Path, name: &str, noted: &Path) -> io::Result<ScratchNote> {
+        fs::create_dir_all(notes)?;
+        let path = notes.join(name);
+        loop {
+            let mut file = File::create_new(&path)?;
+            file.lock()?;
+            // Another run may have found it before it was locked, and removed it as empty.
+            if FileStatus::read(&file)?.names > 0 {
+                file.write_all(noted.as_os_str().as_bytes())?;
+                return Ok(ScratchNote { path, _locked: file });
+            }
+        }
+    }
+}
+
+impl Drop for ScratchNote {
+    fn drop(&mut self) {
+        // If this fails, the next run finds it and removes it.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Leftover {
+    /// The command that removes it.
+    pub fn remedy(&self) -> String {
+        let path = printable(&self.path.to_string_lossy());
+        format!("rm -r {}", shell_words::quote(&path))
+    }
+}
+
+/// Reports what killed runs left behind.
+pub fn report_leftovers() {
+    for leftover in leftovers() {
+        let (path, bytes) = (leftover.path.display(), Bytes(leftover.bytes));
+        notice::show(format!(
+            "left by a run that was killed: {path} ({bytes}); to remove it: {}",
+            leftover.remedy()
+        ));
+    }
+}
+
+/// What killed runs left behind.
+pub fn leftovers() -> Vec<Leftover> {
+    folder::unfinished().map(|notes| leftovers_in(&notes)).unwrap_or_default()
+}
+
+fn leftovers_in(notes: &Path) -> Vec<Leftover> {
+    let notes = fs::read_dir(notes).into_iter().flatten().flatten();
+    let mut leftovers: Vec<Leftover> = notes.filter_map(|note| of_note(&note.path())).collect();
+    leftovers.sort_by(|a, b| a.path.cmp(&b.path));
+    leftovers
+}
+
+/// What the note of a killed run names. An empty note, or one of something that is gone, is
+/// removed.
+fn of_note(note: &Path) -> Option<Leftover> {
+    let mut file = File::open(note).ok()?;
+    file.try_lock().ok()?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    let path = PathBuf::from(OsStr::from_bytes(&text));
+    let found = fs::symlink_metadata(&path);
+    if text.is_empty() || found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        // Another run may have removed it at the same time.
+        let _ = fs::remove_file(note);
+        return None;
+    }
+    let found = found.ok()?;
+    let name = path.file_name()?.to_string_lossy();
+    if found.is_dir() && name.starts_with(PREFIX) {
+        let entries = fs::read_dir(&path).into_iter().flatten();
+        let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
+        Some(Leftover { path, bytes })
+    } else if found.is_file() && is_map(&path, &name) {
+        Some(Leftover { path, bytes: found.len() })
+    } else {
+        None
+    }
+}
+
+fn is_map(path: &Path, name: &str) -> bool {
+    let pid = name.strip_prefix(MAP_PREFIX).and_then(|rest| rest.strip_suffix(MAP_SUFFIX));
+    path.parent() == Some(Path::new(MAPS_FOLDER)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_left_over_when_its_note_is_not_locked() {
+        let home = tempfile::tempdir().unwrap();
+        let (notes, folder) = (home.path().join("notes"), home.path().join("readlab-x it's"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("f"), "1234").unwrap();
+        let note = ScratchNote::new(&notes, "one", &folder).unwrap();
+        assert!(leftovers_in(&notes).is_empty(), "its run is running");
+        let path = note.path.clone();
+        // As after a killed run: the lock is gone, the note stays.
+        let text = fs::read(&path).unwrap();
+        drop(note);
+        fs::write(&path, text).unwrap();
+        let leftovers = leftovers_in(&notes);
+        assert_eq!(leftovers, [Leftover { path: folder.clone(), bytes: 4 }]);
+        assert!(leftovers[0].remedy().starts_with("rm -r '") && leftovers[0].remedy().contains("it'\\''s"));
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(leftovers_in(&notes).is_empty() && !path.exists(), "an empty note is removed");
+        fs::write(&path, "").unwrap();
+        assert!(
+            leftovers_in(&notes).is_empty() && !path.exists(),
+            "its run was killed before it wrote anything"
+        );
+        fs::write(&path, "/etc").unwrap();
+        assert!(leftovers_in(&notes).is_empty(), "a folder with another name is not reported");
+    }
+
+    #[test]
+    fn only_a_file_that_a_runtime_wrote_is_reported() {
+        let home = tempfile::tempdir().unwrap();
+        let notes = home.path().join("notes");
+        // No process has this number: the largest is 2^22.
+        let map = map_of((1 << 22) + std::process::id());
+        fs::create_dir(&notes).unwrap();
+        for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {
+            fs::write(notes.join(path.file_name().unwrap()), path.as_os_str().as_bytes()).unwrap();
+        }
+        fs::write(home.path().join("perf-7.map"), "").unwrap();
+        fs::write(&map, "10 10 f\n").unwrap();
+        let leftovers = leftovers_in(&notes);
+        fs::remove_file(&map).unwrap();
+        assert_eq!(leftovers, [Leftover { path: map, bytes: 8 }]);
+    }
+}

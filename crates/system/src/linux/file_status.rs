@@ -1,0 +1,132 @@
+//! The status of a file, as stat(2) and statx(2) give it.
+
+use readlab_model::target::identity::Identity;
+use rustix::fs::{AtFlags, StatxAttributes, StatxFlags};
+use std::fmt;
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+/// The number of a device; shown as `259:2`, as /proc and /sys write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceNumber(pub u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    Regular,
+    Folder,
+    Pipe,
+    Socket,
+    CharacterDevice,
+    /// A block device, with the number of the device that it represents.
+    BlockDevice(DeviceNumber),
+    Other,
+}
+
+/// The status of a file at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStatus {
+    pub kind: FileKind,
+    /// The device of its file system.
+    pub device: DeviceNumber,
+    pub inode: u64,
+    /// Its size; that of a block device is 0.
+    pub size_bytes: u64,
+    /// Whether blocks of its file system are allocated for it.
+    pub has_blocks: bool,
+    pub names: u64,
+    /// The number of the user who owns it.
+    pub owner: u32,
+    /// When its content was changed: seconds and nanoseconds.
+    pub content_changed: (i64, i64),
+    /// When its content, rights, owner or names were changed: seconds and nanoseconds.
+    pub status_changed: (i64, i64),
+}
+
+impl From<FileStatus> for Identity {
+    fn from(status: FileStatus) -> Identity {
+        Identity {
+            dev: status.device.0,
+            ino: status.inode,
+            size_bytes: status.size_bytes,
+            mtime: status.content_changed,
+            ctime: status.status_changed,
+        }
+    }
+}
+
+impl From<&Metadata> for FileStatus {
+    fn from(meta: &Metadata) -> FileStatus {
+        FileStatus {
+            kind: kind(meta.file_type(), meta.rdev()),
+            device: DeviceNumber(meta.dev()),
+            inode: meta.ino(),
+            size_bytes: meta.size(),
+            has_blocks: meta.blocks() > 0,
+            names: meta.nlink(),
+            owner: meta.uid(),
+            content_changed: (meta.mtime(), meta.mtime_nsec()),
+            status_changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+impl FileStatus {
+    /// Of an open file.
+    pub fn read(file: &File) -> io::Result<FileStatus> {
+        file.metadata().map(|meta| FileStatus::from(&meta))
+    }
+}
+
+fn kind(found: FileType, device: u64) -> FileKind {
+    if found.is_file() {
+        FileKind::Regular
+    } else if found.is_dir() {
+        FileKind::Folder
+    } else if found.is_fifo() {
+        FileKind::Pipe
+    } else if found.is_socket() {
+        FileKind::Socket
+    } else if found.is_char_device() {
+        FileKind::CharacterDevice
+    } else if found.is_block_device() {
+        FileKind::BlockDevice(DeviceNumber(device))
+    } else {
+        FileKind::Other
+    }
+}
+
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", rustix::fs::major(self.0), rustix::fs::minor(self.0))
+    }
+}
+
+/// The size of a file; of a block device, whose status says that it is empty, where its end is.
+pub fn size_bytes(mut file: &File) -> io::Result<u64> {
+    let status = FileStatus::read(file)?;
+    if !matches!(status.kind, FileKind::BlockDevice(_)) {
+        return Ok(status.size_bytes);
+    }
+    let size_bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    Ok(size_bytes)
+}
+
+/// Whether the file system says that it keeps the file compressed.
+pub fn is_compressed(file: &File) -> bool {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
+}
+
+/// The number of the mount through which a file was opened; `None` where the kernel does not say.
+pub fn mount(file: &File) -> Option<u64> {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+}
+
+/// Whether a file is mapped straight from its device (DAX), without the page cache.
+pub fn is_dax(file: &File) -> bool {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))
+}

@@ -1,0 +1,52 @@
+//! Opening files in ways that need the kernel's own flags.
+
+use super::file_status::FileStatus;
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, mknodat};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Rights of the owner alone.
+const PRIVATE: u32 = 0o700;
+
+/// Opens a file for reading without waiting: not for the other end of a pipe, and not as the
+/// terminal of this process.
+pub fn read_without_waiting(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
+}
+
+/// The status of what has this name, from a file system that may never answer. A thread that waits
+/// for it cannot be stopped before this process ends: it is left behind.
+pub fn status_within(path: &Path, limit: Duration) -> io::Result<FileStatus> {
+    let path = path.to_owned();
+    let (answer, answered) = mpsc::channel();
+    std::thread::spawn(move || answer.send(fs::metadata(path).map(|meta| FileStatus::from(&meta))));
+    answered.recv_timeout(limit).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Creates a file that is written past the page cache.
+pub fn create_direct(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).custom_flags(bits(OFlags::DIRECT)).open(path)
+}
+
+/// From now on reads and writes of this file go through the page cache.
+pub fn end_direct(file: &File) -> io::Result<()> {
+    let flags = fcntl_getfl(file)?;
+    Ok(fcntl_setfl(file, flags - OFlags::DIRECT)?)
+}
+
+/// Creates a folder that only its owner may enter.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(PRIVATE).create(path)
+}
+
+pub fn make_pipe(path: &Path) -> io::Result<()> {
+    Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
+}
+
+fn bits(flags: OFlags) -> i32 {
+    flags.bits().cast_signed()
+}

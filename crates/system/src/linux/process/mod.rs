@@ -1,0 +1,93 @@
+//! Processes as the kernel shows them: what it counts of one, the files that it uses, its threads
+//! and how they are scheduled, and the table of all.
+
+mod counters;
+mod family;
+mod file_use;
+mod handle;
+mod mappings;
+mod proc_file;
+mod scheduling;
+mod table;
+pub mod testing;
+mod thread_waits;
+
+pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
+pub use family::{Family, FamilyCounts, FamilyError};
+pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
+pub use handle::ProcessHandle;
+pub use mappings::{CodeMapping, VDSO, code_mappings};
+pub use proc_file::Unavailable;
+pub use scheduling::scheduling_of_thread;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+pub use table::{ProcessEntry, all, process};
+pub use thread_waits::{DelayCounter, ThreadWaits};
+
+/// The threads that a process has now.
+pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
+    Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The name of a thread; `None` if it has ended.
+pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
+/// Whether any thread of a process is running or about to.
+pub fn any_thread_runs(pid: u32) -> bool {
+    let runs = |thread: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    };
+    threads(pid).unwrap_or_default().into_iter().any(runs)
+}
+
+/// Memory of a process that is its own and no file's; `None` if it has ended.
+pub fn anonymous_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(proc_file::field(&status, "RssAnon:")? * 1024)
+}
+
+/// Bytes that a process and its reaped children have read so far.
+pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
+    proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
+}
+
+/// Whether this user may reset the high-water mark of memory of an own process.
+pub fn may_reset_peak() -> Result<(), String> {
+    // Opening changes nothing; only a write would.
+    let path = "/proc/self/clear_refs";
+    File::options().write(true).open(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
+}
+
+/// Whether this kernel counts the bytes that a process reads from devices.
+pub fn may_count_device_reads() -> Result<(), String> {
+    let path = "/proc/self/io";
+    fs::read(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
+}
+
+/// Whether this user sees the processes of others: the first process is root's.
+pub fn may_see_others() -> Result<(), String> {
+    if Path::new("/proc/1/stat").exists() && fs::read("/proc/1/stat").is_ok() {
+        return Ok(());
+    }
+    Err("proc is mounted with hidepid: other users' processes are not seen".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_memory_and_threads_are_found() {
+        let own = std::process::id();
+        assert!(anonymous_bytes(own).is_some_and(|bytes| bytes > 0));
+        assert!(threads(own).unwrap().contains(&own) && thread_name(own, own).is_some());
+        assert!(any_thread_runs(own), "this thread runs");
+        assert!(!any_thread_runs(u32::MAX >> 1) && anonymous_bytes(u32::MAX >> 1).is_none());
+    }
+}

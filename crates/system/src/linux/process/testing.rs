@@ -1,0 +1,159 @@
+//! For tests: a process that does exactly what it is commanded to do, a fork of the test that makes
+//! system calls only; and the memory of the test itself.
+
+use super::counters::cpu_ns;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// What the process can be commanded to do, one byte each.
+#[derive(Clone, Copy)]
+pub enum Deed {
+    /// Touch 64 MiB of memory and give them back.
+    Touch64MiB = b'm' as isize,
+    /// Read the file from begin to end.
+    ReadFile = b'r' as isize,
+    /// The same in a child that is reaped.
+    ReadFileInChild = b'c' as isize,
+    /// Fork a child that does the deeds from now on, for as long as both live.
+    Fork = b'f' as isize,
+    /// Spend 250 ms of CPU time in user mode.
+    Burn = b'b' as isize,
+    /// End.
+    Exit = b'x' as isize,
+}
+
+/// A forked process that does deeds, killed and reaped when dropped.
+pub struct ForkedProcess {
+    pid: i32,
+    link: UnixStream,
+}
+
+impl ForkedProcess {
+    pub fn start(file: &Path) -> ForkedProcess {
+        let (link, far) = UnixStream::pair().unwrap();
+        let path = std::ffi::CString::new(file.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: the child makes only system calls through async-signal-safe functions, on memory
+        // that the fork copied, and ends with _exit.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0, "fork: {}", io::Error::last_os_error());
+        if pid == 0 {
+            // SAFETY: as above; the descriptor and the path are this process's copies.
+            unsafe { obey(far.as_raw_fd(), &path) }
+        }
+        ForkedProcess { pid, link }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.pid.cast_unsigned()
+    }
+
+    pub fn does(&mut self, deed: Deed) {
+        self.link.write_all(&[deed as u8]).unwrap();
+        self.link.read_exact(&mut [0]).unwrap();
+    }
+
+    /// Commands it to exit and waits until it is a zombie.
+    pub fn dies(&mut self) {
+        self.link.write_all(&[Deed::Exit as u8]).unwrap();
+        // SAFETY: the information is written to a place of its type; WNOWAIT leaves the zombie.
+        unsafe {
+            let mut info = std::mem::zeroed();
+            libc::waitid(libc::P_PID, self.pid(), &raw mut info, libc::WEXITED | libc::WNOWAIT);
+        }
+    }
+
+    pub fn reap(&mut self) {
+        // SAFETY: the number is that of our own unreaped child, or of none when it was reaped
+        // before.
+        unsafe {
+            libc::kill(self.pid, libc::SIGKILL);
+            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+impl Drop for ForkedProcess {
+    fn drop(&mut self) {
+        self.reap();
+    }
+}
+
+/// What the forked process does until it ends.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
+    let mut deed = 0u8;
+    // SAFETY: every call gets valid descriptors and addresses within live objects of the stated
+    // sizes.
+    unsafe {
+        while libc::read(link, (&raw mut deed).cast(), 1) == 1 {
+            match deed {
+                b'm' => touch(),
+                b'r' => read_file(path),
+                b'c' => {
+                    let child = libc::fork();
+                    if child == 0 {
+                        read_file(path);
+                        libc::_exit(0);
+                    }
+                    libc::waitpid(child, std::ptr::null_mut(), 0);
+                }
+                // The parent answers only when the child does.
+                b'f' => {
+                    if libc::fork() != 0 {
+                        loop {
+                            libc::pause();
+                        }
+                    }
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                }
+                b'b' => burn(),
+                _ => break,
+            }
+            libc::write(link, (&raw const deed).cast(), 1);
+        }
+        libc::_exit(0)
+    }
+}
+
+unsafe fn touch() {
+    let bytes = 64 << 20;
+    // SAFETY: a fresh private mapping, used within its length and unmapped once.
+    unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let at = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_WRITE, flags, -1, 0);
+        for page in (0..bytes).step_by(4096) {
+            at.cast::<u8>().add(page).write_volatile(1);
+        }
+        libc::munmap(at, bytes);
+    }
+}
+
+unsafe fn read_file(path: &std::ffi::CStr) {
+    let mut buffer = [0u8; 65_536];
+    // SAFETY: the buffer is as long as stated.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_RDONLY);
+        while libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) > 0 {}
+        libc::close(fd);
+    }
+}
+
+fn burn() {
+    let now = || cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID, 0).unwrap_or(u64::MAX);
+    let until = now() + 250_000_000;
+    while now() < until {
+        for step in 0..100_000u64 {
+            std::hint::black_box(step);
+        }
+    }
+}
+
+/// Reads memory of this process from an address.
+pub fn read_own_memory(address: u64, into: &mut [u8]) {
+    let memory = std::fs::File::open("/proc/self/mem").unwrap();
+    std::os::unix::fs::FileExt::read_exact_at(&memory, into, address).unwrap();
+}

@@ -1,0 +1,129 @@
+//! The facts of the machine that change a number: processor, memory, kernel and system.
+//!
+//! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be
+//! found out is `None`, never a guess.
+
+pub mod memory;
+mod probe;
+
+pub use probe::boot;
+
+use readlab_model::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The machine before measuring.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Operating system and architecture, such as `linux x86_64`.
+    pub system: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Distribution, from os-release.
+    pub distribution: Option<String>,
+    /// Processor model.
+    pub cpu: Option<String>,
+    /// Processors that this process may use.
+    pub cpus: u64,
+    /// Processors that the control groups of this process grant it, where they grant fewer: it runs
+    /// so long in each period, and then not until the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
+    /// Highest clock of a processor, as its frequency driver states it.
+    pub max_turbo_ghz: Option<f64>,
+    /// Frequency governor of the first processor.
+    pub governor: Option<String>,
+    /// Whether a processor may run faster than its nominal clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turbo: Option<bool>,
+    /// Vector instructions that the scans may use.
+    pub cpu_features: Vec<String>,
+    pub memory_bytes: u64,
+    /// Memory that can be allocated without swapping.
+    pub memory_available_bytes: u64,
+    /// Limit of the control group of this process, if it has one.
+    pub memory_limit_bytes: Option<u64>,
+    pub page_bytes: u64,
+    /// Mode of transparent huge pages: `always`, `madvise` or `never`.
+    pub transparent_huge_pages: Option<String>,
+    /// Hypervisor, if the machine is a guest: then cold means cold in the guest.
+    pub hypervisor: Option<String>,
+    /// Average number of runnable tasks over the last minute.
+    pub load_1min: Option<f64>,
+    /// Whether the kernel reclaims memory before it is short (DAMON).
+    pub proactive_reclaim: bool,
+    pub swap: bool,
+    /// Why io_uring may not be used, if it may not.
+    pub io_uring_refused: Option<String>,
+    /// Whether readlab runs with all rights.
+    pub root: bool,
+    /// Resolution of the monotonic clock.
+    pub clock_resolution_ns: u64,
+    /// Cost of reading the monotonic clock, as the median of many readings.
+    pub clock_overhead_ns: u64,
+}
+
+impl Machine {
+    /// The quota of processors, if it is fewer than there are.
+    pub fn quota(&self) -> Option<f64> {
+        self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
+    }
+
+    /// Processors whose time this process can have.
+    pub fn processors(&self) -> f64 {
+        self.quota().unwrap_or_else(|| self.all_processors())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a number of processors")]
+    fn all_processors(&self) -> f64 {
+        self.cpus.max(1) as f64
+    }
+
+    /// One line for tables: processor, its clock, memory that may be used, system, hypervisor.
+    pub fn summary(&self) -> String {
+        let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
+        parts.push(format!("{} {}", self.cpus, if self.cpus == 1 { "cpu" } else { "cpus" }));
+        parts.extend(self.quota().map(|quota| format!("quota of {quota:.2} cpus")));
+        parts.extend(self.max_turbo_ghz.map(|ghz| format!("up to {ghz:.2} GHz")));
+        let memory = self.memory_limit_bytes.unwrap_or(self.memory_bytes);
+        parts.push(format!("{} memory", Bytes(memory).binary()));
+        parts.push(format!("{} {}", self.system, self.kernel));
+        parts.extend(self.hypervisor.as_ref().map(|name| format!("guest ({name})")));
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_has_the_facts_that_change_a_number() {
+        let machine = Machine {
+            system: "linux x86_64".into(),
+            kernel: "6.8".into(),
+            cpu: Some("Ryzen 7840HS".into()),
+            cpus: 16,
+            max_turbo_ghz: Some(5.1),
+            memory_bytes: 32 << 30,
+            hypervisor: Some("KVM".into()),
+            ..Machine::default()
+        };
+        let expected =
+            "Ryzen 7840HS, 16 cpus, up to 5.10 GHz, 32.0 GiB memory, linux x86_64 6.8, guest (KVM)";
+        assert_eq!(machine.summary(), expected);
+        let limited = Machine { memory_limit_bytes: Some(1 << 30), cpus: 1, ..machine.clone() };
+        assert!(limited.summary().contains("1 cpu, ") && limited.summary().contains("1.00 GiB memory"));
+        let granted = Machine { cpu_quota: Some(0.5), ..machine };
+        assert!(granted.summary().contains("16 cpus, quota of 0.50 cpus, "), "{}", granted.summary());
+    }
+
+    #[test]
+    fn a_quota_counts_where_it_is_fewer_than_the_processors() {
+        for (cpu_quota, processors) in [(Some(0.25), 0.25), (Some(4.0), 2.0), (Some(-1.0), 2.0), (None, 2.0)]
+        {
+            let machine = Machine { cpus: 2, cpu_quota, ..Machine::default() };
+            assert!((machine.processors() - processors).abs() < 1e-9, "{cpu_quota:?}");
+            assert_eq!(machine.quota().is_some(), processors < 2.0);
+        }
+    }
+}

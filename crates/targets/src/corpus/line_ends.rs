@@ -1,0 +1,44 @@
+//! Carriage returns that end no line of the protocol, and that some runtimes take for ends.
+
+use readlab_system::linux::open_file;
+use std::io::{self, Read};
+use std::path::Path;
+
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// How many carriage returns of a file are not followed by a newline.
+pub fn lone_returns(path: &Path) -> io::Result<u64> {
+    let mut file = open_file::read_without_waiting(path)?;
+    let (mut buffer, mut lone, mut is_open) = (vec![0; BUFFER_BYTES], 0, false);
+    loop {
+        let bytes = match file.read(&mut buffer) {
+            Ok(0) => return Ok(lone + u64::from(is_open)),
+            Ok(bytes) => &buffer[..bytes],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        lone += u64::from(is_open && bytes[0] != b'\n');
+        lone += bytes.windows(2).filter(|two| two[0] == b'\r' && two[1] != b'\n').count() as u64;
+        is_open = bytes.ends_with(b"\r");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_return_is_lone_unless_a_newline_follows_also_between_two_reads() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let count = |content: &[u8]| {
+            std::fs::write(file.path(), content).unwrap();
+            lone_returns(file.path()).unwrap()
+        };
+        assert_eq!(count(b""), 0);
+        assert_eq!(count(b"a\r\nb\r\n"), 0);
+        assert_eq!(count(b"a\rb\r\nc\r\r"), 3);
+        let before = vec![b'x'; BUFFER_BYTES - 1];
+        assert_eq!(count(&[&before[..], b"\r\n"].concat()), 0);
+        assert_eq!(count(&[&before[..], b"\rx"].concat()), 1);
+    }
+}

@@ -1,0 +1,313 @@
+//! The corpus: deterministic files to read, and the true answers about any file.
+//!
+//! A file is written under a temporary name and renamed when it is complete; beside it is a note
+//! with its recipe and digest. A file without a note is not ours: it is neither used nor removed.
+//! Nothing here knows how files are raced.
+
+pub mod archive;
+pub mod block_truth;
+mod compressed;
+pub mod line_ends;
+mod note;
+pub mod oracle;
+pub mod products;
+pub mod recipe;
+pub mod tree_truth;
+pub mod trees;
+
+use etcetera::BaseStrategy;
+use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
+use readlab_model::units::Bytes;
+use readlab_protocol::Archive;
+use readlab_system::linux::filesystem::free_bytes;
+use readlab_system::terminal::printable::display_path;
+use recipe::Recipe;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A deterministic file that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Corpus {
+    pub path: PathBuf,
+    /// What it contains.
+    pub recipe: Recipe,
+    /// Its size: of an archive, that of the archive.
+    pub size_bytes: u64,
+    /// XXH3 of the content, 64 bits, hexadecimal.
+    pub digest: String,
+    /// Whether it existed before.
+    pub reused: bool,
+}
+
+/// Why there is no deterministic file.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// The user has no cache folder.
+    #[error("no folder for test files is known: {0}")]
+    NoHome(etcetera::HomeDirError),
+    /// The file system is too full.
+    #[error("{}: {} are needed and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
+    NoSpace {
+        folder: PathBuf,
+        /// Its size and the margin.
+        needed_bytes: u64,
+        /// Bytes of the file system that ordinary users can still write.
+        free_bytes: u64,
+    },
+    /// Something that was not made here has this name.
+    #[error("{}: exists and was not made by readlab; remove it or choose another folder", display_path(.0))]
+    NotOurs(PathBuf),
+    /// A call failed.
+    #[error("{}: {cause}", display_path(.path))]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        cause: io::Error,
+    },
+}
+
+/// Names of files that are being written.
+const PART_PREFIX: &str = ".readlab-";
+const PART_SUFFIX: &str = ".part";
+/// Marks a folder that was made here, so that it is removed with its last file.
+const FOLDER_MARK: &str = ".readlab-folder";
+/// Bytes to leave free besides a tenth of what is written: for notes, records, and the tables of
+/// the file system.
+const MARGIN_BYTES: u64 = 16 << 20;
+
+/// The folder of test files unless the user names one: in the user's cache folder, because they can
+/// be made again.
+pub fn default_folder() -> Result<PathBuf, CorpusError> {
+    let places = etcetera::choose_base_strategy().map_err(CorpusError::NoHome)?;
+    Ok(places.cache_dir().join("readlab").join("corpus"))
+}
+
+/// The file of this recipe in `folder`, made unless it exists and its content has the digest of its
+/// note.
+pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
+    let path = folder.join(recipe.file_name());
+    if let Some(made) = made_before(&path, recipe)? {
+        return Ok(made);
+    }
+    check_space(folder, recipe.size_bytes)?;
+    make_folder(folder)?;
+    let (part, digest) = write(folder, recipe)?;
+    finish(folder, path, part, CorpusNote::new(recipe, digest))
+}
+
+/// How the bytes of a file are stored: in an archive, or as they are.
+pub type Form = Option<Archive>;
+
+/// The file of this recipe in each of these forms, in their order. The space is checked for all of
+/// them before any is made.
+pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
+    // An archive counts as large as its content: more is not known before it is made.
+    let needed_bytes: u64 = forms
+        .iter()
+        .map(|&form| recipe.size_bytes.saturating_sub(existing_bytes(folder, recipe, form)))
+        .sum();
+    if forms.iter().any(|&form| existing_bytes(folder, recipe, form) == 0) {
+        check_space(folder, needed_bytes)?;
+    }
+    make_folder(folder)?;
+    let mut made = Vec::new();
+    for &form in forms {
+        let corpus = match form {
+            None => make(folder, recipe)?,
+            Some(archive) => make_archive(folder, recipe, archive)?,
+        };
+        made.push((form, corpus));
+    }
+    Ok(made)
+}
+
+/// The size of the file of this recipe and form; 0 where it does not exist.
+fn existing_bytes(folder: &Path, recipe: Recipe, form: Form) -> u64 {
+    folder.join(file_name(recipe, form)).metadata().map_or(0, |meta| meta.len())
+}
+
+/// Makes the folder with a mark in it, unless it exists: only what was made here is ever removed.
+fn make_folder(folder: &Path) -> Result<(), CorpusError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(at(folder))?;
+    fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(at(folder))
+}
+
+/// Removes a folder that was made here if it is empty, and its mark in any case.
+fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
+    let mark = folder.join(FOLDER_MARK);
+    if fs::read(&mark).is_err() {
+        return Ok(false);
+    }
+    fs::remove_file(&mark).map_err(at(&mark))?;
+    // Fails where something else is in it, as it should.
+    Ok(fs::remove_dir(folder).is_ok())
+}
+
+/// The archive of this recipe, made unless it exists and is intact.
+fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpus, CorpusError> {
+    let path = folder.join(file_name(recipe, Some(archive)));
+    if let Some(made) = made_before(&path, recipe)? {
+        return Ok(made);
+    }
+    let part = begin(folder)?;
+    archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
+    part.as_file().sync_all().map_err(at(folder))?;
+    let truth = oracle::truth(part.path()).map_err(at(&path))?;
+    let note = CorpusNote::new(recipe, truth.digest).archived(archive, truth.answer.bytes);
+    finish(folder, path, part, note)
+}
+
+fn file_name(recipe: Recipe, form: Form) -> String {
+    match form {
+        None => recipe.file_name(),
+        Some(archive) => format!("{}.{}", recipe.file_name(), archive.suffix()),
+    }
+}
+
+/// The existing file, if it has this recipe's note and is intact.
+fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let Some(note) = CorpusNote::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
+    let same = note.version == recipe.kind.version() && note.recipe == recipe && intact(path, &note)?;
+    Ok(same.then(|| note.corpus(path.to_owned(), true)))
+}
+
+/// Gives a finished file its name.
+fn finish(
+    folder: &Path,
+    path: PathBuf,
+    part: tempfile::NamedTempFile,
+    note: CorpusNote,
+) -> Result<Corpus, CorpusError> {
+    // The note comes first: a file without one would never be touched again.
+    note.write(folder, &path)?;
+    part.persist(&path).map_err(|error| CorpusError::Io { path: path.clone(), cause: error.error })?;
+    Ok(note.corpus(path, false))
+}
+
+/// The files made here that are in `folder`, by name. Contents are not read.
+pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
+    let mut found = Vec::new();
+    for name in names(folder)? {
+        let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
+        let path = folder.join(name);
+        let Some(note) = CorpusNote::beside(&path) else { continue };
+        let size = path.symlink_metadata().ok().filter(fs::Metadata::is_file).map(|meta| meta.len());
+        if note.file_name() == name && size == Some(note.size_bytes()) {
+            found.push(note.corpus(path, true));
+        }
+    }
+    Ok(found)
+}
+
+/// Removes the files made here with their notes, and what a killed run left unfinished. Everything
+/// else in the folder stays; the folder stays too unless it was made here and is empty then.
+/// Returns the paths that were removed.
+pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
+    let mut removed = trees::clean(folder)?;
+    let mut remove = |path: PathBuf| {
+        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.map_err(at(&path))?;
+        removed.push(path);
+        Ok(())
+    };
+    for corpus in list(folder)? {
+        remove(corpus.path.clone())?;
+        remove(note_path(&corpus.path))?;
+    }
+    for name in names(folder)? {
+        let path = folder.join(&name);
+        let data = name.strip_suffix(NOTE_SUFFIX).map(|data| folder.join(data));
+        let abandoned = match data {
+            Some(data) => CorpusNote::beside(&data).is_some() && data.symlink_metadata().is_err(),
+            None => name.starts_with(PART_PREFIX) && name.ends_with(PART_SUFFIX) && is_abandoned(&path),
+        };
+        if abandoned {
+            remove(path)?;
+        }
+    }
+    if remove_folder(folder)? {
+        removed.push(folder.to_owned());
+    }
+    Ok(removed)
+}
+
+/// Whether the file has the size and the content that its note says.
+fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
+    let meta = path.symlink_metadata().map_err(at(path))?;
+    Ok(meta.is_file()
+        && meta.len() == note.size_bytes()
+        && oracle::truth(path).map_err(at(path))?.digest == note.digest)
+}
+
+/// Refuses where the file system would be full afterwards.
+fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
+    // The folder may not exist yet: then the space is that of the folder in which it will be.
+    let existing = folder.ancestors().find(|it| it.is_dir()).unwrap_or(Path::new("."));
+    let free_bytes = free_bytes(existing).map_err(at(existing))?;
+    let needed_bytes = size_bytes.saturating_add(size_bytes / 10).saturating_add(MARGIN_BYTES);
+    if free_bytes < needed_bytes {
+        return Err(CorpusError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });
+    }
+    Ok(())
+}
+
+/// A file under a temporary name, removed unless it is renamed. Its lock shows other runs that it
+/// is being written.
+fn begin(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
+    let mut builder = tempfile::Builder::new();
+    // Readable for others, as files that programs write commonly are; the umask still applies.
+    builder.permissions(fs::Permissions::from_mode(0o644));
+    let part = builder.prefix(PART_PREFIX).suffix(PART_SUFFIX).tempfile_in(folder).map_err(at(folder))?;
+    part.as_file().try_lock().map_err(|cause| at(part.path())(cause.into()))?;
+    Ok(part)
+}
+
+/// Whether no run writes a temporary file any more.
+fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+/// Writes the content and syncs it; returns its digest too.
+fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
+    let mut part = begin(folder)?;
+    let mut pieces = recipe.pieces();
+    let mut digest = Xxh3::new();
+    let mut piece = Vec::new();
+    while pieces.next_into(&mut piece) {
+        part.write_all(&piece).map_err(at(folder))?;
+        digest.update(&piece);
+    }
+    part.as_file().sync_all().map_err(at(folder))?;
+    Ok((part, format!("{:016x}", digest.digest())))
+}
+
+/// The names in a folder that are UTF-8, as ours are, sorted; none if it does not exist.
+fn names(folder: &Path) -> Result<Vec<String>, CorpusError> {
+    let entries = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(at(folder))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry.map_err(at(folder))?.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Adds the path to an error.
+fn at(path: &Path) -> impl FnOnce(io::Error) -> CorpusError {
+    move |cause| CorpusError::Io { path: path.to_owned(), cause }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! The oracle: the true answers about a file or any other sequence of bytes, by the plainest code
+//! of the lab: one read after the other, one loop for each question.
+//!
+//! It must not depend on what it judges, so it shares no code with any contender or scan.
+
+use super::archive::{self, Packed};
+use super::products::Products;
+use readlab_model::trial::Answer;
+use readlab_model::units::Nanos;
+use readlab_protocol::Archive;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Instant;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Bytes read at once: enough that a large file takes seconds.
+const CHUNK_BYTES: usize = 1 << 18;
+
+/// Bytes at the beginning of a file that decide whether it is text.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// What is true of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Truth {
+    /// Every answer that a contender can give.
+    pub answer: Answer,
+    /// What proves each file or block, if there are several.
+    pub products: Option<Products>,
+    /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
+    pub digest: String,
+    /// Whether it looks like text ([`is_text`]): then its lines are counted.
+    pub text: bool,
+    /// The kind of archive by its first bytes, if it is one.
+    pub archive: Option<Archive>,
+    pub wall_ns: u64,
+}
+
+/// Counts every answer about bytes, piece by piece.
+#[derive(Default)]
+pub struct Tally {
+    bytes: u64,
+    newlines: u64,
+    sum: u8,
+    last: Option<u8>,
+    digest: Xxh3,
+}
+
+impl Tally {
+    /// Adds the next piece.
+    pub fn take(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        self.newlines += piece.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
+        self.last = piece.last().copied().or(self.last);
+        self.digest.update(piece);
+    }
+
+    /// The answers, and the digest of all bytes.
+    pub fn finish(self) -> (Answer, String) {
+        let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
+        let answer = Answer {
+            bytes: Some(self.bytes),
+            newlines: Some(self.newlines),
+            lines: Some(self.newlines + unterminated),
+            sum: Some(self.sum.into()),
+            ..Answer::default()
+        };
+        (answer, format!("{:016x}", self.digest.digest()))
+    }
+}
+
+/// Collects the truth about bytes, piece by piece.
+#[derive(Default)]
+struct TruthBuilder {
+    tally: Tally,
+    head: Vec<u8>,
+}
+
+impl TruthBuilder {
+    fn take(&mut self, piece: &[u8]) {
+        self.tally.take(piece);
+        self.head.extend_from_slice(&piece[..piece.len().min(HEAD_BYTES - self.head.len())]);
+    }
+
+    fn finish(self, start: Instant) -> Truth {
+        let (answer, digest) = self.tally.finish();
+        let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
+        Truth { answer, products: None, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
+    }
+}
+
+/// Called before every piece with the bytes so far; its error ends the reading.
+pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
+
+/// Reads the whole file once, however long it takes.
+pub fn truth(path: &Path) -> io::Result<Truth> {
+    truth_of(|| File::open(path), &|_| Ok(()))
+}
+
+/// Reads to the end what `open` opens, once.
+pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
+    let start = Instant::now();
+    let mut source = open()?;
+    let mut chunk = vec![0_u8; CHUNK_BYTES];
+    let mut truth = TruthBuilder::default();
+    loop {
+        check(truth.tally.bytes)?;
+        match source.read(&mut chunk) {
+            Ok(0) => return Ok(truth.finish(start)),
+            Ok(got) => truth.take(&chunk[..got]),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(at_byte(truth.tally.bytes, &cause)),
+        }
+    }
+}
+
+/// The error of a read with the place in the file where it failed.
+pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
+}
+
+/// Decodes the whole archive once: the truth about its content.
+pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
+    let start = Instant::now();
+    let mut truth = TruthBuilder::default();
+    archive::decode(packed, |piece| {
+        truth.take(piece);
+        check(truth.tally.bytes)
+    })?;
+    Ok(truth.finish(start))
+}
+
+/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in
+/// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
+/// and escape. Text in old encodings of one byte a character counts as text; UTF-16 does not,
+/// because its lines do not end in a byte 0x0A alone. An empty file is text.
+pub fn is_text(head: &[u8]) -> bool {
+    if head.contains(&0) {
+        return false;
+    }
+    let odd = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x1b');
+    let strange: usize = if head.is_ascii() {
+        // The same by bytes, which takes a tenth of the time for each of many files.
+        head.iter().filter(|&&byte| odd(&char::from(byte))).count()
+    } else {
+        let parts = head.utf8_chunks();
+        parts.map(|part| part.invalid().len() + part.valid().chars().filter(odd).count()).sum()
+    };
+    strange * 10 <= head.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn truth_of(content: &[u8]) -> Truth {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        truth(file.path()).unwrap()
+    }
+
+    fn answer(bytes: u64, newlines: u64, lines: u64, sum: u64) -> Answer {
+        Answer {
+            bytes: Some(bytes),
+            newlines: Some(newlines),
+            lines: Some(lines),
+            sum: Some(sum),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn answers_are_those_counted_by_hand() {
+        for (content, expected) in [
+            (&b""[..], answer(0, 0, 0, 0)),
+            (b"\n", answer(1, 1, 1, 10)),
+            (b"a", answer(1, 0, 1, 97)),
+            (b"a\nb", answer(3, 1, 2, 205)),
+            (b"a\r\nb\n\n", answer(6, 3, 3, 238)),
+            (&[0xff, 0xff], answer(2, 0, 1, 254)),
+        ] {
+            assert_eq!(truth_of(content).answer, expected, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_joined_without_loss() {
+        let content: Vec<u8> = b"0123456789\n".iter().copied().cycle().take(3 * CHUNK_BYTES + 5).collect();
+        let found = truth_of(&content);
+        let newlines = content.len() as u64 / 11;
+        assert_eq!(found.answer.newlines, Some(newlines));
+        assert_eq!(found.answer.lines, Some(newlines + 1));
+        assert_eq!(found.digest, format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&content)));
+    }
+
+    #[test]
+    fn digests_are_those_of_the_published_function() {
+        assert_eq!(truth_of(b"").digest, "2d06800538d394c2");
+    }
+
+    #[test]
+    fn text_is_recognized() {
+        let latin1 = b"Stra\xdfe und Gr\xf6\xdfe, wie man es fr\xfcher schrieb.\n";
+        for text in
+            [&b""[..], b"plain\n", "Größe\t\u{20ac}\r\n".as_bytes(), latin1, b"\x1b[1mbold\x1b[0m text\n"]
+        {
+            assert!(is_text(text), "{text:?}");
+        }
+        for other in [&b"has a\0zero"[..], b"\x7fELF\x02\x01\x01", b"\xff\xfea\x01b\x02", &[0x9f; 100]] {
+            assert!(!is_text(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_cut_at_the_end_of_the_head_is_no_error() {
+        let long = "ö".repeat(HEAD_BYTES);
+        assert!(is_text(&long.as_bytes()[..HEAD_BYTES - 1]));
+    }
+}

@@ -1,0 +1,176 @@
+//! The true answers about the files of a tree: the oracle's about each, added up, with the numbers
+//! that prove every file.
+
+use super::oracle::{ContinueCheck, Truth, truth_of};
+use super::products::Products;
+use crate::target::tree::{processors, visit};
+use readlab_model::trial::Answer;
+use readlab_model::units::Nanos;
+use std::fs::File;
+use std::io;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How often it is asked whether to go on.
+const CHECK_EVERY: Duration = Duration::from_millis(10);
+
+/// A tree is text if most of its bytes are in files that are.
+#[derive(Default)]
+struct Sums {
+    answer: Answer,
+    products: Products,
+    digest: u64,
+    text_bytes: u64,
+}
+
+impl Sums {
+    fn from_truth(file: &Truth) -> Sums {
+        let mut products = Products::default();
+        products.add(file.answer.bytes.unwrap_or_default(), &file.answer);
+        let text_bytes = if file.text { file.answer.bytes.unwrap_or_default() } else { 0 };
+        let answer = Answer { files: Some(1), ..file.answer };
+        Sums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
+    }
+
+    /// Of the files of both, which may be in any order.
+    fn and(self, other: Sums) -> Sums {
+        let (one, two) = (self.answer, other.answer);
+        let add =
+            |one: Option<u64>, two: Option<u64>| Some(one.unwrap_or_default() + two.unwrap_or_default());
+        Sums {
+            answer: Answer {
+                bytes: add(one.bytes, two.bytes),
+                newlines: add(one.newlines, two.newlines),
+                lines: add(one.lines, two.lines),
+                sum: add(one.sum, two.sum).map(|sum| sum % 256),
+                files: add(one.files, two.files),
+                ..one
+            },
+            products: self.products.and(&other.products),
+            digest: self.digest.wrapping_add(other.digest),
+            text_bytes: self.text_bytes + other.text_bytes,
+        }
+    }
+}
+
+/// Reads every file once, by a thread on each processor.
+pub fn truth_of_files<E>(
+    paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
+    check: ContinueCheck,
+) -> io::Result<Truth>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let start = Instant::now();
+    let (bytes, is_stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let read = |path: &Path| {
+        let go_on =
+            |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
+        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| of_file(path, &cause))?;
+        bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
+        Ok::<_, io::Error>(Sums::from_truth(&truth))
+    };
+    let paths = paths.map(|path| path.map_err(io::Error::other));
+    let sums = thread::scope(|scope| {
+        let reading = scope.spawn(|| visit(paths, processors(), |_, path| read(path), Sums::and));
+        while !reading.is_finished() {
+            if let Err(error) = check(bytes.load(Relaxed)) {
+                is_stopped.store(true, Relaxed);
+                return Err(error);
+            }
+            thread::sleep(CHECK_EVERY);
+        }
+        reading.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
+    let Sums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
+    Ok(Truth {
+        products: Some(products),
+        digest: format!("{digest:016x}"),
+        text: text_bytes * 2 >= answer.bytes.unwrap_or_default(),
+        answer,
+        archive: None,
+        wall_ns: Nanos::from(start.elapsed()).0,
+    })
+}
+
+fn of_file(path: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(
+        cause.kind(),
+        format!("{}: {cause}", readlab_system::terminal::printable::display_path(path)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::trial::Work;
+    use std::convert::Infallible;
+    use std::fs;
+
+    fn truth(contents: &[&[u8]]) -> Truth {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |(index, content): (usize, &&[u8])| {
+            let path = folder.path().join(index.to_string());
+            fs::write(&path, content).unwrap();
+            Ok::<_, Infallible>(path)
+        };
+        let paths: Vec<_> = contents.iter().enumerate().map(write).collect();
+        truth_of_files(paths.into_iter(), &|_| Ok(())).unwrap()
+    }
+
+    fn answer(newlines: u64, products: u64) -> Answer {
+        Answer { newlines: Some(newlines), files: Some(2), products: Some(products), ..Answer::default() }
+    }
+
+    #[test]
+    fn answers_add_up_and_products_are_those_counted_by_hand() {
+        let found = truth(&[b"a\nb", b"", b"\n\n"]);
+        let Answer { bytes, newlines, lines, sum, files, .. } = found.answer;
+        assert_eq!((bytes, newlines, lines, files), (Some(5), Some(3), Some(4), Some(3)));
+        assert_eq!(sum, Some(97 + 10 + 98 + 20));
+        let products = found.products.unwrap();
+        assert_eq!((products.newlines, products.lines), (4 * 2 + 1 + 3 * 3, 4 * 3 + 1 + 3 * 3));
+        assert_eq!((products.sum, products.bytes), (4 * 206 + 1 + 3 * 21, 4 * 4 + 1 + 3 * 3));
+    }
+
+    #[test]
+    fn a_file_read_twice_in_place_of_another_is_refused() {
+        // The files have as many bytes and newlines together as two of the second.
+        let products = truth(&[b"\n", b"\n\nx"]).products.unwrap();
+        let twice = truth(&[b"\nx", b"\nx"]).products.unwrap();
+        assert!(products.agree(Work::Newlines, &answer(3, products.newlines.into()), true));
+        assert!(!products.agree(Work::Newlines, &answer(3, twice.newlines.into()), true));
+    }
+
+    #[test]
+    fn a_command_need_not_prove_each_file_and_a_method_must() {
+        let products = truth(&[b"\n"]).products.unwrap();
+        let silent = Answer { newlines: Some(1), ..Answer::default() };
+        assert!(
+            products.agree(Work::Newlines, &silent, false) && !products.agree(Work::Newlines, &silent, true)
+        );
+    }
+
+    #[test]
+    fn order_changes_no_digest_and_content_does() {
+        assert_eq!(truth(&[b"a", b"b"]).digest, truth(&[b"b", b"a"]).digest);
+        assert_ne!(truth(&[b"a", b"b"]).digest, truth(&[b"a", b"c"]).digest);
+    }
+
+    #[test]
+    fn a_tree_is_text_if_most_bytes_are() {
+        assert!(truth(&[b"long text\n", b"\0"]).text);
+        assert!(!truth(&[b"t\n", b"\0\0\0\0\0"]).text);
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_named() {
+        let gone = PathBuf::from("/nonexistent/file");
+        let error = truth_of_files([Ok::<_, Infallible>(gone)].into_iter(), &|_| Ok(())).unwrap_err();
+        assert!(error.to_string().starts_with("/nonexistent/file: No such file"), "{error}");
+    }
+}

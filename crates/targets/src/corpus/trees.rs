@@ -1,0 +1,319 @@
+//! Deterministic trees of files, to be read as a whole: sizes are drawn as programs find them in
+//! source code, in collections of pictures, or in the shards of a data set.
+//!
+//! A tree is written under a temporary name and renamed when it is complete; beside it is a note
+//! with its recipe and digest, as beside a file. Every number comes from xoshiro256++ by integer
+//! arithmetic alone.
+
+use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
+use super::recipe::{CorpusKind, Recipe};
+use super::tree_truth::truth_of_files;
+use super::{CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use readlab_model::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// The version of the recipes. Trees of another one are not taken for the same.
+const VERSION: u32 = 1;
+
+/// What the files of a tree are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeKind {
+    /// Text files of a few kilobytes in many nested folders, like source code
+    Source,
+    /// Files of a few megabytes, like pictures
+    Pictures,
+    /// Large files of nearly one size in one folder, like the shards of a data set
+    Shards,
+}
+
+/// Everything on which a tree depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeRecipe {
+    /// What its files are like.
+    pub kind: TreeKind,
+    /// How many.
+    pub files: u64,
+    /// Which of many such trees.
+    pub seed: u64,
+}
+
+/// A tree that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorpusTree {
+    /// Its folder.
+    pub path: PathBuf,
+    /// What it contains.
+    pub recipe: TreeRecipe,
+    /// Size of all its files.
+    pub size_bytes: u64,
+    /// The digest of all its files.
+    pub digest: String,
+    /// Whether it existed before.
+    pub reused: bool,
+}
+
+/// The note beside a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TreeNote {
+    made_by: String,
+    tree_version: u32,
+    tree: TreeRecipe,
+    size_bytes: u64,
+    digest: String,
+}
+
+impl TreeKind {
+    fn word(self) -> &'static str {
+        match self {
+            TreeKind::Source => "source",
+            TreeKind::Pictures => "pictures",
+            TreeKind::Shards => "shards",
+        }
+    }
+
+    /// The sizes at each tenth of the files, in bytes, from the smallest to the largest; between
+    /// two of them sizes are equally likely. Chosen after source trees (median about 5 kB, a few
+    /// files a hundred times as large), photographs of phones, and shards of 16 MB.
+    fn deciles(self) -> [u64; 11] {
+        match self {
+            TreeKind::Source => [0, 250, 800, 1_700, 3_100, 5_000, 7_800, 12_000, 19_000, 34_000, 400_000],
+            TreeKind::Pictures => [
+                150_000, 900_000, 1_400_000, 1_900_000, 2_300_000, 2_800_000, 3_300_000, 3_900_000,
+                4_700_000, 5_900_000, 11_000_000,
+            ],
+            TreeKind::Shards => [
+                14_000_000, 15_500_000, 15_700_000, 15_800_000, 15_900_000, 16_000_000, 16_100_000,
+                16_200_000, 16_300_000, 16_500_000, 18_000_000,
+            ],
+        }
+    }
+
+    /// The content of a file of this size.
+    fn content(self, size_bytes: u64, seed: u64) -> Recipe {
+        let kind = if self == TreeKind::Source { CorpusKind::Lines } else { CorpusKind::Random };
+        Recipe { kind, size_bytes, seed }
+    }
+
+    /// Where in the tree a file is: source code has two levels of twenty folders with twenty files
+    /// each, pictures folders of five hundred, shards one.
+    fn place(self, index: u64) -> PathBuf {
+        match self {
+            TreeKind::Source => {
+                let folder = index / 20;
+                format!("m{:04}/p{:02}/f{:02}.txt", folder / 20, folder % 20, index % 20).into()
+            }
+            TreeKind::Pictures => format!("{:04}/{:03}.bin", index / 500, index % 500).into(),
+            TreeKind::Shards => format!("shard-{index:06}.bin").into(),
+        }
+    }
+}
+
+impl TreeRecipe {
+    /// A name with everything: `source-20000files-seed1`.
+    pub fn folder_name(&self) -> String {
+        format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
+    }
+
+    /// The size of each file, in order.
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let deciles = self.kind.deciles();
+        (0..self.files).map(move |_| {
+            let drawn = random.next_u64();
+            let tenth = usize::try_from(drawn % 10).expect("below ten");
+            let (low, high) = (deciles[tenth], deciles[tenth + 1]);
+            low + (drawn >> 8) % (high - low)
+        })
+    }
+
+    /// Writes all files below a folder; their size together.
+    fn write(&self, folder: &Path) -> io::Result<u64> {
+        let mut whole = 0;
+        let mut piece = Vec::new();
+        for (index, size_bytes) in (0_u64..).zip(self.sizes()) {
+            let path = folder.join(self.kind.place(index));
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            let mut file = File::create_new(&path)?;
+            let mut pieces = self.kind.content(size_bytes, self.seed.wrapping_add(index)).pieces();
+            while size_bytes > 0 && pieces.next_into(&mut piece) {
+                file.write_all(&piece)?;
+            }
+            whole += size_bytes;
+        }
+        Ok(whole)
+    }
+}
+
+/// The tree of this recipe in `folder`, made unless it exists and its files have the digest of its
+/// note.
+pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError> {
+    let path = folder.join(recipe.folder_name());
+    if path.symlink_metadata().is_ok() {
+        let note = TreeNote::beside(&path).filter(|note| note.tree_version == VERSION);
+        let note = note.filter(|note| note.tree == recipe);
+        let Some(note) = note else { return Err(CorpusError::NotOurs(path)) };
+        if digest(&path)? == note.digest {
+            return Ok(note.tree(path, true));
+        }
+        return Err(CorpusError::NotOurs(path));
+    }
+    check_space(folder, recipe.sizes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
+    make_folder(folder)?;
+    let part = tempfile::Builder::new().prefix(PART_PREFIX).suffix(PART_SUFFIX).tempdir_in(folder);
+    let part = part.map_err(at(folder))?;
+    // Its lock shows other runs that it is being written.
+    let lock = File::open(part.path()).map_err(at(part.path()))?;
+    lock.try_lock().map_err(|cause| at(part.path())(cause.into()))?;
+    let size_bytes = recipe.write(part.path()).map_err(at(part.path()))?;
+    readlab_system::linux::filesystem::sync(part.path()).map_err(at(part.path()))?;
+    let note = TreeNote {
+        made_by: MADE_BY.to_owned(),
+        tree_version: VERSION,
+        tree: recipe,
+        size_bytes,
+        digest: digest(part.path())?,
+    };
+    note.write(folder, &path)?;
+    fs::rename(part.path(), &path).map_err(at(&path))?;
+    // It has another name now, by which nothing removes it.
+    let _ = part.keep();
+    Ok(note.tree(path, false))
+}
+
+/// The trees made here that are in `folder`, by name. Contents are not read.
+pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
+    let mut found = Vec::new();
+    for name in names(folder)? {
+        let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
+        let path = folder.join(name);
+        let Some(note) = TreeNote::beside(&path) else { continue };
+        if note.tree.folder_name() == name && path.is_dir() {
+            found.push(note.tree(path, true));
+        }
+    }
+    Ok(found)
+}
+
+/// Removes the trees made here with their notes; the paths that were removed.
+pub(super) fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
+    let mut removed = Vec::new();
+    for tree in list(folder)? {
+        fs::remove_dir_all(&tree.path).map_err(at(&tree.path))?;
+        let note = note_path(&tree.path);
+        fs::remove_file(&note).map_err(at(&note))?;
+        removed.extend([tree.path, note]);
+    }
+    Ok(removed)
+}
+
+/// The digest of all files below a folder.
+fn digest(folder: &Path) -> Result<String, CorpusError> {
+    let files = WalkDir::new(folder).into_iter().filter(|entry| {
+        let is_file = |entry: &walkdir::DirEntry| entry.file_type().is_file();
+        entry.as_ref().map_or(true, is_file)
+    });
+    let paths = files.map(|entry| entry.map(walkdir::DirEntry::into_path));
+    Ok(truth_of_files(paths, &|_| Ok(())).map_err(at(folder))?.digest)
+}
+
+impl TreeNote {
+    fn beside(path: &Path) -> Option<TreeNote> {
+        let text = fs::read(note_path(path)).ok()?;
+        serde_json::from_slice::<TreeNote>(&text).ok().filter(|note| note.made_by == MADE_BY)
+    }
+
+    fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
+        let note = note_path(path);
+        let mut part = begin(folder)?;
+        let text = serde_json::to_string(self).expect("a note holds only strings and integers");
+        writeln!(part, "{text}").map_err(at(&note))?;
+        part.persist(&note).map_err(|error| at(&note)(error.error))?;
+        Ok(())
+    }
+
+    fn tree(&self, path: PathBuf, reused: bool) -> CorpusTree {
+        CorpusTree {
+            path,
+            recipe: self.tree,
+            size_bytes: self.size_bytes,
+            digest: self.digest.clone(),
+            reused,
+        }
+    }
+}
+
+impl std::fmt::Display for CorpusTree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let files = self.recipe.files;
+        write!(f, "{}  {files} files of {}  {}", self.path.display(), Bytes(self.size_bytes), self.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(kind: TreeKind, files: u64) -> TreeRecipe {
+        TreeRecipe { kind, files, seed: 1 }
+    }
+
+    #[test]
+    fn a_tree_is_the_same_everywhere_and_is_made_once() {
+        let home = tempfile::tempdir().unwrap();
+        let made = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
+        assert_eq!(made.digest, "f95dcc70de4fd3bd", "a change of its bytes needs a new version");
+        let files = WalkDir::new(&made.path).into_iter().flatten().filter(|it| it.file_type().is_file());
+        assert_eq!(files.count(), 45);
+        assert!(made.path.join("m0000/p02/f04.txt").exists() && !made.reused);
+        let again = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
+        assert_eq!((again.reused, &again.digest), (true, &made.digest));
+        assert_eq!(list(home.path()).unwrap(), [CorpusTree { reused: true, ..made.clone() }]);
+        fs::write(made.path.join("m0000/p00/f00.txt"), "changed").unwrap();
+        assert!(matches!(make(home.path(), made.recipe), Err(CorpusError::NotOurs(_))));
+        assert_eq!(super::super::clean(home.path()).unwrap().len(), 2);
+        assert!(list(home.path()).unwrap().is_empty() && home.path().exists());
+    }
+
+    #[test]
+    fn what_is_not_ours_is_neither_used_nor_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let foreign = home.path().join(recipe(TreeKind::Source, 2).folder_name());
+        fs::create_dir(&foreign).unwrap();
+        assert!(matches!(make(home.path(), recipe(TreeKind::Source, 2)), Err(CorpusError::NotOurs(_))));
+        assert!(super::super::clean(home.path()).unwrap().is_empty() && foreign.exists());
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_what_another_writes_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        let part = |name: &str| home.path().join(format!("{PART_PREFIX}{name}{PART_SUFFIX}"));
+        fs::create_dir_all(part("left").join("m0000")).unwrap();
+        fs::create_dir(part("written")).unwrap();
+        let lock = File::open(part("written")).unwrap();
+        lock.try_lock().unwrap();
+        assert_eq!(super::super::clean(home.path()).unwrap(), [part("left")]);
+        assert!(part("written").exists());
+    }
+
+    #[test]
+    fn sizes_are_as_they_were_drawn() {
+        let sizes = |kind| -> Vec<u64> {
+            let mut sizes: Vec<u64> = recipe(kind, 2000).sizes().collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        let median = |kind| sizes(kind)[1000];
+        assert!((4_000..6_500).contains(&median(TreeKind::Source)), "{}", median(TreeKind::Source));
+        assert!((2_500_000..3_200_000).contains(&median(TreeKind::Pictures)));
+        assert!((15_900_000..16_100_000).contains(&median(TreeKind::Shards)));
+        assert!(sizes(TreeKind::Source)[1999] > 200_000);
+    }
+}

@@ -1,0 +1,118 @@
+//! Cautions: what a reader of the numbers should know about a target, in whole sentences.
+
+use super::filesystem::{Backing, Filesystem};
+use readlab_model::target::extents::Extents;
+use readlab_model::units::Bytes;
+use readlab_system::linux::file_status::is_dax;
+use readlab_system::machine::memory::Memory;
+use std::fs::File;
+
+/// The percentage of the available memory up to which a file is expected to stay cached as a whole.
+const CACHED_PERCENT_MAX: u64 = 80;
+
+/// All cautions about a file.
+pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if size_bytes == 0 {
+        cautions
+            .push("The file is empty: only the cost of opening and closing it can be measured.".to_owned());
+    }
+    cautions.extend(about_backing(filesystem));
+    if is_dax(file) {
+        cautions.push(
+            "The file is mapped straight from its device (DAX): it is never in the page cache.".to_owned(),
+        );
+    }
+    cautions.extend(extents.into_iter().flat_map(about_extents));
+    cautions.extend(about_memory(size_bytes, &Memory::read()));
+    cautions
+}
+
+/// All cautions about the files of a tree.
+pub fn of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
+    let mut cautions: Vec<String> = about_backing(filesystem).into_iter().collect();
+    cautions.extend(extents.into_iter().flat_map(about_extents));
+    cautions.extend(about_memory(size_bytes, &Memory::read()));
+    cautions
+}
+
+/// A caution about where the bytes come from.
+fn about_backing(filesystem: Filesystem) -> Option<String> {
+    match filesystem.backing {
+        Backing::Device => None,
+        Backing::Memory => Some(format!("The file is in memory ({filesystem}): it cannot be cold.")),
+        Backing::OwnCache => Some(format!(
+            "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
+        )),
+        // The layers name the cache that stays.
+        Backing::Remote | Backing::Program => None,
+        Backing::Stacked => Some(format!(
+            "The file system ({filesystem}) is a stack: extents and device are those underneath."
+        )),
+        Backing::Kernel => Some(format!(
+            "The kernel makes this file up ({filesystem}): no device is read, and there are no pages that could be cold or warm."
+        )),
+    }
+}
+
+/// Cautions about bytes that do not come from the device as they are.
+fn about_extents(extents: &Extents) -> Vec<String> {
+    let mut cautions = Vec::new();
+    for (bytes, text) in [
+        (extents.hole_bytes, "are holes: they read as zeros and come from no device."),
+        (
+            extents.unwritten_bytes,
+            "were reserved and never written: they read as zeros and come from no device.",
+        ),
+        (
+            extents.encoded_bytes,
+            "are compressed or encrypted: fewer bytes may come from the device than are read.",
+        ),
+        (extents.inline_bytes, "are in the file system's own tables, which may stay cached."),
+    ] {
+        if bytes > 0 {
+            cautions.push(format!("{} of the file {text}", Bytes(bytes)));
+        }
+    }
+    cautions
+}
+
+/// A caution about a file that may not fit into memory.
+fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
+    let available = memory.available_here_bytes();
+    let too_large = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
+    too_large.then(|| {
+        format!(
+            "The file ({}) is larger than {CACHED_PERCENT_MAX} % of the memory available ({}): warm may be impossible.",
+            Bytes(size_bytes).binary(),
+            Bytes(available).binary()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_system::linux::filesystem::FilesystemType;
+
+    #[test]
+    fn a_plain_file_that_fits_needs_no_caution() {
+        let memory = Memory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
+        assert_eq!(about_memory(800, &memory), None);
+        assert!(about_memory(801, &memory).unwrap().contains("80 %"));
+        let group = Memory { limit_bytes: Some(100), ..memory };
+        assert!(about_memory(81, &group).unwrap().contains("100 B"));
+        assert!(about_extents(&Extents { count: 3, ..Extents::default() }).is_empty());
+        let ext4 = FilesystemType { number: 0xef53, name: Some("ext4") };
+        assert_eq!(about_backing(Filesystem::from(ext4)), None);
+    }
+
+    #[test]
+    fn each_peculiar_extent_has_a_sentence() {
+        let extents =
+            Extents { count: 4, hole_bytes: 1, unwritten_bytes: 2, encoded_bytes: 3000, inline_bytes: 4 };
+        let cautions = about_extents(&extents);
+        assert_eq!(cautions.len(), 4);
+        assert!(cautions[2].contains("3.00 kB") && cautions[2].contains("compressed"), "{}", cautions[2]);
+    }
+}

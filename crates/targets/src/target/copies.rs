@@ -1,0 +1,178 @@
+//! Copies of a file, so that each of several readers reads one of its own: the first the file
+//! itself, each other a copy.
+//!
+//! They are written byte by byte into a folder of readlab's own on the same file system, which is
+//! removed with them: calls that share extents would make them one file to the device. To the
+//! control of the page cache the file and its copies are the files of a tree.
+
+use super::tree::{ListSource, TreeRequest};
+use super::{Target, TargetError};
+use readlab_model::target::tree::TreeOrder;
+use readlab_system::folder::scratch::Scratch;
+use readlab_system::linux::filesystem::free_bytes;
+use readlab_system::linux::open_file;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Part of what is needed that must be free besides.
+const MARGIN_PART: u64 = 10;
+
+/// Called before every piece with the bytes so far; its error ends the copying.
+pub type CopyCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
+
+/// A file and its copies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copies {
+    /// The file and the copies that are read, as the files of a tree.
+    pub all: Box<Target>,
+    /// The paths of the same, the file first.
+    files: Vec<PathBuf>,
+    folder: Arc<CopiesFolder>,
+}
+
+/// What the copies are kept in.
+#[derive(Debug)]
+struct CopiesFolder(Scratch);
+
+/// Two are the same if they are the same folder.
+impl PartialEq for CopiesFolder {
+    fn eq(&self, other: &CopiesFolder) -> bool {
+        self.0.path() == other.0.path()
+    }
+}
+
+impl Copies {
+    /// Makes so many copies of a file below a folder.
+    pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
+        let size_bytes = fs::metadata(file).map_err(at(file))?.len();
+        check_room(below, size_bytes.saturating_mul(u64::from(copies)))?;
+        let folder = CopiesFolder(Scratch::make(below, "copies").map_err(at(below))?);
+        let mut files = vec![file.to_owned()];
+        for number in 1..=copies {
+            let copy = folder.0.path().join(number.to_string());
+            let before = u64::from(number - 1) * size_bytes;
+            write_copy(file, &copy, &|bytes| check(before + bytes)).map_err(at(&copy))?;
+            files.push(copy);
+        }
+        Copies::new(files, Arc::new(folder))
+    }
+
+    /// The same for so many readers.
+    pub fn for_readers(&self, readers: u32) -> Result<Copies, TargetError> {
+        let files = self.files.iter().take(readers as usize).cloned().collect();
+        Copies::new(files, Arc::clone(&self.folder))
+    }
+
+    fn new(files: Vec<PathBuf>, folder: Arc<CopiesFolder>) -> Result<Copies, TargetError> {
+        let list = folder.0.path().join(format!("list-{}", files.len()));
+        let names: Vec<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
+        fs::write(&list, names.join(&0)).map_err(at(&list))?;
+        let request =
+            TreeRequest { order: TreeOrder::Directory, ..TreeRequest::by_name(ListSource::List(list)) };
+        let all = Box::new(Target::examine_tree(&request)?);
+        Ok(Copies { all, files, folder })
+    }
+
+    /// The file of the reader of this number.
+    pub(super) fn of_reader(&self, reader: usize) -> Option<&Path> {
+        self.files.get(reader).map(PathBuf::as_path)
+    }
+}
+
+/// Refuses where the file system would be full afterwards.
+fn check_room(below: &Path, bytes: u64) -> Result<(), TargetError> {
+    let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
+    let free_bytes = free_bytes(below).map_err(at(below))?;
+    if free_bytes < needed_bytes {
+        return Err(TargetError::NoRoom { folder: below.to_owned(), needed_bytes, free_bytes });
+    }
+    Ok(())
+}
+
+/// Writes a copy to the device: dirty pages could not be evicted.
+fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
+    let (mut from, mut to) = (open_file::read_without_waiting(file)?, File::create_new(copy)?);
+    let (mut piece, mut written) = (vec![0; PIECE_BYTES], 0);
+    loop {
+        check(written)?;
+        match from.read(&mut piece) {
+            Ok(0) => return to.sync_all(),
+            Ok(count) => {
+                to.write_all(&piece[..count])?;
+                written += count as u64;
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> TargetError {
+    move |cause| TargetError::Io { path: path.to_owned(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder on the file system of the tests' programs, for copies are none in memory.
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
+    }
+
+    fn entries(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn each_reader_has_a_file_of_the_same_bytes_and_nothing_remains() {
+        let folder = folder();
+        let file = folder.path().join("f\nile");
+        fs::write(&file, "x".repeat(3 * PIECE_BYTES + 5)).unwrap();
+        let copies = Copies::make(&file, folder.path(), 2, &|_| Ok(())).unwrap();
+        let words: Vec<PathBuf> = (0..4).filter_map(|it| copies.of_reader(it)).map(Path::to_owned).collect();
+        assert_eq!(words.len(), 3);
+        assert_eq!(words[0], file);
+        for word in &words {
+            assert_eq!(fs::read(word).unwrap(), fs::read(&file).unwrap(), "{}", word.display());
+        }
+        assert_eq!(copies.all.facts.size_bytes, 3 * (3 * PIECE_BYTES as u64 + 5));
+        let two = copies.for_readers(2).unwrap();
+        assert_eq!(two.all.facts.size_bytes, 2 * (3 * PIECE_BYTES as u64 + 5));
+        drop(copies);
+        assert_eq!(entries(folder.path()), 2, "as long as one is left, the folder is");
+        drop(two);
+        assert_eq!(entries(folder.path()), 1);
+    }
+
+    #[test]
+    fn an_end_midway_leaves_nothing_and_names_the_cause() {
+        let folder = folder();
+        let file = folder.path().join("file");
+        fs::write(&file, "x".repeat(3 * PIECE_BYTES)).unwrap();
+        let stop = |bytes| if bytes < 4 << 20 { Ok(()) } else { Err(io::Error::other("stopped")) };
+        let error = Copies::make(&file, folder.path(), 2, &stop).unwrap_err();
+        assert!(error.to_string().ends_with("/2: stopped"), "{error}");
+        assert_eq!(entries(folder.path()), 1);
+    }
+
+    #[test]
+    fn a_folder_elsewhere_or_without_room_is_refused_by_name() {
+        let folder = folder();
+        let file = folder.path().join("file");
+        fs::write(&file, "x").unwrap();
+        let error = Copies::make(&file, Path::new("/dev/shm"), 1, &|_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("on another file system"), "{error}");
+        File::options().write(true).open(&file).unwrap().set_len(1 << 42).unwrap();
+        let error = Copies::make(&file, folder.path(), 100, &|_| Ok(())).unwrap_err();
+        let shown = error.to_string();
+        let named = readlab_system::terminal::printable::display_path(folder.path());
+        assert!(shown.starts_with(&named) && shown.contains("are free"), "{shown}");
+        assert_eq!(entries(folder.path()), 1);
+    }
+}

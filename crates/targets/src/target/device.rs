@@ -1,0 +1,33 @@
+//! The block device under a file, and the words for a mount.
+
+use readlab_model::target::device::Device;
+use readlab_system::linux::block_device::BlockDevice;
+use readlab_system::linux::file_status::DeviceNumber;
+use readlab_system::linux::mounts::Mount;
+use readlab_system::linux::system_root::SystemRoot;
+
+/// The device under a file: the one with the device number of the file, or the one that is
+/// mounted. Btrfs and other file systems of several devices have numbers of their own; the
+/// mount then names the device. `None` where no block device is known, as for memory, network
+/// and stacked file systems.
+pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
+    let root = SystemRoot::default();
+    let own = BlockDevice::find(&root, number);
+    let found = own.or_else(|| BlockDevice::find(&root, mount?.source_device()?))?;
+    Some(Device {
+        name: found.name(),
+        model: found.model(),
+        rotational: found.is_rotational(),
+        read_ahead_bytes: found.read_ahead_bytes(),
+        scheduler: found.scheduler(),
+    })
+}
+
+/// A mount in words, such as `/dev/vda on /home`.
+pub(super) fn mount_words(mount: &Mount) -> String {
+    let (source, point) = (mount.source.display().to_string(), mount.point.display());
+    match source.as_str() {
+        "none" | "" => point.to_string(),
+        source => format!("{source} on {point}"),
+    }
+}

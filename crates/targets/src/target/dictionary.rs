@@ -1,0 +1,105 @@
+//! The dictionary of zstd with which a target was compressed, which the user names: known again by
+//! its digest, and handed to contenders by its path.
+//!
+//! A dictionary is a file that `zstd --train` wrote, with a number that frames repeat, or any other
+//! bytes. How a zstd is decoded with it is in [`crate::corpus`].
+
+use super::{Accept, TargetError, check_kind, path, refusal};
+use readlab_model::target::dictionary::Dictionary;
+use readlab_system::linux::file_status::FileStatus;
+use readlab_system::linux::open_file;
+use readlab_system::terminal::printable::display_path;
+use std::io::{self, Read};
+use std::path::Path;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A larger file is no dictionary: every decoder holds all of it in memory, and what
+/// `zstd --train` writes has 110 KiB.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// Reads a dictionary for what a record keeps of it.
+pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
+    let path = path::nameable(named).map_err(|cause| refusal(named, cause))?;
+    let bytes = read(&path)?;
+    let is_whole = (1..=BYTES_MAX).contains(&(bytes.len() as u64));
+    // Its name is written into the record, from where it is read again.
+    let text = path.to_str().filter(|_| is_whole);
+    let Some(text) = text else { return Err(TargetError::NoDictionary(path)) };
+    Ok(Dictionary {
+        path: text.to_owned(),
+        size_bytes: bytes.len() as u64,
+        digest: digest(&bytes),
+        id: zstd::zstd_safe::get_dict_id_from_dict(&bytes).map(Into::into),
+    })
+}
+
+pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
+    let path = Path::new(&dictionary.path);
+    let bytes = read(path).map_err(io::Error::other)?;
+    if digest(&bytes) == dictionary.digest {
+        return Ok(bytes);
+    }
+    Err(io::Error::other(format!("{}: the dictionary has changed", display_path(path))))
+}
+
+/// The content of a file, of a larger one than a dictionary its beginning.
+fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
+    let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+    let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+    check_kind(path, FileStatus::read(&file).map_err(io)?.kind, Accept::Files)?;
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}
+
+fn digest(bytes: &[u8]) -> String {
+    format!("{:016x}", xxh3_64(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_protocol::DICTIONARY_VARIABLE;
+    use std::fs;
+
+    #[test]
+    fn a_dictionary_is_known_again_and_a_changed_one_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("d\nict");
+        fs::write(&path, "any bytes").unwrap();
+        let dictionary = examine(&path).unwrap();
+        assert_eq!((dictionary.size_bytes, dictionary.id), (9, None));
+        assert_eq!(dictionary.variable(), (DICTIONARY_VARIABLE.into(), path.clone().into_os_string()));
+        assert_eq!(bytes(&dictionary).unwrap(), b"any bytes");
+        fs::write(&path, "any BYTES").unwrap();
+        let said = bytes(&dictionary).unwrap_err().to_string();
+        assert!(said.ends_with("d\\nict: the dictionary has changed"), "{said}");
+    }
+
+    #[test]
+    fn the_number_of_a_trained_dictionary_is_known() {
+        // RFC 8878, 5: the magic number, then the number of the dictionary.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dict");
+        fs::write(&path, b"\x37\xa4\x30\xec\x39\x30\0\0 tables").unwrap();
+        assert_eq!(examine(&path).unwrap().id, Some(12345));
+    }
+
+    #[test]
+    fn what_is_no_dictionary_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty");
+        fs::write(&empty, "").unwrap();
+        let large = folder.path().join("large");
+        fs::File::create(&large).unwrap().set_len(BYTES_MAX + 1).unwrap();
+        for (path, reason) in [
+            (empty, "empty: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8"),
+            (large, "large: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8"),
+            (folder.path().join("none"), "none: no such file"),
+            (folder.path().to_owned(), ": a folder, not a file"),
+        ] {
+            let said = examine(&path).unwrap_err().to_string();
+            assert!(said.ends_with(reason), "{said}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Why a path, a URL or an object is no target. Each message is one line, whatever characters the
+//! path has.
+
+use super::http::HttpError;
+use super::source::SourceError;
+use readlab_model::units::Bytes;
+use readlab_system::terminal::printable::display_path;
+use std::io;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a path or URL is no target.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No file has this name.
+    #[error("{}: no such file", display_path(.0))]
+    NotFound(PathBuf),
+    /// A link leads nowhere.
+    #[error("{}: a link to a file that does not exist", display_path(.0))]
+    DanglingLink(PathBuf),
+    /// The user may not read the file, or not enter a folder above it.
+    #[error("{}: no permission to read it", display_path(.0))]
+    Denied(PathBuf),
+    /// A network or a program in user space keeps the file, and neither says that it is there nor
+    /// that it is not.
+    #[error("{}: its file system did not answer within {} s", display_path(.path), .limit.as_secs())]
+    NoAnswer { path: PathBuf, limit: Duration },
+    /// It is no regular file.
+    #[error("{}: {kind}, not a file", display_path(.path))]
+    NotAFile { path: PathBuf, kind: &'static str },
+    /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
+    #[error(
+        "{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read",
+        display_path(.path)
+    )]
+    NoTrueSize {
+        path: PathBuf,
+        /// Its size by fstat(2).
+        size_bytes: u64,
+        read: &'static str,
+    },
+    /// It cannot be examined or opened.
+    #[error("{}: {cause}", display_path(.path))]
+    Io {
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// There are more readers of parts than pages.
+    #[error("{}: {} is too small to be split by {readers}", display_path(.path), Bytes(*.size_bytes).binary())]
+    TooSmall {
+        path: PathBuf,
+        size_bytes: u64,
+        /// Who split it.
+        readers: NonZero<u32>,
+    },
+    /// The files of a tree make no groups by size.
+    #[error("{name}: {why}")]
+    NoGroups {
+        /// The tree.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// Copies of a file would fill the file system.
+    #[error("{}: {} are needed for copies and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
+    NoRoom {
+        /// Where they would be.
+        folder: PathBuf,
+        /// What they take, with a margin.
+        needed_bytes: u64,
+        free_bytes: u64,
+    },
+    /// It is smaller than the blocks that are read of it.
+    #[error("{}: {} has no block of {}", display_path(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
+    NoBlock { path: PathBuf, size_bytes: u64, block_bytes: u64 },
+    /// It cannot be a dictionary.
+    #[error("{}: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8", display_path(.0))]
+    NoDictionary(PathBuf),
+    /// A dictionary is for a zstd, and this is none.
+    #[error("{}: --dictionary decodes a zstd, and this is none", display_path(.0))]
+    NoZstd(PathBuf),
+    /// There is nothing to read in a folder or a list.
+    #[error("{}: no file in it{skipped}", display_path(.path))]
+    NoFiles {
+        /// The folder or the list.
+        path: PathBuf,
+        /// What is there instead, as the end of the sentence.
+        skipped: String,
+    },
+    /// The files are not all on one file system, whose cache and device would be those of all.
+    #[error("{}: on another file system than {}: readlab reads the files of one at a time", display_path(.path), display_path(.first))]
+    OtherFilesystem {
+        path: PathBuf,
+        /// The first file.
+        first: PathBuf,
+    },
+    /// It is nothing that a server could be asked for.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Its server redirects to another one. The address is whole, its query included, so that the
+    /// user can name it.
+    #[error(
+        "{name}: the server answers {code} with a redirect to another server, which is not followed: race {to} instead"
+    )]
+    Redirected {
+        /// What was requested.
+        name: String,
+        /// The status.
+        code: u16,
+        /// The other URL, which may be a secret of the user's: never in a record.
+        to: String,
+    },
+    /// Its server does not send it.
+    #[error("{name}: {cause}")]
+    Web {
+        /// What was requested.
+        name: String,
+        /// What happened instead.
+        cause: HttpError,
+    },
+}
+
+/// Why a path could not be examined or opened.
+pub(super) fn refusal(path: &Path, cause: io::Error) -> TargetError {
+    let path = path.to_owned();
+    match cause.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => TargetError::DanglingLink(path),
+        io::ErrorKind::NotFound => TargetError::NotFound(path),
+        io::ErrorKind::PermissionDenied => TargetError::Denied(path),
+        _ => TargetError::Io { path, cause },
+    }
+}

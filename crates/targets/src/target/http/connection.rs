@@ -1,0 +1,175 @@
+//! The connection over which an answer arrives, with limits on silence and slowness, and with
+//! encryption or without.
+
+use super::error::HttpError;
+use super::{INTERRUPT_CHECK, SILENCE_MAX, WaitCheck};
+use crate::target::url::Url;
+use readlab_system::linux::interrupt;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long each part may take from its first byte to its end: the handshake, the head, the line
+/// before a chunk, the trailers. A server that sends a byte now and then is never silent.
+pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A part of an answer that must end in [`PART_TIME_MAX`].
+pub(super) struct TimedPart {
+    name: &'static str,
+    begin: Instant,
+}
+
+/// The bytes of a connection as they are on the network, with a limit on silence.
+pub(super) struct Wire<'a> {
+    stream: TcpStream,
+    pub(super) silence_max: Duration,
+    check: WaitCheck<'a>,
+    /// The part of the answer that must end in time, if one is being read.
+    pub(super) part: Option<TimedPart>,
+}
+
+/// A connection to a server.
+pub(super) enum Connection<'a> {
+    Plain(Wire<'a>),
+    Encrypted(Box<StreamOwned<ClientConnection, Wire<'a>>>),
+}
+
+impl TimedPart {
+    pub(super) fn begin(name: &'static str) -> TimedPart {
+        TimedPart { name, begin: Instant::now() }
+    }
+}
+
+impl<'a> Connection<'a> {
+    /// Without encryption.
+    pub(super) fn plain(url: &Url, check: WaitCheck<'a>) -> Result<Connection<'a>, HttpError> {
+        Wire::connect(url, check).map(Connection::Plain)
+    }
+
+    /// With encryption, to a server whose certificate is trusted and for its host.
+    pub(super) fn encrypted(
+        url: &Url,
+        config: Arc<ClientConfig>,
+        check: WaitCheck<'a>,
+    ) -> Result<Connection<'a>, HttpError> {
+        let host = ServerName::try_from(url.host().to_owned())
+            .map_err(|_| HttpError::Handshake(format!("no certificate can be for '{}'", url.host())))?;
+        let mut tls = ClientConnection::new(config, host)?;
+        let mut wire = Wire::connect(url, check)?;
+        wire.part = Some(TimedPart::begin("the TLS handshake"));
+        while tls.is_handshaking() {
+            tls.complete_io(&mut wire).map_err(handshake_error)?;
+        }
+        wire.part = None;
+        Ok(Connection::Encrypted(Box::new(StreamOwned::new(tls, wire))))
+    }
+
+    /// The connection below the encryption.
+    pub(super) fn wire(&mut self) -> &mut Wire<'a> {
+        match self {
+            Connection::Plain(wire) => wire,
+            Connection::Encrypted(stream) => &mut stream.sock,
+        }
+    }
+
+    /// Sends a whole request.
+    pub(super) fn send(&mut self, request: &[u8]) -> Result<(), HttpError> {
+        let stream: &mut dyn Write = match self {
+            Connection::Plain(wire) => wire,
+            Connection::Encrypted(stream) => stream,
+        };
+        stream.write_all(request).and_then(|()| stream.flush()).map_err(HttpError::from_io)
+    }
+}
+
+fn handshake_error(error: io::Error) -> HttpError {
+    if error.kind() == ErrorKind::UnexpectedEof {
+        return HttpError::Handshake("the server closes the connection".to_owned());
+    }
+    HttpError::from_io(error)
+}
+
+impl<'a> Wire<'a> {
+    fn connect(url: &Url, check: WaitCheck<'a>) -> Result<Wire<'a>, HttpError> {
+        let stream = connected(url)?;
+        stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
+        stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
+        Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
+    }
+
+    /// The reason to wait no longer.
+    fn check(&self) -> io::Result<()> {
+        if interrupt::requested() {
+            return Err(io::Error::other(HttpError::Interrupted));
+        }
+        (self.check)()?;
+        match &self.part {
+            Some(part) if part.begin.elapsed() > PART_TIME_MAX => {
+                Err(io::Error::other(HttpError::Slow(part.name)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn connected(url: &Url) -> Result<TcpStream, HttpError> {
+    let addresses = url.address().to_socket_addrs().map_err(HttpError::NotConnected)?;
+    let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, SILENCE_MAX) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(HttpError::NotConnected(last))
+}
+
+impl Read for Connection<'_> {
+    /// The end of an encrypted connection that TLS did not announce is
+    /// [`ErrorKind::UnexpectedEof`].
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Connection::Plain(wire) => wire.read(buffer),
+            Connection::Encrypted(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let deadline = Instant::now() + self.silence_max;
+        loop {
+            self.check()?;
+            match self.stream.read(buffer) {
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if Instant::now() >= deadline {
+                        return Err(io::Error::other(HttpError::Silent(self.silence_max)));
+                    }
+                }
+                // Not returned: the caller would only read again, and this loop checks for the wish
+                // to stop.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            self.check()?;
+            match self.stream.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}

@@ -1,0 +1,131 @@
+//! Which servers are trusted, and the configuration of TLS that follows from it. Certificates are
+//! always verified.
+
+use rustls::ClientConfig;
+use rustls::RootCertStore;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::{self, PemObject};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The version of HTTP that is negotiated.
+const ALPN: &[u8] = b"http/1.1";
+
+/// Whose certificates servers must have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Of the authorities that this system trusts, which `SSL_CERT_FILE` and `SSL_CERT_DIR` can
+    /// replace.
+    #[default]
+    System,
+    /// Of those in a PEM file, and of no others.
+    File(PathBuf),
+}
+
+/// Why no server can be trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The system's certificates cannot be found.
+    #[error("this system has no certificates to trust{}; --cacert FILE names some", .cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default())]
+    System {
+        /// Why not, if that is known.
+        cause: Option<String>,
+    },
+    /// The file cannot be read, or has something else.
+    #[error("{}: no file of certificates to trust: {cause}", readlab_system::terminal::printable::display_path(.path))]
+    File {
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// TLS cannot be set up.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(rustls::Error),
+}
+
+impl From<Option<PathBuf>> for Trust {
+    /// A file instead of the system's certificates.
+    fn from(cacert: Option<PathBuf>) -> Trust {
+        cacert.map_or(Trust::System, Trust::File)
+    }
+}
+
+impl Trust {
+    /// The file that replaces the system's certificates.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Trust::System => None,
+            Trust::File(path) => Some(path),
+        }
+    }
+
+    /// The configuration of all connections, which takes reading the certificates.
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TrustError> {
+        let roots = match self {
+            Trust::System => of_system()?,
+            Trust::File(path) => {
+                of_file(path).map_err(|cause| TrustError::File { path: path.clone(), cause })?
+            }
+        };
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let builder = builder.map_err(TrustError::Setup)?;
+        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+/// The system's certificates. Those that cannot be used are left out, as every system has some.
+fn of_system() -> Result<RootCertStore, TrustError> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(found.certs);
+    let cause = found.errors.first().map(ToString::to_string);
+    if roots.is_empty() { Err(TrustError::System { cause }) } else { Ok(roots) }
+}
+
+/// The certificates of a file. All of them must be usable: the user chose them.
+fn of_file(path: &Path) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(words)? {
+        roots.add(certificate.map_err(words)?).map_err(|error| error.to_string())?;
+    }
+    if roots.is_empty() { Err("it has no certificate in PEM".to_owned()) } else { Ok(roots) }
+}
+
+/// The words for an error: the system's own, if it is one.
+fn words(error: pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        error => format!("it is not in PEM: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn refusal(content: &[u8]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ca.pem");
+        fs::write(&path, content).unwrap();
+        let error = Trust::File(path).config().unwrap_err().to_string();
+        assert!(error.contains("ca.pem: no file of certificates to trust: "), "{error}");
+        error
+    }
+
+    #[test]
+    fn a_file_without_usable_certificates_is_refused_with_a_reason() {
+        assert!(refusal(b"").ends_with("it has no certificate in PEM"));
+        assert!(refusal(b"\xff\0garbage").ends_with("it has no certificate in PEM"));
+        let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert!(!refusal(broken).contains("no certificate in PEM"), "{}", refusal(broken));
+        let cut = b"-----BEGIN CERTIFICATE-----\nAAAA\n";
+        assert!(refusal(cut).contains("it is not in PEM"), "{}", refusal(cut));
+        let missing = Trust::File("/no/such/ca.pem".into()).config().unwrap_err().to_string();
+        assert!(missing.starts_with("/no/such/ca.pem: ") && missing.contains("No such file"), "{missing}");
+    }
+}

@@ -1,0 +1,322 @@
+//! A target: one file, places of one, a tree of files or a URL that is read, and everything about
+//! it that can make a read look faster or slower than it is.
+//!
+//! The facts are collected once before measuring. The [`identity::Identity`] of a file and the
+//! [`web::Version`] of a URL are compared again around every sample, so that a target that changes
+//! during the run is noticed. A file is always opened read-only, and never in a way that could
+//! wait.
+
+pub mod caution;
+pub mod copies;
+pub mod device;
+pub mod dictionary;
+mod error;
+pub mod extents;
+pub mod filesystem;
+pub mod http;
+pub mod layers;
+pub mod part;
+mod path;
+pub mod places;
+pub mod s3;
+pub mod secret;
+pub mod source;
+pub mod tree;
+pub mod url;
+pub mod web;
+
+use copies::Copies;
+pub use error::TargetError;
+use error::refusal;
+use filesystem::{Backing, Filesystem};
+use layers::{Chain, Evictable};
+pub use path::without_parents;
+use places::FilePlaces;
+use readlab_model::target::ServerOptions;
+use readlab_model::target::device::Device;
+use readlab_model::target::dictionary::Dictionary;
+use readlab_model::target::layers::io_quotas;
+use readlab_model::target::{Http, TargetFacts};
+use readlab_protocol::{Archive, Part, Reads};
+pub use readlab_system::linux::file_status::size_bytes as size_of;
+use readlab_system::linux::file_status::{FileKind, FileStatus};
+use readlab_system::linux::io_quota;
+use readlab_system::linux::mounts::Mount;
+use readlab_system::linux::open_file;
+use readlab_system::linux::process::FileId;
+use readlab_system::linux::system_root::SystemRoot;
+use s3::PresignError;
+use source::{ReadRequest, Source};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tree::Tree;
+use web::Remote;
+
+/// A target that can be raced: it exists, has a size, and can be opened again and again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Where its bytes come from.
+    pub place: Place,
+    /// The part of the file that is read; `None` for all of it. The size in the facts is that of
+    /// the part.
+    pub part: Option<Part>,
+    /// Copies of the file, where each of several readers reads one of its own.
+    pub copies: Option<Copies>,
+    /// Facts about it.
+    pub facts: TargetFacts,
+    /// The files below it whose pages are evicted for a cold reading, the nearest first.
+    pub evictable: Evictable,
+}
+
+/// Where the bytes of a target come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A file that contenders open, by its absolute path.
+    File(PathBuf),
+    /// A file that contenders read from readlab's own server.
+    Served {
+        /// Its absolute path.
+        file: PathBuf,
+        /// What is requested from the server.
+        remote: Box<Remote>,
+    },
+    /// Another server.
+    Web(Box<Remote>),
+    /// Many files that contenders open.
+    Tree(Arc<Tree>),
+    /// Blocks at places of a file that contenders open.
+    Blocks(Arc<FilePlaces>),
+}
+
+/// Which kinds of files are accepted as targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
+    /// Regular files only.
+    Files,
+    /// Block devices too.
+    Devices,
+}
+
+/// How long the file system of a target may take for its first answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Refuses a target whose file system does not answer, before readlab waits for it itself. A word
+/// that is no path is left to its own checks.
+pub fn check_answers(word: &Path) -> Result<(), TargetError> {
+    match open_file::status_within(word, ANSWER_LIMIT) {
+        Err(cause) if cause.kind() == io::ErrorKind::TimedOut => {
+            Err(TargetError::NoAnswer { path: word.to_owned(), limit: ANSWER_LIMIT })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Target {
+    /// Collects the facts about a file except its digest and answer, which take a whole read
+    /// ([`crate::corpus`]).
+    pub fn examine(path: &Path) -> Result<Target, TargetError> {
+        Target::examine_as(path, Accept::Files)
+    }
+
+    /// The same, for files or for devices too.
+    pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
+        let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+        let path = &path::nameable(path).map_err(io)?;
+        let named = fs::metadata(path).map_err(|cause| refusal(path, cause))?;
+        check_kind(path, FileStatus::from(&named).kind, accept)?;
+        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        // Checked again on the open file: the name may mean another file by now.
+        let status = FileStatus::read(&file).map_err(io)?;
+        check_kind(path, status.kind, accept)?;
+        let size_bytes = size_of(&file).map_err(io)?;
+        let filesystem = Filesystem::read(&file).map_err(io)?;
+        check_size(path, &file, size_bytes, filesystem)?;
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
+        let extents = extents::read(&file).ok();
+        let mut cautions = caution::all(&file, size_bytes, filesystem, extents.as_ref());
+        cautions.extend(readlab_model::target::layers::cautions(&layers));
+        let (mount, device) = mount_and_device(&real, &status);
+        let facts = TargetFacts {
+            size_bytes,
+            filesystem: Some(filesystem.to_string()),
+            mount: mount.as_ref().map(device::mount_words),
+            device,
+            io_quotas: io_quotas(&layers, io_quota::all()),
+            layers,
+            cautions,
+            extents,
+            ..TargetFacts::at(path)
+        };
+        Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
+    }
+
+    /// From now on only the part of one of several readers is meant.
+    pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
+        let Place::File(path) = &self.place else { return Ok(()) };
+        let size_bytes = self.facts.size_bytes;
+        let too_small = || TargetError::TooSmall { path: path.clone(), size_bytes, readers };
+        let part = part::part_of(size_bytes, reader, readers).ok_or_else(too_small)?;
+        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        self.facts.extents = extents::of_range(&file, part.range()).ok();
+        self.facts.size_bytes = part.length_bytes;
+        self.part = Some(part);
+        Ok(())
+    }
+
+    /// From now on it is decoded with a dictionary.
+    pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
+        let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
+        let mut head = Vec::new();
+        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        let read = file.take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
+        if Archive::by_magic(&head) != Some(Archive::Zstd) {
+            return Err(TargetError::NoZstd(path.to_owned()));
+        }
+        self.facts.dictionary = Some(dictionary::examine(dictionary)?);
+        Ok(())
+    }
+
+    /// From now on contenders request a file from readlab's own server; what is on another server
+    /// stays there.
+    pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
+        if let Place::File(file) = &self.place {
+            self.facts.http = Some(Http::Own);
+            self.facts.store = source.store();
+            let remote = Box::new(Remote::of_own_server(source, options)?);
+            self.place = Place::Served { file: file.clone(), remote };
+        }
+        Ok(())
+    }
+
+    /// What is requested, if it is behind a server.
+    pub fn remote(&self) -> Option<&Remote> {
+        match &self.place {
+            Place::File(_) | Place::Tree(_) | Place::Blocks(_) => None,
+            Place::Served { remote, .. } | Place::Web(remote) => Some(remote),
+        }
+    }
+
+    /// Whether its server speaks with encryption.
+    pub fn is_encrypted(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.source.is_encrypted())
+    }
+
+    /// The file of this machine that holds its bytes; `None` for another server's URL.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(file) | Place::Served { file, .. } => Some(file),
+            Place::Blocks(blocks) => Some(blocks.file()),
+            Place::Web(_) | Place::Tree(_) => None,
+        }
+    }
+
+    /// The files of this machine that reading it opens; of a tree those with one of these names.
+    pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+        let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
+        let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
+        let files = self.file().into_iter().chain(dictionary).filter_map(FileId::at);
+        Ok(tree.into_iter().flatten().chain(files).collect())
+    }
+
+    /// Its files, if it is a tree.
+    pub fn tree(&self) -> Option<&Arc<Tree>> {
+        match &self.place {
+            Place::Tree(tree) => Some(tree),
+            _ => None,
+        }
+    }
+
+    /// It as messages name it, and as a command beside the measurement gets it: a path, or what is
+    /// requested without anything secret.
+    pub fn name(&self) -> OsString {
+        match &self.place {
+            Place::File(file) => file.clone().into_os_string(),
+            Place::Blocks(blocks) => blocks.file().as_os_str().to_owned(),
+            Place::Served { remote, .. } | Place::Web(remote) => remote.source.to_string().into(),
+            Place::Tree(tree) => tree.folder().map_or_else(|| tree.list(), Path::to_owned).into_os_string(),
+        }
+    }
+
+    /// What a contender gets to read it by a method that reads this.
+    pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
+        match &self.place {
+            Place::File(file) => Ok(self.request_file(file)),
+            Place::Served { remote, .. } | Place::Web(remote) => remote.request(reads),
+            Place::Tree(tree) => Ok(tree.request(reads)),
+            Place::Blocks(blocks) => Ok(blocks.request()),
+        }
+    }
+
+    /// The same for one of several readers, by its number from 0: its own copy, if there are any.
+    pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
+        let own = self.copies.as_ref().and_then(|copies| copies.of_reader(reader));
+        own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
+    }
+
+    /// What a contender gets to read this file, with the dictionary of the target.
+    fn request_file(&self, file: &Path) -> ReadRequest {
+        let env = self.facts.dictionary.iter().map(Dictionary::variable).collect();
+        ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }
+    }
+}
+
+/// Bytes at the beginning of a file that decide what it is.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Refuses everything except regular files, and devices where they are accepted.
+fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), TargetError> {
+    let kind = match found {
+        FileKind::Regular => return Ok(()),
+        FileKind::BlockDevice(_) if accept == Accept::Devices => return Ok(()),
+        FileKind::BlockDevice(_) => "a block device (--allow-device reads it)",
+        FileKind::Folder => "a folder",
+        FileKind::Pipe => "a pipe, which can be read only once",
+        FileKind::Socket => "a socket",
+        FileKind::CharacterDevice => "a character device, which has no size",
+        FileKind::Other => "something unknown",
+    };
+    Err(TargetError::NotAFile { path: path.to_owned(), kind })
+}
+
+/// The most that is read to check the size of a file that the kernel makes up.
+const CHECK_BYTES_MAX: u64 = 16 << 20;
+
+/// Refuses files whose size is not what reading gives. Only files of size 0, and files that the
+/// kernel makes up, are read.
+fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem) -> Result<(), TargetError> {
+    if size_bytes > 0 && filesystem.backing != Backing::Kernel {
+        return Ok(());
+    }
+    let refuse = |read| Err(TargetError::NoTrueSize { path: path.to_owned(), size_bytes, read });
+    if size_bytes > CHECK_BYTES_MAX {
+        return refuse("perhaps no end");
+    }
+    let given = io::copy(&mut file.take(size_bytes + 1), &mut io::sink());
+    match given.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })? {
+        read if read > size_bytes => refuse("more"),
+        read if read < size_bytes => refuse("less"),
+        _ => Ok(()),
+    }
+}
+
+/// The mount of a file and the device below it; a block device has no mount and is the device
+/// itself.
+fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<Device>) {
+    if let FileKind::BlockDevice(number) = status.kind {
+        return (None, device::under(None, number));
+    }
+    let mount = Mount::find(&SystemRoot::default(), real, status.device);
+    let device = device::under(mount.as_ref(), status.device);
+    (mount, device)
+}
+
+#[cfg(test)]
+mod tests;

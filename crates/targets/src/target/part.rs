@@ -1,0 +1,109 @@
+//! The part of a file that one of several readers reads, where they split it among themselves.
+//!
+//! Parts follow each other without a gap and make up the file. They are cut where the largest pages
+//! are cut, so that no page of the cache is of two parts, unless the file is too small for that.
+
+use super::size_of;
+use readlab_protocol::Part;
+use readlab_system::linux::memory::page_bytes;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::num::NonZero;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The largest page of the page cache on processors with pages of 4 KiB: a folio of one entry in
+/// the page middle directory.
+const LARGEST_PAGE_BYTES: u64 = 2 << 20;
+
+/// So many places of a file are compared by those who split it.
+const PLACES: u64 = 64;
+
+/// What is read at each of them.
+const PLACE_BYTES: usize = 4096;
+
+/// The part of a reader, by its number, of a file of this size; `None` if the file has no page for
+/// each reader.
+pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
+    let readers = u64::from(readers.get());
+    let cuts = [LARGEST_PAGE_BYTES, page_bytes()];
+    let cut = cuts.into_iter().find(|cut| size_bytes / cut >= readers)?;
+    let pieces = size_bytes / cut;
+    let start = |reader: u64| (pieces * reader / readers) * cut;
+    let (reader, start_bytes) = (u64::from(reader), start(u64::from(reader)));
+    let end = if reader + 1 == readers { size_bytes } else { start(reader + 1) };
+    Some(Part { start_bytes, length_bytes: end - start_bytes })
+}
+
+/// Opens a file where its part begins; it ends where the part ends.
+pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
+    let mut file = File::open(path)?;
+    if let Some(part) = part {
+        file.seek(SeekFrom::Start(part.start_bytes))?;
+    }
+    Ok(file.take(part.map_or(u64::MAX, |part| part.length_bytes)))
+}
+
+/// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal): who reads a
+/// part does not know the rest of the file.
+pub fn digest_of_places(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    let last = size_of(&file)?.saturating_sub(PLACE_BYTES as u64);
+    let (mut digest, mut bytes) = (Xxh3::new(), [0; PLACE_BYTES]);
+    for place in 0..PLACES {
+        let at = u128::from(last) * u128::from(place) / u128::from(PLACES - 1);
+        let count = file.read_at(&mut bytes, u64::try_from(at).unwrap_or(last))?;
+        digest.update(&bytes[..count]);
+    }
+    Ok(format!("{:016x}", digest.digest()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parts(size_bytes: u64, readers: u32) -> Option<Vec<Part>> {
+        let readers = NonZero::new(readers).unwrap();
+        (0..readers.get()).map(|reader| part_of(size_bytes, reader, readers)).collect()
+    }
+
+    #[test]
+    fn parts_are_cut_at_large_pages_and_the_last_has_the_rest() {
+        let part = |start_bytes, length_bytes| Part { start_bytes, length_bytes };
+        let mib = 1 << 20;
+        let found = parts(9 * mib + 5, 2).unwrap();
+        assert_eq!(found, [part(0, 4 * mib), part(4 * mib, 5 * mib + 5)]);
+        let small = parts(3 * page_bytes(), 2).unwrap();
+        assert_eq!(small, [part(0, page_bytes()), part(page_bytes(), 2 * page_bytes())]);
+        assert_eq!(parts(page_bytes(), 2), None);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_up_the_file_and_each_has_bytes(size_bytes in 0u64..1 << 40, readers in 1u32..2000) {
+            if let Some(parts) = parts(size_bytes, readers) {
+                let mut end = 0;
+                for part in parts {
+                    prop_assert!(part.start_bytes == end && part.length_bytes > 0);
+                    prop_assert!(part.start_bytes.is_multiple_of(page_bytes()));
+                    end = part.range().end;
+                }
+                prop_assert_eq!(end, size_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn another_byte_at_a_place_is_another_digest() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut bytes = vec![b'x'; 1_000_000];
+        std::fs::write(file.path(), &bytes).unwrap();
+        let first = digest_of_places(file.path()).unwrap();
+        assert_eq!(digest_of_places(file.path()).unwrap(), first);
+        *bytes.last_mut().unwrap() = b'y';
+        std::fs::write(file.path(), &bytes).unwrap();
+        assert_ne!(digest_of_places(file.path()).unwrap(), first);
+    }
+}

@@ -1,0 +1,108 @@
+//! Places of one file: blocks that one reading reads, in the order in which a pattern picks them.
+//!
+//! The places are picked once before measuring and written to a list of readlab's own, from which
+//! contenders take them; every trial reads the same. How they are picked is in `pattern`. The page
+//! cache is that of the whole file.
+
+mod pattern;
+
+use super::source::ReadRequest;
+use super::{Place, Target, TargetError};
+use readlab_model::target::places::{Pattern, PlacesFacts};
+use readlab_protocol::Places;
+use readlab_system::folder::scratch::Scratch;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the user asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlacesRequest {
+    /// How the places are picked.
+    pub pattern: Pattern,
+    /// Bytes that are read at each.
+    pub block_bytes: u64,
+    /// How many are read in one reading.
+    pub reads: u64,
+    /// Of the pattern's random numbers.
+    pub seed: u64,
+}
+
+/// The places of a file with the list of them.
+#[derive(Debug)]
+pub struct FilePlaces {
+    pub places: Places,
+    /// What the list is kept in.
+    scratch: Scratch,
+}
+
+/// Two are the same if they are in the same folder of readlab's.
+impl PartialEq for FilePlaces {
+    fn eq(&self, other: &FilePlaces) -> bool {
+        self.scratch.path() == other.scratch.path()
+    }
+}
+
+impl Eq for FilePlaces {}
+
+impl Target {
+    /// From now on only the blocks at the places that are picked here are meant; what is on a
+    /// server stays whole.
+    pub fn pick_places(&mut self, request: &PlacesRequest) -> Result<(), TargetError> {
+        let Place::File(file) = &self.place else { return Ok(()) };
+        let &PlacesRequest { pattern, block_bytes, reads, .. } = request;
+        let file_bytes = self.facts.size_bytes;
+        let blocks = file_bytes / block_bytes.max(1);
+        if blocks == 0 {
+            return Err(TargetError::NoBlock { path: file.clone(), size_bytes: file_bytes, block_bytes });
+        }
+        let offsets: Vec<u64> = pattern::blocks(pattern, blocks, reads, request.seed)
+            .into_iter()
+            .map(|block| block * block_bytes)
+            .collect();
+        let distinct = offsets.iter().collect::<HashSet<_>>().len() as u64;
+        let places = FilePlaces::write(Places { file: file.clone(), block_bytes, offsets })?;
+        self.facts.size_bytes = reads * block_bytes;
+        self.facts.places = Some(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
+        self.place = Place::Blocks(Arc::new(places));
+        Ok(())
+    }
+}
+
+impl FilePlaces {
+    /// Writes the list.
+    fn write(places: Places) -> Result<FilePlaces, TargetError> {
+        let temporary = std::env::temp_dir();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |cause| TargetError::Io { path, cause }
+        };
+        let scratch = Scratch::make(&temporary, "places").map_err(failed(&temporary))?;
+        let made = FilePlaces { places, scratch };
+        let list = made.list();
+        fs::write(&list, made.places.to_bytes()).map_err(failed(&list))?;
+        Ok(made)
+    }
+
+    pub fn file(&self) -> &Path {
+        &self.places.file
+    }
+
+    fn list(&self) -> PathBuf {
+        self.scratch.path().join("places")
+    }
+
+    /// What a contender gets.
+    pub(super) fn request(&self) -> ReadRequest {
+        ReadRequest { word: self.list().into_os_string(), ..ReadRequest::default() }
+    }
+}
+
+impl PlacesRequest {
+    /// The request that picks the places of a record again.
+    pub fn of_facts(facts: &PlacesFacts, seed: u64) -> PlacesRequest {
+        let PlacesFacts { pattern, block_bytes, reads, .. } = *facts;
+        PlacesRequest { pattern, block_bytes, reads, seed }
+    }
+}

@@ -1,0 +1,128 @@
+//! How the places of a file are picked: which blocks, and in which order.
+//!
+//! Everything follows from a seed, which the record keeps.
+
+use rand::SeedableRng;
+use rand::distr::Distribution;
+use rand::seq::index;
+use rand_distr::Zipf;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab_model::target::places::Pattern;
+
+/// 2^64 divided by the golden ratio, by multiples of which neighbours are put far apart.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The numbers of so many blocks of a file that has `blocks`, in the order of the reads.
+pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Vec<u64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    match pattern {
+        Pattern::Random => {
+            let mut picked = Vec::new();
+            while (picked.len() as u64) < reads {
+                let lacking = (reads - picked.len() as u64).min(blocks);
+                picked.extend(sample(&mut random, blocks, lacking));
+            }
+            picked
+        }
+        Pattern::Zipf { exponent } => {
+            #[expect(clippy::cast_precision_loss, reason = "far fewer blocks than 2^52")]
+            let ranks = Zipf::new(blocks as f64, exponent).expect("both are above 0");
+            let step = step_through(blocks);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to blocks")]
+            let scattered = |rank: f64| block_of_rank(rank as u64 - 1, step, blocks);
+            (0..reads).map(|_| scattered(ranks.sample(&mut random))).collect()
+        }
+        Pattern::Stride { blocks: step } => {
+            let step = step.unwrap_or_else(|| (blocks / reads).max(1));
+            (0..reads).map(|read| strided(read, step, blocks)).collect()
+        }
+    }
+}
+
+/// Different blocks in any order.
+fn sample(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> impl Iterator<Item = u64> {
+    let size = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    index::sample(random, size(blocks), size(count)).into_iter().map(|block| block as u64)
+}
+
+/// A step by which every block is visited before one is visited again: it has no divisor in common
+/// with their number.
+fn step_through(blocks: u64) -> u64 {
+    let first = GOLDEN % blocks.max(1);
+    (first.max(1)..).find(|step| greatest_divisor(*step, blocks) == 1).unwrap_or(1)
+}
+
+fn greatest_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}
+
+fn block_of_rank(rank: u64, step: u64, blocks: u64) -> u64 {
+    let at = u128::from(rank) * u128::from(step) % u128::from(blocks);
+    u64::try_from(at).expect("a remainder is below its divisor")
+}
+
+/// The block of a read: each pass over the file begins one block further.
+fn strided(read: u64, step: u64, blocks: u64) -> u64 {
+    let passed = u128::from(read) * u128::from(step);
+    let (pass, at) = (passed / u128::from(blocks), passed % u128::from(blocks));
+    u64::try_from((at + pass) % u128::from(blocks)).expect("a remainder is below its divisor")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn pattern(text: &str) -> Pattern {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn no_random_block_comes_again_before_all_have_come() {
+        let picked = blocks(Pattern::Random, 100, 250, 7);
+        assert_eq!(picked.len(), 250);
+        for pass in picked.chunks(100) {
+            assert_eq!(pass.iter().collect::<BTreeSet<_>>().len(), pass.len());
+        }
+        assert!(picked.iter().all(|block| *block < 100));
+        assert_ne!(picked[..100], *(0..100).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn the_same_seed_picks_the_same_places_and_another_picks_others() {
+        for text in ["random", "zipf"] {
+            let picked = |seed| blocks(pattern(text), 1 << 30, 50, seed);
+            assert_eq!(picked(1), picked(1));
+            assert_ne!(picked(1), picked(2));
+        }
+    }
+
+    #[test]
+    fn zipf_reads_the_first_rank_as_often_as_its_law_says() {
+        // With the exponent 1 and four blocks: 12, 6, 4 and 3 of 25.
+        let picked = blocks(Pattern::Zipf { exponent: 1.0 }, 4, 25_000, 3);
+        let mut counts = BTreeMap::new();
+        picked.iter().for_each(|block| *counts.entry(*block).or_insert(0_i64) += 1);
+        let mut counts: Vec<i64> = counts.into_values().collect();
+        counts.sort_unstable_by_key(|count| -count);
+        for (count, right) in counts.iter().zip([12_000, 6_000, 4_000, 3_000]) {
+            assert!((count - right).abs() < 400, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_scattered_over_every_block() {
+        for blocks in [1, 2, 97, 4096, 100_000] {
+            let step = step_through(blocks);
+            let all: BTreeSet<u64> = (0..blocks).map(|rank| block_of_rank(rank, step, blocks)).collect();
+            assert_eq!(all.len() as u64, blocks);
+        }
+    }
+
+    #[test]
+    fn strides_go_over_the_file_and_begin_anew_one_block_further() {
+        assert_eq!(blocks(pattern("stride"), 100, 4, 0), [0, 25, 50, 75]);
+        assert_eq!(blocks(pattern("stride:4"), 10, 6, 0), [0, 4, 8, 3, 7, 2]);
+        assert_eq!(blocks(pattern("stride"), 2, 5, 0), [0, 1, 1, 0, 0]);
+    }
+}

@@ -1,0 +1,281 @@
+//! The store that the environment and the files of AWS's tools describe, as every such tool takes
+//! them: <https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>.
+//!
+//! What needs requests to other services is not read: roles, single sign-on, and the services of
+//! containers and instances that give out keys. Where one of them would give the keys, the error
+//! says how AWS's own tool exports them.
+
+use super::credentials::{Credentials, Secret};
+use super::endpoint::{Endpoint, EndpointError};
+use super::profiles::Profile;
+use super::store::Store;
+use super::surroundings::Surroundings;
+use jiff::Timestamp;
+use readlab_model::target::Style;
+use readlab_system::terminal::printable::display_path;
+use readlab_system::terminal::printable::printable;
+use serde::Deserialize;
+use std::io;
+use std::path::PathBuf;
+
+/// What the command line says about a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Its address, in place of every configured one.
+    pub endpoint: Option<String>,
+    /// Whether requests are not signed, as for public objects.
+    pub unsigned: bool,
+}
+
+/// Why no store is known. Nothing of it is secret.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("{}: {cause}", display_path(.path))]
+    File {
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A file has another form.
+    #[error("{}: not a file of sections and settings, as AWS's tools have it", display_path(.0))]
+    Syntax(PathBuf),
+    /// No file has the profile.
+    #[error("AWS_PROFILE: no file has a profile '{}'", printable(.0))]
+    NoProfile(String),
+    /// A key without its secret, or a secret without its key.
+    #[error("{0}: an access key and its secret come together, one of them is missing")]
+    Half(String),
+    /// The keys come from somewhere that is not read.
+    #[error(
+        "{0}: readlab does not request keys from other services; let AWS's tool do it: eval \"$(aws configure export-credentials --format env)\""
+    )]
+    NotRead(String),
+    /// There are no keys.
+    #[error(
+        "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile by AWS_PROFILE; for keys from a role, an instance or single sign-on: eval \"$(aws configure export-credentials --format env)\"; for public objects: AWS_NO_SIGN_REQUEST=true"
+    )]
+    NoCredentials,
+    /// The program that gives the keys does not give them.
+    #[error("credential_process of the profile '{}': {cause}", printable(.profile))]
+    Process {
+        profile: String,
+        /// What happened instead.
+        cause: String,
+    },
+    /// The keys are not valid any longer.
+    #[error("the credentials expired at {0}")]
+    Expired(Timestamp),
+    /// The address of the store is none.
+    #[error("{place}: {cause}")]
+    Endpoint {
+        place: &'static str,
+        /// What is wrong with it.
+        cause: EndpointError,
+    },
+    /// A setting has a value that is not known.
+    #[error("{setting}: '{}' is not one of its values", printable(.value))]
+    Value { setting: &'static str, value: String },
+    /// A setting would choose another endpoint.
+    #[error("{0}: readlab does not follow it; give the endpoint by --endpoint")]
+    OtherEndpoint(&'static str),
+}
+
+/// Variables and the profile together.
+struct Settings<'a> {
+    surroundings: &'a dyn Surroundings,
+    profile: Profile,
+}
+
+impl Store {
+    /// The store that the command line, the variables and the files describe.
+    pub fn configured(options: &StoreOptions, surroundings: &dyn Surroundings) -> Result<Store, ConfigError> {
+        let settings = Settings { surroundings, profile: Profile::chosen(surroundings)? };
+        let region = settings.region()?;
+        let given = settings.endpoint(options)?;
+        let default = if given.is_some() { Style::Path } else { Style::Virtual };
+        let style = settings.style()?.unwrap_or(default);
+        let unsigned = options.unsigned || settings.is_true("AWS_NO_SIGN_REQUEST");
+        let credentials = if unsigned { None } else { Some(settings.credentials()?) };
+        let endpoint = match given {
+            Some(endpoint) => endpoint,
+            None => settings.default_endpoint(&region)?,
+        };
+        Ok(Store { endpoint, region, style, credentials })
+    }
+}
+
+impl Settings<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.surroundings.variable(name)
+    }
+
+    fn is_true(&self, variable: &str) -> bool {
+        self.variable(variable).is_some_and(|value| is_true(&value))
+    }
+
+    /// The region; without one it is that of Amazon's first, as for AWS's own command.
+    fn region(&self) -> Result<String, ConfigError> {
+        let variable = self.variable("AWS_REGION").or_else(|| self.variable("AWS_DEFAULT_REGION"));
+        let region = variable.or_else(|| self.profile.value("region").map(str::to_owned));
+        let region = region.unwrap_or_else(|| "us-east-1".to_owned());
+        let is_region = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if region.bytes().all(is_region) {
+            Ok(region)
+        } else {
+            Err(ConfigError::Value { setting: "region", value: region })
+        }
+    }
+
+    /// The first of the addresses that are given, by their documented order.
+    fn endpoint(&self, options: &StoreOptions) -> Result<Option<Endpoint>, ConfigError> {
+        let is_ignored = self.is_true("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+            || self.profile.value("ignore_configured_endpoint_urls").is_some_and(is_true);
+        let configured = || {
+            let of_profile = self.profile.value("endpoint_url").map(str::to_owned);
+            let given = [
+                ("AWS_ENDPOINT_URL_S3", self.variable("AWS_ENDPOINT_URL_S3")),
+                ("AWS_ENDPOINT_URL", self.variable("AWS_ENDPOINT_URL")),
+                ("endpoint_url of services", self.profile.of_service_s3("endpoint_url")),
+                ("endpoint_url of s3", self.profile.of_s3("endpoint_url")),
+                ("endpoint_url", of_profile),
+            ];
+            given.into_iter().find_map(|(place, text)| Some((place, text?)))
+        };
+        let explicit = options.endpoint.clone().map(|text| ("--endpoint", text));
+        let given = explicit.or_else(|| if is_ignored { None } else { configured() });
+        let Some((place, text)) = given else { return Ok(None) };
+        text.parse().map(Some).map_err(|cause| ConfigError::Endpoint { place, cause })
+    }
+
+    /// Amazon's own, unless a setting asks for another of Amazon's.
+    fn default_endpoint(&self, region: &str) -> Result<Endpoint, ConfigError> {
+        let settings = [
+            ("AWS_USE_FIPS_ENDPOINT", self.variable("AWS_USE_FIPS_ENDPOINT")),
+            ("AWS_USE_DUALSTACK_ENDPOINT", self.variable("AWS_USE_DUALSTACK_ENDPOINT")),
+            ("use_fips_endpoint", self.profile.value("use_fips_endpoint").map(str::to_owned)),
+            ("use_dualstack_endpoint", self.profile.value("use_dualstack_endpoint").map(str::to_owned)),
+            ("use_accelerate_endpoint of s3", self.profile.of_s3("use_accelerate_endpoint")),
+        ];
+        match settings.into_iter().find(|(_, value)| value.as_deref().is_some_and(is_true)) {
+            Some((setting, _)) => Err(ConfigError::OtherEndpoint(setting)),
+            None => Ok(Endpoint::of_region(region)),
+        }
+    }
+
+    /// Where the bucket is in requests, if the profile says so.
+    fn style(&self) -> Result<Option<Style>, ConfigError> {
+        let Some(value) = self.profile.of_s3("addressing_style") else { return Ok(None) };
+        match value.as_str() {
+            "auto" => Ok(None),
+            "path" => Ok(Some(Style::Path)),
+            "virtual" => Ok(Some(Style::Virtual)),
+            _ => Err(ConfigError::Value { setting: "addressing_style", value }),
+        }
+    }
+
+    /// The keys, from the first place that has some.
+    fn credentials(&self) -> Result<Credentials, ConfigError> {
+        if let Some(credentials) = self.keys_of_variables()? {
+            return Ok(credentials);
+        }
+        if self.variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() {
+            return Err(ConfigError::NotRead("AWS_WEB_IDENTITY_TOKEN_FILE".to_owned()));
+        }
+        let foreign =
+            ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url", "login_session"];
+        if let Some(setting) = foreign.into_iter().find(|setting| self.profile.value(setting).is_some()) {
+            let place = format!("{setting} of the profile '{}'", printable(&self.profile.name));
+            return Err(ConfigError::NotRead(place));
+        }
+        if let Some(credentials) = self.keys_of_profile()? {
+            return Ok(credentials);
+        }
+        if let Some(command) = self.profile.value("credential_process") {
+            return self.keys_of_process(command);
+        }
+        let services = ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"];
+        match services.into_iter().find(|service| self.variable(service).is_some()) {
+            Some(service) => Err(ConfigError::NotRead(service.to_owned())),
+            None => Err(ConfigError::NoCredentials),
+        }
+    }
+
+    fn keys_of_variables(&self) -> Result<Option<Credentials>, ConfigError> {
+        let key = self.variable("AWS_ACCESS_KEY_ID");
+        let secret = self.variable("AWS_SECRET_ACCESS_KEY");
+        let Some(mut credentials) = both(key, secret, || "the environment".to_owned())? else {
+            return Ok(None);
+        };
+        credentials.session_token = self.variable("AWS_SESSION_TOKEN").as_deref().map(Secret::new);
+        // It is there after `aws configure export-credentials`.
+        let expires = self.variable("AWS_CREDENTIAL_EXPIRATION");
+        credentials.expires = expires.and_then(|time| time.parse().ok());
+        self.valid(credentials).map(Some)
+    }
+
+    fn keys_of_profile(&self) -> Result<Option<Credentials>, ConfigError> {
+        let value = |name| self.profile.value(name).map(str::to_owned);
+        let place = || format!("the profile '{}'", printable(&self.profile.name));
+        let credentials = both(value("aws_access_key_id"), value("aws_secret_access_key"), place)?;
+        let token = self.profile.value("aws_session_token").map(Secret::new);
+        Ok(credentials.map(|credentials| Credentials { session_token: token, ..credentials }))
+    }
+
+    fn keys_of_process(&self, command: &str) -> Result<Credentials, ConfigError> {
+        let failed = |cause: String| ConfigError::Process { profile: self.profile.name.clone(), cause };
+        // The words of the command may hold secrets: no error shows them.
+        let mut words = shell_words::split(command).map_err(|error| failed(error.to_string()))?;
+        if words.is_empty() {
+            return Err(failed("it is empty".to_owned()));
+        }
+        let program = words.remove(0);
+        let said = self.surroundings.run(&program, &words).map_err(|error| failed(error.to_string()))?;
+        let printed: Option<Printed> = serde_json::from_str(&said).ok();
+        let printed = printed.filter(|printed| printed.version == 1);
+        let printed =
+            printed.ok_or_else(|| failed("it did not print credentials in version 1".to_owned()))?;
+        let mut credentials = Credentials::new(&printed.access_key_id, &printed.secret_access_key);
+        credentials.session_token = printed.session_token.as_deref().map(Secret::new);
+        credentials.expires = printed.expiration.and_then(|time| time.parse().ok());
+        self.valid(credentials)
+    }
+
+    fn valid(&self, credentials: Credentials) -> Result<Credentials, ConfigError> {
+        match credentials.expires {
+            Some(expires) if expires <= self.surroundings.now() => Err(ConfigError::Expired(expires)),
+            _ => Ok(credentials),
+        }
+    }
+}
+
+/// What `credential_process` prints.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Printed {
+    version: u64,
+    access_key_id: String,
+    secret_access_key: String,
+    session_token: Option<String>,
+    expiration: Option<String>,
+}
+
+/// A key with its secret; `None` where there is neither.
+fn both(
+    key: Option<String>,
+    secret: Option<String>,
+    place: impl Fn() -> String,
+) -> Result<Option<Credentials>, ConfigError> {
+    match (key, secret) {
+        (Some(key), Some(secret)) => Ok(Some(Credentials::new(&key, &secret))),
+        (None, None) => Ok(None),
+        _ => Err(ConfigError::Half(place())),
+    }
+}
+
+fn is_true(value: &str) -> bool {
+    ["1", "true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests;

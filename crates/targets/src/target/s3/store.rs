@@ -1,0 +1,247 @@
+//! A store of objects: where it is, and by what requests to it are signed.
+
+use super::credentials::Credentials;
+use super::endpoint::Endpoint;
+use super::object::ObjectName;
+use super::signature::{self, Moment, Presigned};
+use crate::target::http::RequestVerb;
+use crate::target::url::{Url, UrlError};
+use jiff::Timestamp;
+use readlab_model::target::{StoreFacts, Style};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// How long a presigned URL may be valid: seven days, by the protocol.
+pub const VALID_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Variables that would change what a contender's library reads: they are removed from a
+/// contender's environment before [`Store::environment`] is added to it.
+pub const VARIABLES_REMOVED: [&str; 22] = [
+    "AWS_PROFILE",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_DEFAULT_REGION",
+    "AWS_ENDPOINT_URL",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "AWS_NO_SIGN_REQUEST",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_SECURITY_TOKEN",
+    "AWS_CREDENTIAL_EXPIRATION",
+    "AWS_ROLE_ARN",
+    "AWS_ROLE_SESSION_NAME",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_USE_FIPS_ENDPOINT",
+    "AWS_USE_DUALSTACK_ENDPOINT",
+    "AWS_MAX_ATTEMPTS",
+    "AWS_RETRY_MODE",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// The region for which requests are signed.
+    pub region: String,
+    /// Where the bucket is in a request, if its name can be there.
+    pub style: Style,
+    /// By what requests are signed; `None` for a public object.
+    pub credentials: Option<Credentials>,
+}
+
+/// Why there is no URL for an object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PresignError {
+    /// The protocol does not have this lifetime.
+    #[error("a signed URL is valid for one second to seven days, not for {0:?}")]
+    Lifetime(Duration),
+    /// It is no URL that the lab can request.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+}
+
+impl Store {
+    /// Where the bucket of an object is in requests: in the path if it cannot be in a host's name.
+    pub fn style_of(&self, object: &ObjectName) -> Style {
+        if object.has_virtual_host() { self.style } else { Style::Path }
+    }
+
+    /// A URL by which anyone may request the object with this verb for a while: its query is a
+    /// secret. Without credentials it is a plain URL.
+    pub fn presigned(
+        &self,
+        verb: RequestVerb,
+        object: &ObjectName,
+        valid: Duration,
+        now: Timestamp,
+    ) -> Result<Url, PresignError> {
+        Ok(self.url_text(verb, object, valid, now)?.parse()?)
+    }
+
+    fn url_text(
+        &self,
+        verb: RequestVerb,
+        object: &ObjectName,
+        valid: Duration,
+        now: Timestamp,
+    ) -> Result<String, PresignError> {
+        let style = self.style_of(object);
+        let host = self.endpoint.host(object, style);
+        let path = self.endpoint.path(object, style);
+        let plain =
+            format!("{}://{host}{}", self.endpoint.scheme(), signature::encoded_path(path.as_bytes()));
+        let Some(credentials) = &self.credentials else { return Ok(plain) };
+        if valid.as_secs() == 0 || valid > VALID_MAX {
+            return Err(PresignError::Lifetime(valid));
+        }
+        let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
+        let wanted = Presigned { verb, host: &host, path: &path, valid };
+        let query = wanted.query(credentials, &self.region, Moment::from_time(now));
+        Ok(format!("{plain}?{query}"))
+    }
+
+    /// What a contender needs to read the object, as PROTOCOL.md has it. It is secret.
+    pub fn environment(&self, object: &ObjectName) -> Vec<(OsString, OsString)> {
+        let endpoint = self.endpoint.to_string();
+        let mut variables = vec![
+            ("READLAB_S3_STYLE", self.style_of(object).word()),
+            ("AWS_ENDPOINT_URL_S3", endpoint.as_str()),
+            ("AWS_REGION", self.region.as_str()),
+            // A library without credentials does not search the network for some.
+            ("AWS_EC2_METADATA_DISABLED", "true"),
+            // Nor does it read the user's files, which this store has been made from.
+            ("AWS_CONFIG_FILE", "/dev/null"),
+            ("AWS_SHARED_CREDENTIALS_FILE", "/dev/null"),
+        ];
+        if let Some(Credentials { access_key, secret, session_token, .. }) = &self.credentials {
+            variables.push(("AWS_ACCESS_KEY_ID", access_key));
+            variables.push(("AWS_SECRET_ACCESS_KEY", secret.reveal()));
+            variables.extend(session_token.iter().map(|token| ("AWS_SESSION_TOKEN", token.reveal())));
+        }
+        variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    /// What a record has of it.
+    pub fn facts(&self, object: &ObjectName) -> StoreFacts {
+        StoreFacts {
+            endpoint: self.endpoint.to_string(),
+            region: self.region.clone(),
+            style: self.style_of(object),
+            signed: self.credentials.is_some(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::credentials::Secret;
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    /// The store of the examples in Amazon's documentation.
+    fn of_examples() -> Store {
+        Store {
+            endpoint: "https://s3.amazonaws.com".parse().unwrap(),
+            region: "us-east-1".to_owned(),
+            style: Style::Virtual,
+            credentials: Some(Credentials::new(
+                "AKIAIOSFODNN7EXAMPLE",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            )),
+        }
+    }
+
+    fn then() -> Timestamp {
+        "2013-05-24T00:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn the_documented_example_of_a_signed_url_comes_out() {
+        let object = "s3://examplebucket/test.txt".parse().unwrap();
+        let url = of_examples().url_text(RequestVerb::Get, &object, 24 * HOUR, then()).unwrap();
+        assert_eq!(
+            url,
+            "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
+             &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
+             &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
+             &X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
+        );
+    }
+
+    #[test]
+    fn a_url_is_encoded_once_and_has_its_own_signature_for_each_verb() {
+        let store = Store { style: Style::Path, endpoint: "http://h:9000".parse().unwrap(), ..of_examples() };
+        let object = "s3://bucket/a b/ü%+?#~-_.txt".parse().unwrap();
+        let url = |verb| store.presigned(verb, &object, HOUR, then()).unwrap();
+        let get = url(RequestVerb::Get);
+        assert!(get.exact_request().starts_with("/bucket/a%20b/%C3%BC%25%2B%3F%23~-_.txt?X-Amz-"), "{get}");
+        assert_eq!(get.authority(), "h:9000");
+        assert_ne!(get, url(RequestVerb::Head));
+    }
+
+    #[test]
+    fn a_token_is_a_part_of_what_is_signed() {
+        let mut store = of_examples();
+        let object = "s3://examplebucket/test.txt".parse().unwrap();
+        let url = |store: &Store| store.url_text(RequestVerb::Get, &object, HOUR, then()).unwrap();
+        let without = url(&store);
+        store.credentials.as_mut().unwrap().session_token = Some(Secret::new("a/token=="));
+        let with = url(&store);
+        assert!(with.contains("&X-Amz-Security-Token=a%2Ftoken%3D%3D&"));
+        let signature = |url: &str| url.rsplit_once("X-Amz-Signature=").unwrap().1.to_owned();
+        assert_ne!(signature(&with), signature(&without));
+    }
+
+    #[test]
+    fn a_public_object_has_a_plain_url_and_no_lifetime() {
+        let store = Store { credentials: None, ..of_examples() };
+        let object = "s3://examplebucket/a b".parse().unwrap();
+        let url = store.url_text(RequestVerb::Get, &object, Duration::ZERO, then()).unwrap();
+        assert_eq!(url, "https://examplebucket.s3.amazonaws.com/a%20b");
+        assert!(!store.facts(&object).signed);
+    }
+
+    #[test]
+    fn no_url_is_valid_longer_than_the_protocol_allows() {
+        let object = "s3://examplebucket/k".parse().unwrap();
+        let url = |valid| of_examples().url_text(RequestVerb::Get, &object, valid, then());
+        assert!(url(VALID_MAX).is_ok());
+        for wrong in [Duration::ZERO, Duration::from_millis(900), VALID_MAX + Duration::from_secs(1)] {
+            assert_eq!(url(wrong), Err(PresignError::Lifetime(wrong)));
+        }
+    }
+
+    #[test]
+    fn a_bucket_that_cannot_be_in_a_host_is_in_the_path() {
+        let object: ObjectName = "s3://my.bucket/k".parse().unwrap();
+        let store = of_examples();
+        assert_eq!(store.facts(&object).style, Style::Path);
+        let url = store.url_text(RequestVerb::Get, &object, HOUR, then()).unwrap();
+        assert!(url.starts_with("https://s3.amazonaws.com/my.bucket/k?"));
+        assert!(store.environment(&object).contains(&("READLAB_S3_STYLE".into(), "path".into())));
+    }
+
+    #[test]
+    fn contenders_get_the_secrets_and_nobody_else_does() {
+        let mut store = of_examples();
+        store.credentials.as_mut().unwrap().session_token = Some(Secret::new("the-token"));
+        let object = "s3://examplebucket/k".parse().unwrap();
+        let environment = store.environment(&object);
+        let value = |name: &str| {
+            let found = environment.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.to_str().unwrap())
+        };
+        assert_eq!(value("AWS_ENDPOINT_URL_S3"), Some("https://s3.amazonaws.com"));
+        assert_eq!(value("AWS_SESSION_TOKEN"), Some("the-token"));
+        let secret = value("AWS_SECRET_ACCESS_KEY").unwrap();
+        let shown = format!("{store:?} {}", serde_json::to_string(&store.facts(&object)).unwrap());
+        assert!(!shown.contains(secret) && !shown.contains("the-token"), "{shown}");
+        store.credentials = None;
+        assert!(store.environment(&object).iter().all(|(name, _)| name != "AWS_ACCESS_KEY_ID"));
+    }
+}

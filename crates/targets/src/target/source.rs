@@ -1,0 +1,238 @@
+//! What is requested from a server, a URL or an object of a store, and what a program needs to
+//! request it.
+//!
+//! Secrets are given to contenders in their environment, and never on a command line. The programs
+//! of others, which the contender `command` starts, get them only if the user wants that.
+
+use super::http::RequestVerb;
+use super::s3::store::VARIABLES_REMOVED;
+use super::s3::{ConfigError, ObjectName, OfProcess, PresignError, Store, StoreOptions};
+use super::url::{Url, UrlError};
+use jiff::Timestamp;
+use readlab_model::target::{ServerOptions, StoreFacts};
+use readlab_protocol::Reads;
+use readlab_protocol::remote::{COMMANDS_GET_CREDENTIALS_VARIABLE, TARGET_ELSEWHERE, TARGET_VARIABLE};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a signed URL is valid that a contender gets: longer than any run takes.
+const VALID: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// What is requested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Url(Url),
+    Object(Box<StoredObject>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredObject {
+    pub store: Store,
+    pub name: ObjectName,
+}
+
+/// Why there is nothing to request.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// It is no URL.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// It is no name of an object.
+    #[error(transparent)]
+    Object(#[from] super::s3::ObjectNameError),
+    /// The store is not known.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// What a contender gets to read a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// The word for the target on its command line.
+    pub word: OsString,
+    /// Variables removed from its environment.
+    pub env_removed: Vec<OsString>,
+    /// Variables added to its environment; some may be secrets.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// Whether a word of the user's is a URL or an object, and no file of this machine.
+pub fn is_remote(word: &Path) -> bool {
+    super::url::is_url(word.as_os_str()) || super::s3::is_object(word.as_os_str())
+}
+
+impl Source {
+    /// What a word of the user's means: `s3://bucket/key`, or a URL.
+    pub fn parse(word: &str, options: &ServerOptions) -> Result<Source, SourceError> {
+        if !super::s3::is_object(word.as_ref()) {
+            return Ok(Source::Url(word.parse()?));
+        }
+        let name = word.parse()?;
+        let store = Store::configured(
+            &StoreOptions { endpoint: options.endpoint.clone(), unsigned: options.unsigned },
+            &OfProcess,
+        )?;
+        Ok(Source::Object(Box::new(StoredObject { store, name })))
+    }
+
+    /// The URL for a request of the lab's own, which may be a secret.
+    pub fn url(&self, verb: RequestVerb) -> Result<Url, PresignError> {
+        match self {
+            Source::Url(url) => Ok(url.clone()),
+            Source::Object(object) => object.store.presigned(verb, &object.name, VALID, Timestamp::now()),
+        }
+    }
+
+    /// Whether its bytes are encrypted on their way.
+    pub fn is_encrypted(&self) -> bool {
+        match self {
+            Source::Url(url) => url.is_encrypted(),
+            Source::Object(object) => object.store.endpoint.scheme() == "https",
+        }
+    }
+
+    /// What a record has of the store.
+    pub fn store(&self) -> Option<StoreFacts> {
+        match self {
+            Source::Url(_) => None,
+            Source::Object(object) => Some(object.store.facts(&object.name)),
+        }
+    }
+
+    /// What a contender gets whose method reads this. `Reads::Both` is said of commands alone.
+    pub fn request(&self, reads: Reads, commands_get_credentials: bool) -> Result<ReadRequest, PresignError> {
+        let is_command = reads == Reads::Both;
+        let mut request = match (self, reads) {
+            (Source::Object(object), Reads::Object) => object.request(),
+            (Source::Object(object), Reads::Both) => object.request_of_command(commands_get_credentials)?,
+            (Source::Object(_), _) => of_url(&self.url(RequestVerb::Get)?),
+            (Source::Url(url), _) => of_url(url),
+        };
+        if is_command && commands_get_credentials {
+            request.env.push((COMMANDS_GET_CREDENTIALS_VARIABLE.into(), "1".into()));
+        }
+        Ok(request)
+    }
+}
+
+/// A URL on the command line, or in the environment if it is a secret.
+fn of_url(url: &Url) -> ReadRequest {
+    if url.is_secret() {
+        let env = vec![(TARGET_VARIABLE.into(), url.exact().into())];
+        return ReadRequest { word: TARGET_ELSEWHERE.into(), env, ..ReadRequest::default() };
+    }
+    ReadRequest { word: url.exact().into(), ..ReadRequest::default() }
+}
+
+impl StoredObject {
+    /// By its name, with all that is needed to sign requests.
+    fn request(&self) -> ReadRequest {
+        ReadRequest {
+            word: self.name.to_string().into(),
+            env_removed: VARIABLES_REMOVED.map(OsString::from).into(),
+            env: self.store.environment(&self.name),
+        }
+    }
+
+    /// By its name. Without the user's consent nothing is added that is secret, and nothing of the
+    /// user's own configuration is changed.
+    fn request_of_command(&self, gets_credentials: bool) -> Result<ReadRequest, PresignError> {
+        if gets_credentials {
+            let mut request = self.request();
+            let url = self.store.presigned(RequestVerb::Get, &self.name, VALID, Timestamp::now())?;
+            request.env.push((TARGET_VARIABLE.into(), url.exact().into()));
+            return Ok(request);
+        }
+        let facts = self.store.facts(&self.name);
+        let env = [("AWS_ENDPOINT_URL_S3", facts.endpoint), ("AWS_REGION", facts.region)];
+        let env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Ok(ReadRequest { word: self.name.to_string().into(), env, ..ReadRequest::default() })
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Url(url) => url.fmt(f),
+            Source::Object(object) => object.name.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::s3::Credentials;
+    use super::*;
+    use readlab_model::target::Style;
+
+    const SECRET: &str = "wJalrXUtnFEMI";
+
+    fn object() -> Source {
+        let store = Store {
+            endpoint: "http://127.0.0.1:9000".parse().unwrap(),
+            region: "us-east-1".to_owned(),
+            style: Style::Path,
+            credentials: Some(Credentials::new("AKIDEXAMPLE", SECRET)),
+        };
+        Source::Object(Box::new(StoredObject { store, name: "s3://bucket/a b".parse().unwrap() }))
+    }
+
+    fn request(source: &Source, reads: Reads, commands_get_credentials: bool) -> ReadRequest {
+        source.request(reads, commands_get_credentials).unwrap()
+    }
+
+    fn value<'r>(request: &'r ReadRequest, name: &str) -> Option<&'r str> {
+        let found = request.env.iter().find(|(known, _)| known == name);
+        found.and_then(|(_, value)| value.to_str())
+    }
+
+    #[test]
+    fn no_secret_is_on_a_command_line() {
+        let url = Source::Url("https://h/o?X-Amz-Signature=abc".parse().unwrap());
+        let object = object();
+        for (source, reads) in [
+            (&url, Reads::Url),
+            (&url, Reads::Both),
+            (&object, Reads::Url),
+            (&object, Reads::Object),
+            (&object, Reads::Both),
+        ] {
+            for granted in [false, true] {
+                let word = request(source, reads, granted).word.into_string().unwrap();
+                assert!(["-", "s3://bucket/a b"].contains(&word.as_str()), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_url_is_a_word() {
+        let url = Source::Url("https://h/o?page=1".parse().unwrap());
+        assert_eq!(request(&url, Reads::Url, false).word, "https://h/o?page=1");
+        assert!(request(&url, Reads::Both, false).env.is_empty());
+    }
+
+    #[test]
+    fn a_method_of_objects_gets_credentials_and_one_of_urls_a_signed_url() {
+        let of_objects = request(&object(), Reads::Object, false);
+        assert_eq!(value(&of_objects, "AWS_SECRET_ACCESS_KEY"), Some(SECRET));
+        assert!(of_objects.env_removed.contains(&"AWS_PROFILE".into()));
+        let of_urls = request(&object(), Reads::Url, false);
+        let url = value(&of_urls, "READLAB_TARGET").unwrap();
+        assert!(url.starts_with("http://127.0.0.1:9000/bucket/a%20b?X-Amz-") && !url.contains(SECRET));
+        assert_eq!(value(&of_urls, "AWS_SECRET_ACCESS_KEY"), None);
+    }
+
+    #[test]
+    fn a_command_gets_secrets_only_with_consent() {
+        let without = request(&object(), Reads::Both, false);
+        let names: Vec<_> = without.env.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+        assert_eq!(names, ["AWS_ENDPOINT_URL_S3", "AWS_REGION"]);
+        assert!(without.env_removed.is_empty());
+        let with = request(&object(), Reads::Both, true);
+        assert_eq!(value(&with, "AWS_SECRET_ACCESS_KEY"), Some(SECRET));
+        assert_eq!(value(&with, COMMANDS_GET_CREDENTIALS_VARIABLE), Some("1"));
+        assert!(value(&with, "READLAB_TARGET").is_some());
+    }
+}

@@ -1,0 +1,68 @@
+//! What a record keeps about the files of a tree.
+
+use super::list::INPUT;
+use super::{Found, ListSource, TreeRequest};
+use crate::target::caution;
+use crate::target::filesystem::Filesystem;
+use readlab_model::target::tree::TreeFacts;
+use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::terminal::printable::display_path;
+use std::path::{Path, PathBuf};
+
+impl TreeRequest {
+    /// The request that finds the files of a record again, at the same place.
+    pub fn of_facts(facts: &TreeFacts, place: &Path, seed: u64) -> TreeRequest {
+        let place = place.to_owned();
+        let source = match facts.is_listed {
+            false => ListSource::Folder(place),
+            true if place.as_os_str() == INPUT => ListSource::Input,
+            true => ListSource::List(place),
+        };
+        let own = OwnPlaces::at(facts.own.iter().map(PathBuf::from));
+        TreeRequest { source, order: facts.order, seed, follows_links: facts.follows_links, own }
+    }
+}
+
+impl Found {
+    pub(super) fn into_facts(self, request: &TreeRequest) -> TreeFacts {
+        TreeFacts {
+            files: self.files,
+            folders: self.folders,
+            largest_bytes: self.largest_bytes,
+            repeated_bytes: self.repeated_bytes,
+            order: request.order,
+            is_listed: !matches!(request.source, ListSource::Folder(_)),
+            duplicates: self.duplicates,
+            skipped: self.skipped,
+            follows_links: request.follows_links,
+            own: self.own.paths().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+            is_metadata_cold: false,
+            group: None,
+        }
+    }
+
+    /// What a reader of the numbers should know.
+    pub(super) fn cautions(&self, filesystem: Filesystem, request: &TreeRequest) -> Vec<String> {
+        let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
+        let way_out = self.skipped.way_out(request.follows_links);
+        let skipped = self.skipped.words();
+        cautions.extend(skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}.")));
+        let own: Vec<String> = self.own.paths().iter().map(|path| display_path(path)).collect();
+        if !own.is_empty() {
+            cautions.push(format!("Not read, for readlab writes there: {}.", own.join(", ")));
+        }
+        if self.duplicates > 0 {
+            cautions.push(format!(
+                "The list names files more than once: {} names were left out.",
+                self.duplicates
+            ));
+        }
+        if self.repeated_bytes > 0 {
+            cautions.push(
+                "Some files have several names in the tree: the second reading of one finds its pages in the cache."
+                    .to_owned(),
+            );
+        }
+        cautions
+    }
+}

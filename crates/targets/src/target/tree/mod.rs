@@ -1,0 +1,380 @@
+//! A tree: the files below a folder, or those that a list names, which one reading reads all.
+//!
+//! The files are found once before measuring, put in order and written to a list of readlab's own,
+//! from which contenders and the lab take them; a million of them do not stay in memory. What may
+//! be a file of a tree is decided in `walk`, the order in `order`, and what a record keeps
+//! is in `facts`. The cache of all files is in [`readlab_measure::tree_cache`].
+
+mod facts;
+mod first_file;
+mod list;
+mod order;
+mod size_groups;
+mod visit;
+mod walk;
+
+use super::extents;
+use super::filesystem::Filesystem;
+use super::layers::Chain;
+use super::source::ReadRequest;
+use super::{Place, Target, TargetError, device, mount_and_device, refusal};
+use first_file::FirstFile;
+pub use list::{ListSource, Paths};
+use readlab_model::target::TargetFacts;
+use readlab_model::target::extents::Extents;
+use readlab_model::target::identity::Identity;
+use readlab_model::target::layers;
+use readlab_model::target::tree::Skipped;
+use readlab_model::target::tree::TreeOrder;
+use readlab_protocol::{LIST_VARIABLE, Reads};
+use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::folder::scratch::Scratch;
+use readlab_system::linux::file_status::{FileKind, FileStatus};
+use readlab_system::linux::open_file;
+use readlab_system::linux::process::FileId;
+use readlab_system::linux::system_root::SystemRoot;
+use readlab_system::terminal::printable::display_path;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+pub use visit::{processors, visit};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the user asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRequest {
+    /// Where the files are found.
+    pub source: ListSource,
+    /// In which order they are read.
+    pub order: TreeOrder,
+    /// Of a shuffled order.
+    pub seed: u64,
+    /// Whether links below a folder are followed.
+    pub follows_links: bool,
+    /// Where readlab writes, which is no part of a folder.
+    pub own: OwnPlaces,
+}
+
+impl TreeRequest {
+    /// The files that are found there, by name.
+    pub fn by_name(source: ListSource) -> TreeRequest {
+        let (order, own) = (TreeOrder::Name, OwnPlaces::default());
+        TreeRequest { source, order, seed: 0, follows_links: false, own }
+    }
+}
+
+/// The files of a tree, in their order.
+#[derive(Debug)]
+pub struct Tree {
+    folder: Option<PathBuf>,
+    /// What the list and the names of the folders are kept in.
+    scratch: Scratch,
+    /// A digest of the identity of each file, in the order of the list.
+    identities: Vec<u64>,
+    /// The same of each folder.
+    folders: Vec<u64>,
+    /// Where readlab writes in it.
+    own: OwnPlaces,
+    /// How contenders that walk would find other files, if they would.
+    other_walk: Option<OtherWalk>,
+}
+
+/// Why a walk of the folder finds other files than the list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherWalk {
+    /// A list named the files, and there is no folder.
+    Listed,
+    /// Links were followed, which walks do not do.
+    FollowedLinks,
+    /// What readlab writes there is left out.
+    LeftOut,
+}
+
+/// A file of a tree that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Its number in the list.
+    pub number: usize,
+    /// How it changed, with its path.
+    pub why: String,
+}
+
+/// Two are the same if they are in the same folder of readlab's.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Tree) -> bool {
+        self.scratch.path() == other.scratch.path()
+    }
+}
+
+impl Eq for Tree {}
+
+impl Target {
+    /// Finds the files of a tree, and collects the facts about them except digest and answer.
+    pub fn examine_tree(request: &TreeRequest) -> Result<Target, TargetError> {
+        let (tree, found) = Tree::find(request)?;
+        let first = tree.first()?;
+        let place = tree.folder.as_deref().unwrap_or(first.parent().unwrap_or(&first)).to_owned();
+        let io = |cause| TargetError::Io { path: place.clone(), cause };
+        let file = File::open(&place).map_err(io)?;
+        let status = FileStatus::read(&file).map_err(io)?;
+        let filesystem = Filesystem::read(&file).map_err(io)?;
+        let real = fs::canonicalize(&place).map_err(io)?;
+        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
+        let (mount, device) = mount_and_device(&real, &status);
+        let cautions = found.cautions(filesystem, request).into_iter().chain(layers::cautions(&layers));
+        let facts = TargetFacts {
+            size_bytes: found.bytes,
+            filesystem: Some(filesystem.to_string()),
+            mount: mount.as_ref().map(device::mount_words),
+            device,
+            cautions: cautions.collect(),
+            layers,
+            extents: found.extents.clone(),
+            ..TargetFacts::at(request.source.path())
+        };
+        let facts = TargetFacts { tree: Some(found.into_facts(request)), ..facts };
+        Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
+    }
+}
+
+/// What was found out about the files of a tree.
+struct Found {
+    bytes: u64,
+    largest_bytes: u64,
+    /// Bytes of files that have another name in the tree.
+    repeated_bytes: u64,
+    extents: Option<Extents>,
+    files: u64,
+    folders: u64,
+    duplicates: u64,
+    skipped: Skipped,
+    own: OwnPlaces,
+}
+
+impl Tree {
+    /// Finds the files, puts them in order and looks at each.
+    fn find(request: &TreeRequest) -> Result<(Tree, Found), TargetError> {
+        let temporary = std::env::temp_dir();
+        let scratch = Scratch::make(&temporary, "files").map_err(own(&temporary))?;
+        let mut names = list::Names::create(scratch.path())?;
+        let walked = match &request.source {
+            ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
+            source @ (ListSource::List(_) | ListSource::Input) => walk::listed(source, &mut names)?,
+        };
+        names.finish(request.order, request.seed)?;
+        let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
+        let other_walk = match &folder {
+            None => Some(OtherWalk::Listed),
+            Some(_) if request.follows_links => Some(OtherWalk::FollowedLinks),
+            Some(folder) if walked.own.reach(folder) => Some(OtherWalk::LeftOut),
+            Some(_) => None,
+        };
+        let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());
+        let mut tree = Tree { folder, scratch, identities, folders, own, other_walk };
+        let found = tree.look_at_all(walked, request.follows_links)?;
+        Ok((tree, found))
+    }
+
+    /// Opens every file, as contenders will, and keeps what shows whether it changes.
+    fn look_at_all(&mut self, walked: walk::Walked, follows_links: bool) -> Result<Found, TargetError> {
+        let mut found = Found {
+            bytes: 0,
+            largest_bytes: 0,
+            repeated_bytes: 0,
+            extents: Some(Extents::default()),
+            files: 0,
+            folders: walked.folders,
+            duplicates: walked.duplicates,
+            skipped: walked.skipped,
+            own: walked.own,
+        };
+        let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
+        for path in self.paths()? {
+            let path = path?;
+            let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
+            let io = |cause| TargetError::Io { path: path.clone(), cause };
+            let status = FileStatus::read(&file).map_err(io)?;
+            super::check_kind(&path, status.kind, super::Accept::Files)?;
+            let first = first.get_or_insert_with(|| FirstFile::new(&path, &file, &status));
+            if !first.shares_filesystem(&file, &status) {
+                return Err(TargetError::OtherFilesystem { path, first: first.path.clone() });
+            }
+            let may_be_repeated = status.names > 1 || follows_links;
+            if may_be_repeated && !seen.insert((status.device, status.inode)) {
+                found.repeated_bytes += status.size_bytes;
+            }
+            found.add(&file, status.size_bytes);
+            self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
+        }
+        if found.files == 0 {
+            let skipped = walked.skipped.words_of_none(follows_links);
+            return Err(TargetError::NoFiles { path: walked.place, skipped });
+        }
+        let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
+        self.folders = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
+        Ok(found)
+    }
+
+    /// The folder, unless a list named the files.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The list of all files, each path ended by a zero byte.
+    pub fn list(&self) -> PathBuf {
+        list::list_in(self.scratch.path())
+    }
+
+    /// What a contender gets: the folder for a method that walks and for a command, which also gets
+    /// the list; else the list.
+    pub fn request(&self, reads: Reads) -> ReadRequest {
+        let list = self.list();
+        let walks = matches!(reads, Reads::Folder | Reads::Both);
+        let word = self.folder.as_deref().filter(|_| walks).unwrap_or(&list).as_os_str().to_owned();
+        let env = vec![(LIST_VARIABLE.into(), list.into_os_string())];
+        ReadRequest { word, env, ..ReadRequest::default() }
+    }
+
+    /// Why contenders that walk the folder would find other files; `None` if they find these.
+    pub fn other_walk(&self) -> Option<OtherWalk> {
+        self.other_walk
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.identities.len()
+    }
+
+    /// Whether there is none, which no examined tree is.
+    pub fn is_empty(&self) -> bool {
+        self.identities.is_empty()
+    }
+
+    /// The paths of all files, in their order.
+    pub fn paths(&self) -> Result<Paths, TargetError> {
+        Paths::parse(&self.list())
+    }
+
+    pub fn named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+        let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
+        let mut found = BTreeSet::new();
+        for path in self.paths()? {
+            found.extend(Some(path?).filter(is_named).and_then(|path| FileId::at(&path)));
+        }
+        Ok(found)
+    }
+
+    /// The path of the first file.
+    fn first(&self) -> Result<PathBuf, TargetError> {
+        let nothing = || TargetError::NoFiles { path: self.list(), skipped: String::new() };
+        self.paths()?.next().ok_or_else(nothing)?
+    }
+
+    fn folder_paths(&self) -> Result<Paths, TargetError> {
+        Paths::parse(&list::folders_in(self.scratch.path()))
+    }
+
+    /// How a file or a folder changed since the tree was examined: the first that did, by name.
+    /// That the list can no longer be read is a change too.
+    pub fn change(&self) -> Option<String> {
+        self.change_of_files()
+            .unwrap_or_else(|error| Some(error.to_string()))
+            .or_else(|| self.change_of_folders())
+    }
+
+    fn change_of_files(&self) -> Result<Option<String>, TargetError> {
+        let change = |number: usize, path: &Path| {
+            let change = match Identity::of_path(path) {
+                Ok(now) => self.change_of(number, path, &now),
+                Err(cause) => {
+                    Some(ChangedFile { number, why: format!("changed: {}: {cause}", display_path(path)) })
+                }
+            };
+            Ok::<_, TargetError>(change)
+        };
+        let changed = visit(self.paths()?, processors(), change, ChangedFile::first)?.flatten();
+        Ok(changed.map(|changed| changed.why))
+    }
+
+    /// How a file changed, by its number in the list and what it is now.
+    pub fn change_of(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
+        let is_same = self.identities.get(number) == Some(&digest_of(now));
+        (!is_same).then(|| ChangedFile {
+            number,
+            why: format!("changed: {} is not what it was", display_path(path)),
+        })
+    }
+
+    /// How a folder changed since the tree was examined: the first that did, by name. That the list
+    /// of them can no longer be read is a change too.
+    pub fn change_of_folders(&self) -> Option<String> {
+        self.changed_folder().unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    fn changed_folder(&self) -> Result<Option<String>, TargetError> {
+        for (path, before) in self.folder_paths()?.zip(&self.folders) {
+            let path = path?;
+            if digest_of_folder(&path, &self.own).ok() != Some(*before) {
+                let name = display_path(&path);
+                return Ok(Some(format!("changed: {name}: files were added, removed or renamed")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl ChangedFile {
+    /// The first of two in the list.
+    pub fn first(one: Option<ChangedFile>, other: Option<ChangedFile>) -> Option<ChangedFile> {
+        one.into_iter().chain(other).min_by_key(|changed| changed.number)
+    }
+}
+
+impl Found {
+    fn add(&mut self, file: &File, size_bytes: u64) {
+        self.files += 1;
+        self.bytes += size_bytes;
+        self.largest_bytes = self.largest_bytes.max(size_bytes);
+        self.extents = self.extents.take().zip(extents::read(file).ok()).map(|(all, one)| all.and(&one));
+    }
+}
+
+fn digest_of(identity: &Identity) -> u64 {
+    let Identity { dev, ino, size_bytes, mtime, ctime } = *identity;
+    let words = [dev, ino, size_bytes, mtime.0 as u64, mtime.1 as u64, ctime.0 as u64, ctime.1 as u64];
+    xxh3_64(&words.map(u64::to_le_bytes).concat())
+}
+
+/// Of a folder only its number and its time count, which changes with its entries; or, where
+/// readlab makes entries of its own there, the names of the others.
+fn digest_of_folder(path: &Path, own: &OwnPlaces) -> Result<u64, TargetError> {
+    let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+    let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(io)?;
+    let is_folder = status.kind == FileKind::Folder;
+    let (seconds, nanos) = match own.are_in(path) && is_folder {
+        true => (digest_of_names(path, own).map_err(io)?, 0),
+        false => (status.content_changed.0 as u64, status.content_changed.1 as u64),
+    };
+    let words = [status.device.0, status.inode, seconds, nanos, u64::from(is_folder)];
+    Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
+}
+
+fn digest_of_names(folder: &Path, own: &OwnPlaces) -> io::Result<u64> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if !own.has(&entry.path()) {
+            names.insert(entry.file_name());
+        }
+    }
+    Ok(names.iter().fold(0, |all, name| xxh3_64(&[&u64::to_le_bytes(all)[..], name.as_bytes()].concat())))
+}
+
+/// An error about a file of readlab's own.
+fn own(path: &Path) -> impl Fn(io::Error) -> TargetError {
+    move |cause| TargetError::Io { path: path.to_owned(), cause }
+}

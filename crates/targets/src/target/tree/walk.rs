@@ -1,0 +1,209 @@
+//! Finds the files of a tree: below a folder, or by the names of a list. Links below a folder are
+//! followed only if the user asks for it, and never in a loop: a file may then be read by several
+//! names. A list's names are opened as they are.
+
+use super::TreeRequest;
+use super::list::{ListSource, Names};
+use crate::target::{TargetError, path, refusal};
+use readlab_model::target::tree::Skipped;
+use readlab_model::target::tree::TreeOrder;
+use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::linux::file_status::{FileKind, FileStatus};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, DirEntryExt, WalkDir};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What was found besides files.
+pub(super) struct Walked {
+    /// Where was looked.
+    pub(super) place: PathBuf,
+    pub(super) folders: u64,
+    pub(super) duplicates: u64,
+    pub(super) skipped: Skipped,
+    /// Where readlab writes there, which is left out.
+    pub(super) own: OwnPlaces,
+}
+
+/// Walks a folder; the names of its files and folders.
+pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> Result<Walked, TargetError> {
+    // Walkers differ in whether they follow a link that is the folder itself.
+    let folder = fs::canonicalize(folder).map_err(|cause| refusal(folder, cause))?;
+    let own = request.own.below(&folder);
+    let (skipped, place) = (Skipped::default(), folder.clone());
+    let mut walked = Walked { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
+    let mut walk = WalkDir::new(&folder).follow_links(request.follows_links);
+    if request.order == TreeOrder::Name {
+        walk = walk.sort_by_file_name();
+    }
+    for entry in walk.into_iter().filter_entry(|entry| !own.has(entry.path())) {
+        let entry = match entry {
+            Err(error) if leads_nowhere(&error) => {
+                walked.skipped.links += 1;
+                continue;
+            }
+            entry => entry.map_err(|error| not_walked(&folder, error))?,
+        };
+        match kind(&entry)? {
+            FileKind::Regular => names.add(entry.path(), entry.ino())?,
+            FileKind::Folder => {
+                walked.folders += 1;
+                names.add_folder(entry.path())?;
+            }
+            _ if entry.path_is_symlink() => walked.skipped.links += 1,
+            FileKind::Pipe => walked.skipped.pipes += 1,
+            FileKind::Socket => walked.skipped.sockets += 1,
+            _ => walked.skipped.devices += 1,
+        }
+    }
+    Ok(walked)
+}
+
+/// What an entry is; a link is of another kind, wherever it leads.
+fn kind(entry: &DirEntry) -> Result<FileKind, TargetError> {
+    let found = entry.file_type();
+    if found.is_file() {
+        return Ok(FileKind::Regular);
+    }
+    if found.is_dir() {
+        return Ok(FileKind::Folder);
+    }
+    let status = fs::symlink_metadata(entry.path()).map(|meta| FileStatus::from(&meta));
+    Ok(status.map_err(|cause| refusal(entry.path(), cause))?.kind)
+}
+
+/// Whether it is about a link to nothing, or to a folder that it lies in.
+fn leads_nowhere(error: &walkdir::Error) -> bool {
+    let is_missing = || error.io_error().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound);
+    error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
+}
+
+fn not_walked(folder: &Path, error: walkdir::Error) -> TargetError {
+    let path = error.path().unwrap_or(folder).to_owned();
+    refusal(&path, error.into())
+}
+
+/// Reads the names of a list, each ended by a zero byte if there is any in it, else by a newline.
+/// What it names twice is kept once.
+pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, TargetError> {
+    let place = source.path().to_owned();
+    let failed = |cause| TargetError::Io { path: place.clone(), cause };
+    let mut reader: Box<dyn BufRead> = match source {
+        ListSource::List(list) => Box::new(BufReader::new(File::open(list).map_err(|it| refusal(list, it))?)),
+        _ => Box::new(io::stdin().lock()),
+    };
+    let end = end_of_names(&mut *reader).map_err(failed)?;
+    let (mut seen, mut duplicates) = (HashSet::new(), 0);
+    let mut name = Vec::new();
+    loop {
+        name.clear();
+        if reader.read_until(end, &mut name).map_err(failed)? == 0 {
+            break;
+        }
+        name.pop_if(|last| *last == end);
+        if name.is_empty() {
+            continue;
+        }
+        let path = PathBuf::from(OsString::from_vec(name.clone()));
+        let path = path::nameable(&path).map_err(|cause| refusal(&path, cause))?;
+        if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
+            let meta = fs::metadata(&path).map_err(|cause| refusal(&path, cause))?;
+            names.add(&path, FileStatus::from(&meta).inode)?;
+        } else {
+            duplicates += 1;
+        }
+    }
+    let (skipped, own) = (Skipped::default(), OwnPlaces::default());
+    Ok(Walked { place, folders: 0, duplicates, skipped, own })
+}
+
+/// How the names of a list end, by its first piece: a name longer than that is longer than a path
+/// may be.
+fn end_of_names(reader: &mut dyn BufRead) -> io::Result<u8> {
+    let begin = reader.fill_buf()?;
+    Ok(if begin.contains(&0) { 0 } else { b'\n' })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+    use std::os::unix::fs::symlink;
+
+    /// A folder as hubs of models keep them: names are links to files elsewhere in it.
+    fn hub() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["blobs", "snapshot"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("blobs/1"), "one\n").unwrap();
+        symlink("../blobs/1", folder.path().join("snapshot/model")).unwrap();
+        folder
+    }
+
+    fn found(folder: &Path, follows_links: bool) -> Result<Target, TargetError> {
+        let request = TreeRequest::by_name(ListSource::Folder(folder.to_owned()));
+        Target::examine_tree(&TreeRequest { follows_links, ..request })
+    }
+
+    #[test]
+    fn links_are_followed_on_request_and_else_named_with_the_option() {
+        let hub = hub();
+        let snapshot = hub.path().join("snapshot");
+        let why = found(&snapshot, false).unwrap_err().to_string();
+        assert!(why.ends_with("no file in it, only 1 link (--follow reads what links lead to)"), "{why}");
+        let followed = found(&snapshot, true).unwrap();
+        assert_eq!((followed.facts.size_bytes, followed.tree().unwrap().len()), (4, 1));
+        assert_eq!(
+            followed.tree().unwrap().other_walk(),
+            Some(crate::target::tree::OtherWalk::FollowedLinks)
+        );
+        let whole = found(hub.path(), true).unwrap();
+        assert_eq!((whole.facts.size_bytes, whole.tree().unwrap().len()), (8, 2), "by two names");
+        assert!(whole.facts.cautions.iter().any(|it| it.contains("several names")), "{:?}", whole.facts);
+        assert_eq!(whole.facts.tree.unwrap().repeated_bytes, 4);
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_or_back_are_counted() {
+        let hub = hub();
+        symlink("gone", hub.path().join("snapshot/dangling")).unwrap();
+        symlink("..", hub.path().join("snapshot/back")).unwrap();
+        let target = found(hub.path(), true).unwrap();
+        assert_eq!(target.facts.tree.as_ref().unwrap().skipped.links, 2);
+        assert!(target.facts.cautions.iter().any(|it| it.contains("2 links (links that lead nowhere")));
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_looked_after() {
+        let hub = hub();
+        let target = found(hub.path(), true).unwrap();
+        let tree = target.tree().unwrap();
+        assert_eq!(tree.change(), None);
+        fs::remove_file(hub.path().join("snapshot/model")).unwrap();
+        fs::write(hub.path().join("blobs/2"), "two\n").unwrap();
+        symlink("../blobs/2", hub.path().join("snapshot/model")).unwrap();
+        assert!(tree.change().unwrap().contains("model is not what it was"));
+    }
+
+    #[test]
+    fn where_readlab_writes_is_left_out_and_no_change() {
+        let hub = hub();
+        let run = hub.path().join("run");
+        let request = TreeRequest::by_name(ListSource::Folder(hub.path().to_owned()));
+        let own = OwnPlaces::of_run([run.as_path()]);
+        let target = Target::examine_tree(&TreeRequest { own, ..request }).unwrap();
+        let tree = target.tree().unwrap();
+        fs::create_dir(&run).unwrap();
+        fs::write(run.join("record.jsonl"), "x").unwrap();
+        assert_eq!(tree.change(), None);
+        assert_eq!(tree.other_walk(), Some(crate::target::tree::OtherWalk::LeftOut));
+        assert!(target.facts.cautions.iter().any(|it| it.starts_with("Not read, for readlab writes there:")));
+        fs::write(hub.path().join("other"), "x").unwrap();
+        assert!(tree.change().unwrap().contains("files were added, removed or renamed"));
+    }
+}

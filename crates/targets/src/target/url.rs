@@ -1,0 +1,359 @@
+//! URLs as targets: `http[s]://host[:port]/path[?query]`, as contenders get them.
+
+use super::secret::{self, HIDDEN};
+use std::ffi::OsStr;
+use std::fmt;
+use std::str::FromStr;
+
+/// A URL that is read over HTTP/1.1, with or without encryption.
+///
+/// It is shown without its query if that is a secret, in `Debug` too.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url {
+    scheme: Scheme,
+    /// As the user wrote it.
+    text: String,
+    /// For everything that people read, and for every record.
+    shown: String,
+    authority: String,
+    port: u16,
+    request: String,
+}
+
+/// How the bytes of a URL are transported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    /// Encrypted.
+    Https,
+}
+
+/// Why a word is no URL that can be raced. No message has a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// It has a user, whose password would be in every record.
+    #[error("a URL with a user or a password is not read: both would be in the record")]
+    User,
+    /// It was copied from where its query is hidden.
+    #[error("{0}: the query of this URL is a secret, which no record keeps: name the URL again, in full")]
+    Hidden(String),
+    #[error("{0}: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment")]
+    Form(String),
+}
+
+/// Whether a word on the command line is a URL and no path.
+pub fn is_url(word: &OsStr) -> bool {
+    let word = word.as_encoded_bytes();
+    Scheme::ALL.iter().any(|scheme| word.starts_with(scheme.prefix().as_bytes()))
+}
+
+impl Scheme {
+    const ALL: [Scheme; 2] = [Scheme::Http, Scheme::Https];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Scheme::Http => "http://",
+            Scheme::Https => "https://",
+        }
+    }
+
+    fn default_port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+
+    /// The scheme of a URL, and what comes after it.
+    fn split(text: &str) -> Option<(Scheme, &str)> {
+        Scheme::ALL.into_iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme.prefix())?)))
+    }
+}
+
+impl Url {
+    /// Whether its bytes are encrypted on their way.
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::Https
+    }
+
+    /// The address to connect to, as `host:port`.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.host_of_authority(), self.port)
+    }
+
+    /// The host, as certificates have it: an IPv6 address without its brackets.
+    pub fn host(&self) -> &str {
+        self.host_of_authority().trim_start_matches('[').trim_end_matches(']')
+    }
+
+    fn host_of_authority(&self) -> &str {
+        let host = self.authority.rsplit_once(':').filter(|(_, port)| is_port(port));
+        host.map_or(self.authority.as_str(), |(host, _)| host)
+    }
+
+    /// The value of a request's `Host` field.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Whether its query is a secret.
+    pub fn is_secret(&self) -> bool {
+        self.shown != self.text
+    }
+
+    /// Path and query, which may be a secret: only for requests.
+    pub fn exact_request(&self) -> &str {
+        &self.request
+    }
+
+    /// The URL as the user wrote it, whose query may be a secret: only for contenders, and not on
+    /// their command line.
+    pub fn exact(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Url {
+    /// Where a redirect from here leads, by the field `Location` (RFC 3986, 5.2); `None` if that is
+    /// no URL.
+    pub fn resolved(&self, location: &str) -> Option<Url> {
+        let location = location.split('#').next().unwrap_or_default();
+        let scheme = self.scheme.prefix();
+        let root = format!("{scheme}{}", self.authority);
+        let path = self.request.split('?').next().unwrap_or("/");
+        let absolute = match location {
+            "" => return None,
+            _ if is_url(location.as_ref()) => location.to_owned(),
+            _ if location.starts_with("//") => format!("{}{location}", scheme.trim_end_matches('/')),
+            _ if location.starts_with('/') => format!("{root}{}", without_dots(location)),
+            _ if location.starts_with('?') => format!("{root}{path}{location}"),
+            _ => {
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{root}{}", without_dots(&format!("{folder}/{location}")))
+            }
+        };
+        absolute.parse().ok()
+    }
+
+    /// Whether another URL is of the same server: of the same host and port, or the encrypted form
+    /// of this one.
+    pub fn shares_server(&self, other: &Url) -> bool {
+        let is_same = (self.scheme, self.port) == (other.scheme, other.port);
+        let usual = |url: &Url, scheme: Scheme| url.scheme == scheme && url.port == scheme.default_port();
+        let is_upgrade = usual(self, Scheme::Http) && usual(other, Scheme::Https);
+        self.host().eq_ignore_ascii_case(other.host()) && (is_same || is_upgrade)
+    }
+}
+
+/// A path, with its query, without the parts `.` and `..`.
+fn without_dots(request: &str) -> String {
+    let (path, query) = request.split_at(request.find('?').unwrap_or(request.len()));
+    let mut parts = Vec::new();
+    let mut is_folder = false;
+    for part in path.split('/').skip(1) {
+        is_folder = matches!(part, "." | "..");
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let end = if is_folder && !parts.is_empty() { "/" } else { "" };
+    format!("/{}{end}{query}", parts.join("/"))
+}
+
+fn is_port(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The port of an authority that names one; `None` if what is after its colon is no port.
+fn port(authority: &str, scheme: Scheme) -> Option<u16> {
+    // The colons of an IPv6 address in brackets do not separate a port.
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    match after_host.rsplit_once(':') {
+        Some((_, port)) if is_port(port) => port.parse().ok(),
+        Some(_) => None,
+        None => Some(scheme.default_port()),
+    }
+}
+
+impl FromStr for Url {
+    type Err = UrlError;
+
+    fn from_str(text: &str) -> Result<Url, UrlError> {
+        let shown = secret::redact_url(text);
+        let form = || UrlError::Form(shown.clone());
+        let (scheme, rest) = Scheme::split(text).ok_or_else(form)?;
+        let (authority, request) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        if authority.contains('@') {
+            return Err(UrlError::User);
+        }
+        if request.ends_with(&format!("?{HIDDEN}")) {
+            return Err(UrlError::Hidden(shown));
+        }
+        if !rest.bytes().all(|byte| byte.is_ascii_graphic()) || rest.contains('#') {
+            return Err(form());
+        }
+        let port = port(authority, scheme).ok_or_else(form)?;
+        let bare = authority.strip_suffix(&format!(":{port}")).unwrap_or(authority);
+        if bare.is_empty() {
+            return Err(form());
+        }
+        let request = if request.starts_with('/') { request.to_owned() } else { format!("/{request}") };
+        Ok(Url { scheme, text: text.to_owned(), shown, authority: authority.to_owned(), port, request })
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.shown)
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Url").field(&self.shown).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::source::Source;
+    use crate::target::web::Remote;
+    use crate::target::{Place, Target};
+    use proptest::prelude::*;
+    use readlab_model::target::ServerOptions;
+    use readlab_model::target::TargetFacts;
+    use readlab_protocol::Reads;
+
+    #[test]
+    fn a_redirect_leads_where_its_location_says_from_the_place_of_the_url() {
+        let base: Url = "http://h:81/a/b?c=d".parse().unwrap();
+        for (location, expected) in [
+            ("/f?sig=abc", "http://h:81/f?sig=abc"),
+            ("f", "http://h:81/a/f"),
+            ("../f", "http://h:81/f"),
+            ("./", "http://h:81/a/"),
+            ("?x", "http://h:81/a/b?x"),
+            ("//other/f#part", "http://other/f"),
+            ("https://h/f", "https://h/f"),
+        ] {
+            assert_eq!(base.resolved(location).unwrap().exact(), expected, "{location}");
+        }
+        for location in ["", "#part", "https://user@h/f", "ftp://h/f\u{7}"] {
+            assert_eq!(base.resolved(location), None, "{location}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_the_same_by_host_and_port_and_with_encryption_instead_of_none() {
+        let shares =
+            |one: &str, other: &str| one.parse::<Url>().unwrap().shares_server(&other.parse().unwrap());
+        assert!(shares("http://h:81/a", "http://H:81/b") && shares("http://h/a", "https://h/a"));
+        assert!(!shares("https://h/a", "http://h/a") && !shares("http://h/a", "http://i/a"));
+        assert!(!shares("http://h:81/a", "http://h/a") && !shares("http://h:81/a", "https://h/a"));
+    }
+
+    #[test]
+    fn a_url_is_split_into_its_parts() {
+        for (text, address, host, authority, request) in [
+            ("http://host", "host:80", "host", "host", "/"),
+            ("http://host:8080/a/b?page=d", "host:8080", "host", "host:8080", "/a/b?page=d"),
+            ("http://host?page", "host:80", "host", "host", "/?page"),
+            ("http://[::1]:81/", "[::1]:81", "::1", "[::1]:81", "/"),
+            ("http://[::1]/x", "[::1]:80", "::1", "[::1]", "/x"),
+            ("https://host/x", "host:443", "host", "host", "/x"),
+            ("https://host:80/x", "host:80", "host", "host:80", "/x"),
+            ("https://[::1]/x", "[::1]:443", "::1", "[::1]", "/x"),
+        ] {
+            let url: Url = text.parse().unwrap();
+            assert_eq!(
+                [url.address().as_str(), url.host(), url.authority(), url.exact_request()],
+                [address, host, authority, request]
+            );
+            assert_eq!([url.to_string().as_str(), url.exact()], [text; 2]);
+            assert_eq!((url.is_encrypted(), url.is_secret()), (text.starts_with("https"), false));
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_raced_has_a_reason() {
+        let why = |text: &str| text.parse::<Url>().unwrap_err().to_string();
+        for text in ["http://user:hush@host/", "https://user:hush@host/a b", "ftp://user:hush@host/"] {
+            assert!(!why(text).contains("hush"), "{}", why(text));
+        }
+        assert_eq!("https://u@h/".parse::<Url>(), Err(UrlError::User));
+        for text in [
+            "http://",
+            "https://",
+            "http:///x",
+            "http://:80/",
+            "http://h:x/",
+            "https://h:99999/",
+            "http://h/a b",
+            "http://h/#a",
+            "ftp://h/",
+        ] {
+            assert!(why(text).contains("not a URL"), "{text}");
+        }
+        assert_eq!(
+            why("https://h/o?sig=hush#a"),
+            "https://h/o?…: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment"
+        );
+    }
+
+    #[test]
+    fn a_hidden_query_must_be_named_again() {
+        let url: Url = "https://h/o?X-Amz-Signature=hush".parse().unwrap();
+        assert_eq!((url.to_string().as_str(), url.is_secret()), ("https://h/o?…", true));
+        assert_eq!(
+            url.to_string().parse::<Url>().unwrap_err().to_string(),
+            "https://h/o?…: the query of this URL is a secret, which no record keeps: name the URL again, in full"
+        );
+    }
+
+    #[test]
+    fn only_a_whole_scheme_makes_a_url() {
+        assert!(is_url("http://h".as_ref()) && is_url("https://h".as_ref()));
+        assert!(!is_url("http:/h".as_ref()) && !is_url("./http://h".as_ref()));
+    }
+
+    /// Everything of a target that people or records see.
+    fn seen(url: &Url, target: &Target) -> String {
+        let facts = serde_json::to_string(&target.facts).unwrap();
+        let word = target.request(Reads::Url).unwrap().word;
+        format!("{url} {url:?} {target:?} {facts} {} {}", target.name().display(), word.display())
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_of_a_secret_query_is_ever_seen(
+            before in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
+            name in prop::sample::select(vec![
+                "X-Amz-Signature", "X-Amz-Credential", "x-amz-security-token", "X-Goog-Signature", "Signature",
+                "SIG", "token", "access_token", "Policy", "Key-Pair-Id", "se", "sp", "sv",
+            ]),
+            value in "[0-9]{4}[0-9%/+.~_-]{0,40}[0-9]{4}",
+            after in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
+        ) {
+            let pair = format!("{name}={value}");
+            let query = [before, vec![pair], after].concat();
+            let text = format!("https://host/object?{}", query.join("&"));
+            let url: Url = text.parse().unwrap();
+            let facts = TargetFacts { path: url.to_string(), ..TargetFacts::default() };
+            let remote = Remote::new(Source::Url(url.clone()), &ServerOptions::default());
+            let place = Place::Web(Box::new(remote));
+            let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
+            let seen = seen(&url, &target);
+            for pair in &query {
+                let value = pair.split_once('=').unwrap().1;
+                for part in value.as_bytes().windows(4) {
+                    let part = std::str::from_utf8(part).unwrap();
+                    prop_assert!(!seen.contains(part), "{part} of {value} is in {seen}");
+                }
+            }
+            prop_assert_eq!(url.exact(), &text);
+        }
+    }
+}

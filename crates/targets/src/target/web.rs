@@ -1,0 +1,267 @@
+//! What is on another server as a target: its facts, and whether its content has changed.
+
+use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
+use super::s3::PresignError;
+use super::source::{ReadRequest, Source};
+use super::{Place, Target, TargetError};
+use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts};
+use readlab_protocol::Reads;
+use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// By which variables the programs of others trust the certificates of a file: curl, what is built
+/// with OpenSSL, AWS's tools.
+const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
+
+/// Redirects that are followed before a target is given up.
+const REDIRECTS_MAX: u32 = 10;
+
+/// The fields that distinguish one state of a URL's content from another, as far as its server
+/// sends them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Version {
+    /// The field `ETag`.
+    pub etag: Option<String>,
+    /// The field `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// The field `Content-Length`.
+    pub content_length: Option<String>,
+}
+
+impl Version {
+    /// The `ETag` if it is strong: two contents of which it is the same have the same bytes, so
+    /// that a request can be made for it alone, with `If-Match`.
+    pub fn strong_etag(&self) -> Option<&str> {
+        let etag = self.etag.as_deref()?;
+        let inner = etag.strip_prefix('"')?.strip_suffix('"')?;
+        let is_tag = |c: char| !(c == '"' || c.is_whitespace() || c.is_control());
+        inner.chars().all(is_tag).then_some(etag)
+    }
+
+    fn in_head(response: &Response<'_>) -> Version {
+        let field = |name| response.field(name).map(str::to_owned);
+        Version {
+            etag: field("etag"),
+            last_modified: field("last-modified"),
+            content_length: field("content-length"),
+        }
+    }
+
+    /// How the content as it is `now` differs from this.
+    pub fn change(&self, now: &Version) -> Option<String> {
+        let fields = [
+            ("ETag", &self.etag, &now.etag),
+            ("Last-Modified", &self.last_modified, &now.last_modified),
+            ("Content-Length", &self.content_length, &now.content_length),
+        ];
+        let (name, from, to) = fields.into_iter().find(|(_, from, to)| from != to)?;
+        let (from, to) = (from.as_deref().unwrap_or("none"), to.as_deref().unwrap_or("none"));
+        Some(format!("changed its {name} from {from} to {to}"))
+    }
+
+    fn is_unknown(&self) -> bool {
+        *self == Version::default()
+    }
+}
+
+/// What is requested from a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    pub source: Source,
+    /// The version of the content before measuring; `None` where the server answers no HEAD.
+    pub version: Option<Version>,
+    /// Whether the server says that it answers requests for ranges.
+    pub has_ranges: bool,
+    /// How the server is reached and trusted.
+    options: ServerOptions,
+    client: Arc<Client>,
+}
+
+impl Remote {
+    /// Nothing is requested yet.
+    pub fn new(source: Source, options: &ServerOptions) -> Remote {
+        let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
+        Remote { source, version: None, has_ranges: false, options: options.clone(), client }
+    }
+
+    /// What readlab's own server has.
+    pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
+        let mut remote = Remote::new(source, options);
+        let asked = remote.ask(RequestVerb::Head, &|| Ok(()));
+        let (version, has_ranges) = asked
+            .map(|response| (Version::in_head(&response), has_ranges(&response)))
+            .map_err(|cause| remote.failed(cause))?;
+        (remote.version, remote.has_ranges) = (Some(version), has_ranges);
+        Ok(remote)
+    }
+
+    fn failed(&self, cause: HttpError) -> TargetError {
+        let name = self.source.to_string();
+        match (cause, &self.source) {
+            (HttpError::Redirect { code, to }, Source::Url(url)) => {
+                let to = url
+                    .resolved(to.exact())
+                    .map_or_else(|| to.exact().to_owned(), |to| to.exact().to_owned());
+                TargetError::Redirected { name, code, to }
+            }
+            (cause, _) => TargetError::Web { name, cause },
+        }
+    }
+
+    /// Continues with the URL to which the server redirects, if that is of the same server.
+    fn follow(&mut self, location: &str) -> bool {
+        let Source::Url(url) = &self.source else { return false };
+        match url.resolved(location) {
+            Some(next) if url.shares_server(&next) => {
+                self.source = Source::Url(next);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The head of the answer, with the version of the content.
+    fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
+        self.ask(RequestVerb::Head, check).map(|response| (Some(Version::in_head(&response)), response))
+    }
+
+    /// Requests it with the lab's own client.
+    pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
+        let url = self.source.url(verb).map_err(HttpError::Presign)?;
+        self.client.ask(verb, &url, &[], check)
+    }
+
+    fn version_now(&self) -> Result<Version, HttpError> {
+        self.ask(RequestVerb::Head, &|| Ok(())).map(|response| Version::in_head(&response))
+    }
+
+    /// How its content has changed; `None` where the server says nothing about that.
+    pub fn change(&self) -> Option<String> {
+        let before = self.version.as_ref()?;
+        match self.version_now() {
+            Ok(now) => before.change(&now),
+            Err(error) => Some(format!("can no longer be reached: {error}")),
+        }
+    }
+
+    /// What a contender gets whose method reads this.
+    pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
+        let mut request = self.source.request(reads, self.options.commands_get_credentials)?;
+        let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
+        // Contenders may run in another folder.
+        let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
+        let cacert = self.options.cacert.as_ref().map(absolute);
+        let names: &[&str] = if reads == Reads::Both { &CACERTS_OF_COMMANDS } else { &[CACERT_VARIABLE] };
+        let certificates = names.iter().map(|&name| (name, cacert.clone()));
+        let all = certificates.chain([(ETAG_VARIABLE, etag)]);
+        request.env.extend(all.filter_map(|(name, value)| Some((name.into(), value?))));
+        Ok(request)
+    }
+}
+
+impl Target {
+    /// Collects the facts about what is requested except its size and answer, which take a whole
+    /// read ([`crate::corpus`]).
+    pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
+        let named = source.to_string();
+        let mut remote = Remote::new(source, options);
+        let mut redirects = 0;
+        let (version, response) = loop {
+            match remote.head(check) {
+                Ok(answer) => break answer,
+                Err(HttpError::Redirect { to, .. })
+                    if redirects < REDIRECTS_MAX && remote.follow(to.exact()) =>
+                {
+                    redirects += 1;
+                }
+                // A server may refuse HEAD and still send the bytes: then a GET decides, which ends
+                // after its head.
+                Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
+                    let response = remote.ask(RequestVerb::Get, check);
+                    break (None, response.map_err(|cause| remote.failed(cause))?);
+                }
+                Err(cause) => return Err(remote.failed(cause)),
+            }
+        };
+        let redirect = (redirects > 0).then(|| {
+            format!("The server redirects {named}: what is read is {}, without that request.", remote.source)
+        });
+        let software = response.field("server").map(str::to_owned);
+        let known = version.clone().unwrap_or_default();
+        let facts = TargetFacts {
+            path: remote.source.to_string(),
+            size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
+            cautions: cautions(version.as_ref()).into_iter().chain(redirect).collect(),
+            http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
+            store: remote.source.store(),
+            ..TargetFacts::default()
+        };
+        let has_ranges = has_ranges(&response);
+        (remote.version, remote.has_ranges) = (version, has_ranges);
+        Ok(Target {
+            place: Place::Web(Box::new(remote)),
+            part: None,
+            copies: None,
+            facts,
+            evictable: Vec::new(),
+        })
+    }
+}
+
+/// Whether a server says in a head that it answers requests for ranges (RFC 9110, 14.3).
+fn has_ranges(response: &Response<'_>) -> bool {
+    let accepted = response.field("accept-ranges").unwrap_or_default();
+    accepted.split(',').any(|unit| unit.trim().eq_ignore_ascii_case("bytes"))
+}
+
+fn cautions(version: Option<&Version>) -> Vec<String> {
+    let mut cautions = vec![format!(
+        "The server is not readlab's: {CACHE_UNKNOWN}. Every reading includes the server and the network."
+    )];
+    if version.is_none_or(Version::is_unknown) {
+        let text = "The server sends neither ETag, Last-Modified nor Content-Length to a HEAD: only the answers show a \
+                    change of the bytes.";
+        cautions.push(text.to_owned());
+    }
+    cautions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_names_the_field_that_changed() {
+        let before = Version { etag: Some("a".into()), ..Version::default() };
+        assert_eq!(before.change(&before.clone()), None);
+        let now = Version { etag: Some("b".into()), content_length: Some("1".into()), ..before.clone() };
+        assert_eq!(before.change(&now).unwrap(), "changed its ETag from a to b");
+        assert_eq!(before.change(&Version::default()).unwrap(), "changed its ETag from a to none");
+    }
+
+    #[test]
+    fn only_a_strong_etag_is_for_conditions() {
+        let strong = |etag: &str| {
+            let version = Version { etag: Some(etag.to_owned()), ..Version::default() };
+            version.strong_etag().map(str::to_owned)
+        };
+        for etag in ["\"a\"", "\"\"", "\"d41d8cd9-2\"", "\"W/\""] {
+            assert_eq!(strong(etag).as_deref(), Some(etag));
+        }
+        for etag in ["W/\"a\"", "w/\"a\"", "a", "\"", "\"a", "\"a\"b\"", "\"a\", \"b\"", "\"a\rb\"", ""] {
+            assert_eq!(strong(etag), None, "{etag}");
+        }
+        assert_eq!(Version::default().strong_etag(), None);
+    }
+
+    #[test]
+    fn another_server_always_has_its_caution() {
+        assert!(
+            cautions(Some(&Version { etag: Some("a".into()), ..Version::default() }))[0]
+                .contains(CACHE_UNKNOWN)
+        );
+        assert_eq!(cautions(None).len(), 2);
+    }
+}

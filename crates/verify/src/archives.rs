@@ -1,0 +1,148 @@
+//! Files that a method decodes: packed ones of awkward content, with several members, cut short,
+//! with other bytes behind the end, and with a dictionary.
+
+use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, visits};
+use super::files::{Ending, Reading, ending_of, refused, spelled};
+use super::settings::{self, Load};
+use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use readlab_model::trial::Work;
+use readlab_protocol::{Archive, DICTIONARY_VARIABLE, MethodLine};
+use readlab_roster::session::Session;
+use readlab_targets::corpus::archive::packed;
+use readlab_targets::corpus::oracle;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The content of the archives that are broken.
+const WHOLE: &str = "65537-bytes";
+
+/// For each format that a method decodes, every visit of every packed file, and what must fail.
+pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
+    let mut checks = Vec::new();
+    for &archive in &method.decodes {
+        let cases = Arc::new(cases(stage, method, archive)?);
+        for (at, visit) in visits(method).into_iter().enumerate() {
+            let reading = Reading::new(method, &visit, ending_of(method, at));
+            checks.push(packed_reading(reading, archive, cases.clone()));
+        }
+        let Some(visit) = visits(method).into_iter().next() else { continue };
+        for setting in settings::for_load(method, Load::Kilobytes) {
+            let reading = Reading::new(method, &visit, Ending::InputEnds).with(setting);
+            checks.push(packed_reading(reading, archive, cases.clone()));
+        }
+        checks.extend(named(stage, method, &visit, archive)?);
+        checks.extend(broken(stage, method, &visit, archive)?);
+        if method.dictionary && archive == Archive::Zstd {
+            checks.push(with_dictionary(stage, method, &visit)?);
+        }
+    }
+    Ok(checks)
+}
+
+fn packed_reading<'s>(reading: Reading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
+    Check::new(move |stage| {
+        let all: Vec<&Case> = cases.iter().collect();
+        let outcome = reading.run(stage, &format!("packed.{}", archive.suffix()), &all);
+        if reading.words.settings.is_empty() {
+            outcome
+        } else {
+            settings::or_refused(&reading.words, outcome)
+        }
+    })
+}
+
+/// The files of the stage that the method can visit, each packed; and, where the format has it, two
+/// members one after the other.
+fn cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec<Case>> {
+    let folder = stage.new_folder()?;
+    let visits_bytes = method.scans.contains_key(Work::Sum.word());
+    let plain = stage.text.iter().chain(stage.bytes.iter().filter(|_| visits_bytes));
+    let mut cases = Vec::new();
+    for case in plain {
+        let path = folder.join(format!("{}.{}", case.name, archive.suffix()));
+        fs::write(&path, packed(&case.name, &fs::read(&case.path)?, archive)?)?;
+        cases.push(Case { name: name_of(&path), truth: case.truth.clone(), path });
+    }
+    if !matches!(archive, Archive::Zip | Archive::Brotli) {
+        let content = fs::read(&stage.file(WHOLE).path)?;
+        let path = folder.join(format!("two-members.{}", archive.suffix()));
+        fs::write(&path, packed(WHOLE, &content, archive)?.repeat(2))?;
+        let twice = content.repeat(2);
+        let truth = oracle::truth_of(|| Ok(twice.as_slice()), &|_| Ok(()))?;
+        cases.push(Case { name: name_of(&path), path, truth });
+    }
+    Ok(cases)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Packed files whose names need care.
+fn named<'s>(
+    stage: &'s Stage,
+    method: &MethodLine,
+    visit: &Visit,
+    archive: Archive,
+) -> io::Result<Vec<Check<'s>>> {
+    let content = fs::read(&stage.awkward.path)?;
+    let folder = stage.new_folder()?;
+    let names = [OsString::from(AWKWARD_NAME), raw_name()];
+    let check = |mut name: OsString| {
+        name.push(format!(".{}", archive.suffix()));
+        let path = folder.join(&name);
+        fs::write(&path, packed("content", &content, archive)?)?;
+        let case = Case { name: name_of(&path), path, truth: stage.awkward.truth.clone() };
+        let (method, visit, words) = (method.clone(), visit.clone(), ReadWords::new(method, visit));
+        Ok(Check::new(move |stage| spelled(&method, &visit, words.clone(), &case, name.clone()).run(stage)))
+    };
+    names.into_iter().map(check).collect()
+}
+
+/// An archive that is cut short, and one with other bytes behind its end. A zip is found by its
+/// end, so that bytes behind it are none of its content.
+fn broken<'s>(
+    stage: &'s Stage,
+    method: &MethodLine,
+    visit: &Visit,
+    archive: Archive,
+) -> io::Result<Vec<Check<'s>>> {
+    let whole = packed(WHOLE, &fs::read(&stage.file(WHOLE).path)?, archive)?;
+    let folder = stage.new_folder()?;
+    let mut broken = vec![("cut-short", whole[..whole.len() - 1].to_vec())];
+    if archive != Archive::Zip {
+        broken.push(("other-bytes-behind-the-end", [&whole, &b"other bytes\n"[..]].concat()));
+    }
+    let check = |(name, bytes): (&str, Vec<u8>)| {
+        let name = format!("{name}.{}", archive.suffix());
+        let path = folder.join(&name);
+        fs::write(&path, bytes)?;
+        let words = ReadWords::new(method, visit).on(path.as_os_str());
+        Ok(Check::new(move |stage| refused(stage, &words, &name, &name)))
+    };
+    broken.into_iter().map(check).collect()
+}
+
+/// A zstd that was compressed with a dictionary of any bytes.
+fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> io::Result<Check<'s>> {
+    let folder = stage.new_folder()?;
+    let (dictionary, path) = (folder.join("dictionary"), folder.join("with-dictionary.zst"));
+    let known = fs::read(&stage.file("lines-of-many-lengths").path)?;
+    fs::write(&dictionary, &known)?;
+    let source = stage.file("lines-of-many-lengths");
+    let mut encoder =
+        zstd::stream::Encoder::with_dictionary(Vec::new(), zstd::DEFAULT_COMPRESSION_LEVEL, &known)?;
+    encoder.write_all(&fs::read(&source.path)?)?;
+    fs::write(&path, encoder.finish()?)?;
+    let case = Case { name: name_of(&path), path, truth: source.truth.clone() };
+    let mut words = ReadWords::new(method, visit).on(case.path.as_os_str());
+    words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
+    let (method, work) = (method.clone(), visit.work);
+    Ok(Check::new(move |stage| {
+        let read = after_a_turn(stage, &words, &method, work, &case).and_then(Session::exit);
+        read.map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
+    }))
+}

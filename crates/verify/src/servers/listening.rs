@@ -1,0 +1,207 @@
+//! The servers of a verification: they listen on 127.0.0.1, on ports that the system chooses, until
+//! they are dropped. Each connection has a thread. Nothing is timed, so that they are part of this
+//! process.
+
+use super::answers::{End, Reply};
+use super::certificates::Authority;
+use super::pages::Pages;
+use readlab_roster::server::request::{Request, parsed};
+use readlab_system::linux::tcp::{RefusingPort, reset_at_end};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The host in URLs with encryption: more clients take a name in a certificate than an address.
+const HOST: &str = "localhost";
+
+/// The host of a certificate that is another one's.
+const OTHER_HOST: &str = "other-host.example";
+
+/// How long a client may take to end its side of a connection that a server ends.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Pause before a reset: what was sent before has arrived.
+const ARRIVES: Duration = Duration::from_millis(50);
+
+/// Bytes of a head that no client reaches.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// Where a page is requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Without encryption.
+    Plain,
+    /// By a certificate of the authority.
+    Encrypted,
+    /// By a certificate that has expired.
+    Expired,
+    /// By the certificate of another host.
+    OtherHost,
+    /// Where nobody listens.
+    Nowhere,
+}
+
+/// All servers. They have the same pages.
+pub(crate) struct Servers {
+    pub(super) pages: Arc<Pages>,
+    plain: Listening,
+    encrypted: Listening,
+    expired: Listening,
+    other_host: Listening,
+    nowhere: RefusingPort,
+    /// The certificate of the authority.
+    pub(super) authority: PathBuf,
+}
+
+/// A port at which connections are accepted.
+struct Listening {
+    port: u16,
+    is_over: Arc<AtomicBool>,
+}
+
+/// A connection, encrypted or not.
+trait Stream: Read + Write {
+    /// Says that nothing more is sent.
+    fn announce_end(&mut self) {}
+}
+
+impl Stream for &TcpStream {}
+
+impl Stream for StreamOwned<ServerConnection, &TcpStream> {
+    fn announce_end(&mut self) {
+        self.conn.send_close_notify();
+        // A client that has gone needs no notice.
+        let _ = self.flush();
+    }
+}
+
+impl Servers {
+    /// Starts all; the authority's certificate is written into the folder.
+    pub(crate) fn start(folder: &Path) -> io::Result<Servers> {
+        let pages = Arc::new(Pages::default());
+        let authority = Authority::new()?;
+        let pem = folder.join("authority.pem");
+        fs::write(&pem, &authority.pem)?;
+        let listen = |config| Listening::start(&pages, config);
+        Ok(Servers {
+            plain: listen(None)?,
+            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"])?))?,
+            expired: listen(Some(authority.expired_identity(&[HOST, "127.0.0.1"])?))?,
+            other_host: listen(Some(authority.identity(&[OTHER_HOST])?))?,
+            nowhere: RefusingPort::take()?,
+            authority: pem,
+            pages,
+        })
+    }
+
+    /// Scheme and authority of URLs.
+    pub(super) fn origin(&self, place: Place) -> String {
+        let encrypted = |listening: &Listening| format!("https://{HOST}:{}", listening.port);
+        match place {
+            Place::Plain => format!("http://127.0.0.1:{}", self.plain.port),
+            Place::Encrypted => encrypted(&self.encrypted),
+            Place::Expired => encrypted(&self.expired),
+            Place::OtherHost => encrypted(&self.other_host),
+            Place::Nowhere => format!("http://127.0.0.1:{}", self.nowhere.port),
+        }
+    }
+}
+
+impl Listening {
+    fn start(pages: &Arc<Pages>, config: Option<Arc<ServerConfig>>) -> io::Result<Listening> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (pages, over) = (Arc::clone(pages), Arc::clone(&is_over));
+        std::thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                // A shortage of descriptors lasts for a while.
+                let Ok((client, _)) = listener.accept() else {
+                    std::thread::sleep(ARRIVES);
+                    continue;
+                };
+                let (pages, config) = (Arc::clone(&pages), config.clone());
+                // A client may disconnect at any time.
+                std::thread::spawn(move || drop(connected(&pages, &client, config)));
+            }
+        });
+        Ok(Listening { port, is_over })
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // So that it is accepted, and seen that all is over.
+        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
+    }
+}
+
+fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<()> {
+    client.set_nodelay(true)?;
+    let connection = pages.opened();
+    let end = match config {
+        None => converse(pages, connection, client),
+        Some(config) => {
+            let tls = ServerConnection::new(config).map_err(io::Error::other)?;
+            converse(pages, connection, StreamOwned::new(tls, client))
+        }
+    };
+    pages.closed(connection);
+    match end? {
+        End::Resets => {
+            std::thread::sleep(ARRIVES);
+            reset_at_end(client)?;
+        }
+        // Unread bytes would reset the connection before the client has the answer.
+        _ => {
+            client.shutdown(Shutdown::Write)?;
+            client.set_read_timeout(Some(LEAVE_TIMEOUT))?;
+            io::copy(&mut Read::take(client, HEAD_BYTES_MAX as u64), &mut io::sink())?;
+        }
+    }
+    Ok(())
+}
+
+/// Answers requests, until one side ends the connection: how it ends.
+fn converse(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<End> {
+    let mut unread = Vec::new();
+    while let Some(request) = next_request(&mut stream, &mut unread)? {
+        let Reply { bytes, end, .. } = pages.reply(connection, &request);
+        stream.write_all(&bytes)?;
+        stream.flush()?;
+        if let End::ClosesAfter(silence) = end {
+            std::thread::sleep(silence);
+        }
+        if end != End::Stays || request.is_last() {
+            stream.announce_end();
+            return Ok(end);
+        }
+    }
+    Ok(End::Closes)
+}
+
+/// The next request; `None` at the end of the connection. A body is none that a reader sends.
+fn next_request(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<Option<Request>> {
+    loop {
+        if let Some((request, length)) = parsed(unread)? {
+            unread.drain(..length);
+            return Ok(Some(request));
+        }
+        if unread.len() > HEAD_BYTES_MAX {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        let mut piece = [0; 4096];
+        match stream.read(&mut piece) {
+            Ok(0) => return Ok(None),
+            Ok(count) => unread.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What the servers of a verification have, page by page, and what was requested of each.
+
+use super::answers::{End, Misbehaviour, Reply, Resource, error_reply, right_reply};
+use jiff::Timestamp;
+use readlab_roster::server::request::Request;
+use readlab_targets::target::s3::signature::decoded;
+use readlab_targets::target::s3::verification::ReceivedRequest;
+use readlab_targets::target::s3::{Credentials, Secret};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The bucket of all objects, which URLs have as the first part of their path.
+pub(super) const BUCKET: &str = "readlab";
+
+/// Not the region that a library takes if it is given none.
+pub(super) const REGION: &str = "test-region-1";
+
+/// The query of URLs that are secrets.
+pub(super) const SECRET_QUERY: &str = "token=SECRETQUERY0123456789";
+
+/// The first part of the path to which redirects lead.
+const ELSEWHERE: &str = "elsewhere";
+
+/// By what requests for objects are signed. The secret has what a URL or a shell would change.
+pub(super) fn credentials() -> Credentials {
+    let known = Credentials::new("READLABACCESS0123456", "readlabsecret/0123+456789");
+    Credentials { session_token: Some(Secret::new("readlabtoken0123456789")), ..known }
+}
+
+/// What no message may have.
+pub(super) fn secrets() -> [String; 4] {
+    let Credentials { access_key, secret, session_token, .. } = credentials();
+    let token = session_token.map(|token| token.reveal().to_owned()).unwrap_or_default();
+    [SECRET_QUERY.to_owned(), access_key, secret.reveal().to_owned(), token]
+}
+
+/// Who may read a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Everybody,
+    /// Who sends the secret query.
+    Query,
+    /// Who signs.
+    Signature,
+}
+
+/// All pages, by the key of their objects.
+#[derive(Default)]
+pub(super) struct Pages {
+    pages: Mutex<BTreeMap<String, Arc<Page>>>,
+    connections: AtomicU64,
+    open: Mutex<BTreeSet<u64>>,
+}
+
+/// What is under one URL, and what was requested of it.
+pub(super) struct Page {
+    pub key: String,
+    access: Access,
+    misbehaviour: Option<Misbehaviour>,
+    pub etag: String,
+    content: Mutex<Arc<Vec<u8>>>,
+    requests: Mutex<Vec<Logged>>,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Logged {
+    pub connection: u64,
+    /// Whether it is a `HEAD`.
+    pub is_head: bool,
+    pub range: Option<String>,
+    pub if_match: Option<String>,
+    pub accept_encoding: Option<String>,
+    /// Whether it is signed, rightly or not.
+    pub is_signed: bool,
+    /// Whether the server was asked as a proxy.
+    pub is_of_proxy: bool,
+    /// Whether a redirect was followed.
+    pub is_elsewhere: bool,
+    /// Why it was refused.
+    pub refusal: Option<String>,
+    /// Whether the answer was not what it asked for.
+    pub is_wrong: bool,
+}
+
+impl Pages {
+    /// Adds a page, whose key no other has.
+    pub(super) fn add(&self, key: &str, access: Access, misbehaviour: Option<Misbehaviour>) -> Arc<Page> {
+        let page = Arc::new(Page {
+            key: key.to_owned(),
+            access,
+            misbehaviour,
+            etag: format!("\"{:032x}-1\"", xxhash_rust::xxh3::xxh3_128(key.as_bytes())),
+            content: Mutex::default(),
+            requests: Mutex::default(),
+        });
+        locked(&self.pages).insert(key.to_owned(), Arc::clone(&page));
+        page
+    }
+
+    /// The number of a new connection.
+    pub(super) fn opened(&self) -> u64 {
+        let connection = self.connections.fetch_add(1, Ordering::Relaxed);
+        locked(&self.open).insert(connection);
+        connection
+    }
+
+    pub(super) fn closed(&self, connection: u64) {
+        locked(&self.open).remove(&connection);
+    }
+
+    pub(super) fn is_any_open(&self, connections: &BTreeSet<u64>) -> bool {
+        !locked(&self.open).is_disjoint(connections)
+    }
+
+    pub(super) fn reply(&self, connection: u64, request: &Request) -> Reply {
+        // A client asks a proxy for the whole URL.
+        let after_host =
+            request.path.split_once("://").map(|(_, rest)| rest.split_once('/').unwrap_or_default().1);
+        let path = decoded(after_host.unwrap_or(&request.path));
+        let path = String::from_utf8_lossy(&path).trim_start_matches('/').to_owned();
+        let (folder, key) = path.split_once('/').unwrap_or_default();
+        let page = [BUCKET, ELSEWHERE].contains(&folder).then(|| locked(&self.pages).get(key).cloned());
+        let Some(page) = page.flatten() else { return error_reply(request, 404, "NoSuchKey") };
+        page.reply(connection, request, folder == ELSEWHERE, after_host.is_some())
+    }
+}
+
+impl Page {
+    /// What is read from now on.
+    pub(super) fn put(&self, file: &Path) -> io::Result<()> {
+        *locked(&self.content) = Arc::new(fs::read(file)?);
+        Ok(())
+    }
+
+    pub(super) fn requests(&self) -> Vec<Logged> {
+        locked(&self.requests).clone()
+    }
+
+    fn reply(&self, connection: u64, request: &Request, is_elsewhere: bool, is_of_proxy: bool) -> Reply {
+        let field = |name: &str| request.field(name).map(str::to_owned);
+        let refusal = self.refusal(request);
+        let mut logged = Logged {
+            connection,
+            is_head: request.is_head(),
+            range: field("range"),
+            if_match: field("if-match"),
+            accept_encoding: field("accept-encoding"),
+            is_signed: request.field("authorization").is_some() || request.query.contains("X-Amz-Signature="),
+            is_of_proxy,
+            is_elsewhere,
+            refusal: refusal.clone(),
+            is_wrong: false,
+        };
+        let content = Arc::clone(&locked(&self.content));
+        let elsewhere = format!("/{ELSEWHERE}/{}?{SECRET_QUERY}", self.key);
+        let resource = Resource { content: &content, etag: &self.etag, elsewhere: &elsewhere };
+        let mut requests = locked(&self.requests);
+        let earlier = requests.iter().filter(|logged| !logged.is_head).count();
+        let reply = match (refusal, self.misbehaviour) {
+            (Some(_), _) => error_reply(request, 403, "AccessDenied"),
+            (None, Some(misbehaviour)) if !is_elsewhere => misbehaviour.reply(request, resource, earlier),
+            _ => right_reply(request, resource),
+        };
+        logged.is_wrong = reply.is_wrong;
+        requests.push(logged);
+        Reply { end: if request.has_body() { End::Closes } else { reply.end }, ..reply }
+    }
+
+    /// Why a request may not read the page.
+    fn refusal(&self, request: &Request) -> Option<String> {
+        let Request { verb, path, query, fields, .. } = request;
+        match self.access {
+            Access::Everybody => None,
+            Access::Query if query == SECRET_QUERY => None,
+            Access::Query => Some(format!("the query is {query:?} instead of {SECRET_QUERY:?}")),
+            Access::Signature => {
+                let received = ReceivedRequest { verb, path, query, fields };
+                received.verify(&credentials(), REGION, Timestamp::now()).err().map(|why| why.to_string())
+            }
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,397 @@
+//! A session that reads a page of a server.
+
+use super::super::check::{Fault, Outcome, ReadWords, Visit, ready, refusal_of};
+use super::super::files::is_text;
+use super::super::stage::{Case, Stage};
+use super::super::{instead_of_failure, reason_of};
+use super::answers::Misbehaviour;
+use super::conduct::{Connections, Expected, are_closed, conduct};
+use super::listening::{Place, Servers};
+use super::pages::{Access, BUCKET, Logged, Page, REGION, SECRET_QUERY, credentials, secrets};
+use readlab_model::target::Style;
+use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
+use readlab_protocol::{MethodLine, Reads, SampleLine, TurnRequest};
+use readlab_roster::session::{Session, SessionError, Turn};
+use readlab_targets::target::s3::signature::encoded_path;
+use readlab_targets::target::s3::store::VARIABLES_REMOVED;
+use readlab_targets::target::s3::{Credentials, ObjectName, Store};
+use readlab_targets::target::source::{Source, StoredObject};
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// A version that no page has.
+const UNKNOWN_ETAG: &str = "\"another-1\"";
+
+/// By which programs find a proxy. What they name answers, and notes it.
+const PROXY_VARIABLES: [&str; 5] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/// What of the user's environment would change what a session does.
+const REMOVED: [&str; 7] = [
+    "no_proxy",
+    "NO_PROXY",
+    "AWS_CA_BUNDLE",
+    remote::TARGET_VARIABLE,
+    ETAG_VARIABLE,
+    CACERT_VARIABLE,
+    remote::STYLE_VARIABLE,
+];
+
+/// Which version is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Etag {
+    OfPage,
+    Other,
+    Unset,
+}
+
+/// By what a server is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// By the authorities of the system.
+    System,
+    /// By the authority of the servers.
+    Authority,
+    AbsentFile,
+}
+
+/// What a session reads, and how.
+#[derive(Clone)]
+pub(super) struct Reading<'s> {
+    pub servers: &'s Servers,
+    pub method: MethodLine,
+    pub visit: Visit,
+    pub settings: Vec<(String, u64)>,
+    /// The key, after the method's name.
+    pub key: String,
+    /// In words, for reports.
+    pub what: String,
+    pub access: Access,
+    pub misbehaviour: Option<Misbehaviour>,
+    pub place: Place,
+    pub etag: Etag,
+    pub trust: Trust,
+    pub credentials: Option<Credentials>,
+    /// Whether the contender may say instead that it cannot read such a target.
+    pub may_be_unavailable: bool,
+}
+
+/// A reading with its page and the words of its session.
+struct Prepared<'r> {
+    reading: &'r Reading<'r>,
+    page: Arc<Page>,
+    words: ReadWords,
+    /// What messages must call the target.
+    shown: String,
+}
+
+impl<'s> Reading<'s> {
+    pub(super) fn new(servers: &'s Servers, method: &MethodLine, visit: &Visit) -> Reading<'s> {
+        let is_object = method.reads == Reads::Object;
+        let reading = Reading {
+            servers,
+            method: method.clone(),
+            visit: visit.clone(),
+            settings: Vec::new(),
+            key: String::new(),
+            what: String::new(),
+            access: if is_object { Access::Signature } else { Access::Query },
+            misbehaviour: None,
+            place: Place::Plain,
+            etag: Etag::OfPage,
+            trust: Trust::System,
+            credentials: is_object.then(credentials),
+            may_be_unavailable: false,
+        };
+        reading.set("http", 1)
+    }
+
+    pub(super) fn for_visit(self, visit: Visit) -> Reading<'s> {
+        Reading { visit, ..self }
+    }
+
+    /// With a key of its own; without words for it, the report has the content.
+    pub(super) fn keyed(self, key: &str, what: &str) -> Reading<'s> {
+        Reading { key: format!("{}/{key}", self.method.method), what: what.to_owned(), ..self }
+    }
+
+    /// With this value, or the nearest, if the method has the parameter.
+    pub(super) fn set(mut self, name: &str, value: u64) -> Reading<'s> {
+        if let Some(param) = super::param(&self.method, name) {
+            self.settings.retain(|(known, _)| known != name);
+            self.settings.push((name.to_owned(), value.clamp(param.min, param.max)));
+        }
+        self
+    }
+
+    pub(super) fn kept(self, kept: u64) -> Reading<'s> {
+        self.set("kept", kept)
+    }
+
+    /// The words of a session that reads a case from a page that answers as it should.
+    pub(super) fn words(&self, stage: &Stage, case: &Case) -> io::Result<ReadWords> {
+        self.prepare(stage, case).map(|prepared| prepared.words)
+    }
+
+    fn source(&self) -> io::Result<Source> {
+        let origin = self.servers.origin(self.place);
+        if self.method.reads == Reads::Object {
+            let store = Store {
+                endpoint: origin.parse().map_err(io::Error::other)?,
+                region: REGION.to_owned(),
+                style: Style::Path,
+                credentials: self.credentials.clone(),
+            };
+            let name = ObjectName::new(BUCKET, &self.key).map_err(io::Error::other)?;
+            return Ok(Source::Object(Box::new(StoredObject { store, name })));
+        }
+        let query = if self.access == Access::Query { format!("?{SECRET_QUERY}") } else { String::new() };
+        let url = format!("{origin}/{BUCKET}/{}{query}", encoded_path(self.key.as_bytes()));
+        Ok(Source::Url(url.parse().map_err(io::Error::other)?))
+    }
+
+    fn prepare(&self, stage: &Stage, case: &Case) -> io::Result<Prepared<'_>> {
+        let page = self.servers.pages.add(&self.key, self.access, self.misbehaviour);
+        page.put(&case.path)?;
+        let source = self.source()?;
+        let request = source.request(self.method.reads, false).map_err(io::Error::other)?;
+        let shown = match &source {
+            Source::Url(url) => remote::shown(url.exact()).to_owned(),
+            Source::Object(object) => object.name.to_string(),
+        };
+        let mut env = request.env;
+        let proxy = OsString::from(self.servers.origin(Place::Plain));
+        env.extend(PROXY_VARIABLES.map(|name| (name.into(), proxy.clone())));
+        let etag = match self.etag {
+            Etag::OfPage => Some(page.etag.as_str()),
+            Etag::Other => Some(UNKNOWN_ETAG),
+            Etag::Unset => None,
+        };
+        env.extend(etag.map(|etag| (ETAG_VARIABLE.into(), etag.into())));
+        let authority = &self.servers.authority;
+        let cacert = match self.trust {
+            Trust::System => None,
+            Trust::Authority => Some(authority.clone()),
+            Trust::AbsentFile => Some(authority.with_file_name("absent.pem")),
+        };
+        env.extend(cacert.map(|file| (CACERT_VARIABLE.into(), file.into())));
+        let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        let words = ReadWords {
+            env,
+            env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED).map(OsString::from).collect(),
+            again: Some(stage.again(&self.method.method)),
+            ..ReadWords::new(&self.method, &self.visit).on(request.word).with(settings)
+        };
+        Ok(Prepared { reading: self, page, words, shown })
+    }
+
+    /// Reads the cases, one a turn: each answer is right, and the server saw what it should.
+    pub(super) fn right(&self, stage: &Stage, cases: &[&Case], request: TurnRequest) -> Outcome {
+        let Some(first) = cases.first() else { return Ok(0) };
+        let prepared = self.prepared(stage, first)?;
+        let fault = |case: &Case, reason: &dyn fmt::Display| prepared.fault(stage, &case.name, reason);
+        let opened = ready(stage, &prepared.words, &self.method);
+        let mut session = match opened {
+            Err(SessionError::Unavailable(reason)) if self.may_be_unavailable => {
+                stage.leave_out(&self.method.method, &format!("{}: {reason}", self.what));
+                return Ok(0);
+            }
+            opened => opened.map_err(|error| fault(first, &error))?,
+        };
+        let mut connections = Connections::default();
+        let mut answers = 0;
+        for case in cases {
+            prepared.page.put(&case.path).map_err(|error| fault(case, &error))?;
+            let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
+                let keeps = prepared.keeps_connections(case);
+                let reason = connections.refusal(&requests, request.count, keeps).or_else(|| {
+                    let are_closed = keeps != Some(false) || are_closed(&self.servers.pages, &requests);
+                    (!are_closed).then(|| "it keeps a connection open between turns".to_owned())
+                });
+                reason.map_or(Ok(()), |reason| Err(SessionError::Failed(reason)))
+            });
+            match turn {
+                Err(SessionError::Failed(reason)) if !is_text(case) && reason.contains("UTF-8") => {
+                    return Ok(answers);
+                }
+                Err(error) => return Err(fault(case, &error)),
+                Ok(()) => answers += request.count,
+            }
+        }
+        prepared.ends_without_secrets(stage, session, None)?;
+        Ok(answers)
+    }
+
+    /// A session that must fail.
+    pub(super) fn failing(&self, stage: &Stage, case: &Case) -> Outcome {
+        let prepared = self.prepared(stage, case)?;
+        let fault = |reason: &dyn fmt::Display| prepared.fault(stage, "", reason);
+        let (session, result) = prepared.begin(stage)?;
+        if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
+            return Ok(1);
+        }
+        let reason = reason_of(result).map_err(|reason| fault(&reason))?;
+        prepared.failed_well(stage, session, &reason)
+    }
+
+    /// A session with a server that misbehaves: if an answer was wrong, it fails.
+    pub(super) fn at_misbehaving_server(&self, stage: &Stage, how: Misbehaviour, case: &Case) -> Outcome {
+        let prepared = self.prepared(stage, case)?;
+        let fault = |reason: &dyn fmt::Display| prepared.fault(stage, "", reason);
+        let (mut session, result) = prepared.begin(stage)?;
+        let requests = prepared.page.requests();
+        if let Some(reason) =
+            requests.iter().find_map(|logged| logged.is_elsewhere.then_some("it followed a redirect"))
+        {
+            return Err(fault(&reason));
+        }
+        let turn = match result {
+            Err(SessionError::Failed(reason)) => return prepared.failed_well(stage, session, &reason),
+            Err(error) => return Err(fault(&instead_of_failure(&error.to_string()))),
+            Ok(turn) => turn,
+        };
+        if let Some(reason) = refusal_of(&turn.samples, &self.method, self.visit.work, case) {
+            return Err(fault(&reason));
+        }
+        let was_wrong = requests.iter().any(|logged| logged.is_wrong);
+        let counts_retry =
+            turn.samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0));
+        match how {
+            // Not every client can see what follows the promised bytes: it is in no answer, neither
+            // this nor the next.
+            Misbehaviour::BytesBehind => match session.turn(super::SINGLE, stage.deadline) {
+                Ok(turn) => {
+                    if let Some(reason) = refusal_of(&turn.samples, &self.method, self.visit.work, case) {
+                        return Err(fault(&reason));
+                    }
+                }
+                Err(SessionError::Failed(reason)) => return prepared.failed_well(stage, session, &reason),
+                Err(error) => return Err(fault(&error)),
+            },
+            Misbehaviour::BusyTwice if was_wrong && !counts_retry => {
+                return Err(fault(&"it repeated a request, and counts no 'retries'"));
+            }
+            Misbehaviour::BusyTwice => {}
+            _ if was_wrong => return Err(fault(&instead_of_failure("it sent a sample"))),
+            _ => {}
+        }
+        prepared.ends_without_secrets(stage, session, None)?;
+        Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
+    }
+
+    fn prepared(&self, stage: &Stage, case: &Case) -> Result<Prepared<'_>, Fault> {
+        let fault = |error: io::Error| Fault {
+            request: self.what.clone(),
+            reason: error.to_string(),
+            repeat: stage.again(&self.method.method),
+        };
+        self.prepare(stage, case).map_err(fault)
+    }
+}
+
+impl Prepared<'_> {
+    fn fault(&self, stage: &Stage, content: &str, reason: &dyn fmt::Display) -> Fault {
+        let Reading { what, key, .. } = self.reading;
+        let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
+        let fault = self.words.fault(stage, &format!("{of}{BUCKET}/{key}"), reason);
+        let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
+        Fault { request, ..fault }
+    }
+
+    /// Starts a session and asks for one reading.
+    fn begin(&self, stage: &Stage) -> Result<(Session, Result<Turn, SessionError>), Fault> {
+        let mut session = stage.launch(&self.words).map_err(|error| self.fault(stage, "", &error))?;
+        let result = session.ready();
+        let result = result.and_then(|_| session.turn(super::SINGLE, stage.deadline));
+        Ok((session, result))
+    }
+
+    /// One turn, whose answers and requests are right: the requests.
+    fn turn(
+        &self,
+        session: &mut Session,
+        stage: &Stage,
+        case: &Case,
+        request: TurnRequest,
+    ) -> Result<Vec<Logged>, SessionError> {
+        let Reading { method, visit, .. } = self.reading;
+        let before = self.page.requests().len();
+        let turn = session.turn(request, stage.deadline)?;
+        let requests = self.page.requests().split_off(before);
+        let reason = refusal_of(&turn.samples, method, visit.work, case)
+            .or_else(|| turn.samples.iter().find_map(implausible))
+            .or_else(|| conduct(&requests, &turn.samples, &self.expected(request, case)));
+        reason.map_or(Ok(requests), |reason| Err(SessionError::Failed(reason)))
+    }
+
+    fn expected(&self, request: TurnRequest, case: &Case) -> Expected<'_> {
+        Expected {
+            etag: (self.reading.etag == Etag::OfPage).then_some(self.page.etag.as_str()),
+            may_be_signed: self.reading.credentials.is_some(),
+            readings: request.count,
+            size_bytes: case.truth.answer.bytes.unwrap_or_default(),
+        }
+    }
+
+    /// Whether the protocol wants connections that stay, or that do not. Where several are used at
+    /// once, their number depends on their speed. A client may also end one after an error, and a
+    /// range of nothing is answered by an error.
+    fn keeps_connections(&self, case: &Case) -> Option<bool> {
+        let Reading { settings, method, .. } = self.reading;
+        let value = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        let is_one_at_once = super::param(method, "concurrency").is_none() || value("concurrency") == Some(1);
+        match value("kept") {
+            Some(0) => Some(false),
+            Some(_) => (is_one_at_once && case.truth.answer.bytes != Some(0)).then_some(true),
+            None => (method.reads == Reads::Url).then_some(false),
+        }
+    }
+
+    /// A failure says of which target it is, and nothing secret.
+    fn failed_well(&self, stage: &Stage, session: Session, reason: &str) -> Outcome {
+        let file = self.reading.trust == Trust::AbsentFile;
+        let is_named = reason.contains(&self.shown)
+            || file && (reason.contains("absent.pem") || reason.contains(CACERT_VARIABLE));
+        if !is_named {
+            let reason = format!("it failed with {reason:?}, which must have {:?}", self.shown);
+            return Err(self.fault(stage, "", &reason));
+        }
+        self.ends_without_secrets(stage, session, Some(reason))?;
+        Ok(1)
+    }
+
+    /// The end of a session, after a failure or not: nothing that it wrote is secret.
+    fn ends_without_secrets(
+        &self,
+        stage: &Stage,
+        mut session: Session,
+        failure: Option<&str>,
+    ) -> Result<(), Fault> {
+        let fault = |reason: &dyn fmt::Display| self.fault(stage, "", reason);
+        let status = session.end().map_err(|error| fault(&error))?;
+        let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
+        if secrets().iter().any(|secret| written.contains(secret)) {
+            return Err(fault(&format!("what it wrote has a secret: {:?}", written.trim())));
+        }
+        if failure.is_none() && !status.success() {
+            return Err(fault(&format!("at the end of its input it ended with {status}")));
+        }
+        Ok(())
+    }
+}
+
+/// Why the times within a window cannot be.
+fn implausible(sample: &SampleLine) -> Option<String> {
+    let SampleLine { wall_ns, dns_ns, connect_ns, tls_ns, first_byte_ns, .. } = sample;
+    let parts = [("dns_ns", dns_ns), ("connect_ns", connect_ns), ("tls_ns", tls_ns)];
+    let until_connected: u64 = parts.iter().filter_map(|(_, ns)| **ns).sum();
+    let mut all = parts.into_iter().chain([("first_byte_ns", first_byte_ns)]);
+    if let Some((name, _)) = all.find(|(_, ns)| **ns == Some(0)) {
+        return Some(format!("{name} is 0"));
+    }
+    if first_byte_ns.is_some_and(|ns| ns > *wall_ns) || until_connected > *wall_ns {
+        return Some("a time within its window is longer than the window".to_owned());
+    }
+    None
+}

@@ -1,0 +1,233 @@
+//! Lists and folders: a tree of awkward sizes and names with things in it that no method may read,
+//! lists that are broken, and files that cannot be read.
+
+use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, is_control, visits};
+use super::files::{ends_well, refused};
+use super::settings::{self, Load};
+use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use readlab_protocol::MethodLine;
+use readlab_protocol::files::list_word;
+use readlab_system::linux::kernel_file::folder_with_unreadable_file;
+use readlab_system::linux::open_file::make_pipe;
+use readlab_system::linux::user;
+use readlab_targets::corpus::tree_truth::truth_of_files;
+use std::convert::Infallible;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A tree, the list of its files, and the right answer of both.
+struct Tree {
+    folder: Arc<Case>,
+    list: Arc<Case>,
+}
+
+/// The trees that are read: one of awkward files, and one with a file whose name is no UTF-8.
+pub(super) struct Trees {
+    whole: Tree,
+    raw: Tree,
+}
+
+/// Every visit of a list, settings, names, and what must fail.
+pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
+    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let folder = stage.new_folder()?;
+    let there = folder.join("there");
+    fs::write(&there, b"one\ntwo")?;
+    let list = |name: &str, bytes: Vec<u8>| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).map(|()| path)
+    };
+    let twice_paths = [there.clone(), there.clone()];
+    let twice = list("twice.list", list_of(&twice_paths))?;
+    let twice =
+        Arc::new(Case { name: "twice.list".to_owned(), truth: truth(twice_paths.to_vec())?, path: twice });
+    let vanished = list("vanished.list", list_of(&[there.clone(), folder.join("vanished"), there.clone()]))?;
+    let mut cut = list_of(&[there.clone(), there.clone()]);
+    cut.pop();
+    let mut gap = list_of(&[there]);
+    gap.push(0);
+    let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
+    let word = || vec![list_word()];
+    let mut checks = readings(method, &trees.whole.list, &word);
+    let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
+    let words = ReadWords::new(method, &visit).with(word());
+    checks.push(reading(method, &visit, words.clone(), twice));
+    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.list.clone()));
+    if is_control(method) {
+        return Ok(checks);
+    }
+    let vanishing = words.on(vanished.as_os_str());
+    checks.push(Check::new(move |stage| {
+        refused(stage, &vanishing, "a list with a file that vanished", "vanished:")
+    }));
+    for path in broken {
+        let words = words.on(path.as_os_str());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        checks.push(Check::new(move |stage| refused(stage, &words, &name, &name)));
+    }
+    Ok(checks)
+}
+
+/// The same of a folder.
+pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
+    let trees = stage.trees.get(|| Trees::make(stage))?;
+    let path = trees.whole.folder.path.clone();
+    let mut checks = readings(method, &trees.whole.folder, &Vec::new);
+    let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
+    let words = ReadWords::new(method, &visit);
+    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.folder.clone()));
+    let absent = words.on(stage.new_folder()?.join("absent"));
+    checks.push(Check::new(move |stage| refused(stage, &absent, "a folder that is absent", "absent")));
+    if let Some(unreadable) = unreadable(stage)? {
+        let words = words.on(unreadable.as_os_str());
+        let named = format!("{}/", unreadable.display());
+        checks.push(Check::new(move |stage| {
+            refused(stage, &words, "a folder with a file that cannot be read", &named)
+        }));
+    }
+    let as_list = words.on(path).with([list_word()]);
+    checks.push(Check::new(move |stage| refused(stage, &as_list, "a folder as a list", "")));
+    Ok(checks)
+}
+
+/// Every visit, and every setting once.
+fn readings<'s>(method: &MethodLine, case: &Arc<Case>, words: &dyn Fn() -> Vec<String>) -> Vec<Check<'s>> {
+    let visits = visits(method);
+    let mut checks: Vec<Check> = visits
+        .iter()
+        .map(|visit| reading(method, visit, ReadWords::new(method, visit).with(words()), case.clone()))
+        .collect();
+    let Some(visit) = visits.first() else { return checks };
+    for setting in settings::for_load(method, Load::Megabytes) {
+        let settings = words().into_iter().chain([setting]);
+        let words = ReadWords::new(method, visit).with(settings);
+        let check = reading(method, visit, words.clone(), case.clone());
+        checks.push(Check::new(move |stage| settings::or_refused(&words, check.run(stage))));
+    }
+    checks
+}
+
+fn reading<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
+    let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
+    Check::new(move |stage| {
+        let read = after_a_turn(stage, &words, &method, work, &case);
+        let session = read.map_err(|error| words.fault(stage, &case.name, error))?;
+        ends_well(stage, &words, session, &case)?;
+        Ok(TURN.count)
+    })
+}
+
+/// A tree with a file whose name is no UTF-8: it is read, or the reason says that it cannot be
+/// spelled.
+fn of_raw_name<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
+    let (method, visit) = (method.clone(), visit.clone());
+    Check::new(move |stage| {
+        super::files::spelled(&method, &visit, words.clone(), &case, raw_name()).run(stage)
+    })
+}
+
+impl Trees {
+    fn make(stage: &Stage) -> io::Result<Trees> {
+        Ok(Trees { whole: Tree::whole(stage)?, raw: Tree::of_raw_name(stage)? })
+    }
+}
+
+impl Tree {
+    fn read(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<Tree> {
+        let list = folder.with_extension("list");
+        fs::write(&list, list_of(&files))?;
+        let truth = truth(files)?;
+        let case = |path: PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Arc::new(Case { name, path, truth: truth.clone() })
+        };
+        Ok(Tree { folder: case(folder), list: case(list) })
+    }
+
+    /// Files of awkward sizes and names, and what is not read: links, a pipe, an empty folder.
+    fn whole(stage: &Stage) -> io::Result<Tree> {
+        let tree = stage.new_folder()?.join("tree");
+        let deep = tree.join("nested/deep/er");
+        fs::create_dir_all(&deep)?;
+        fs::create_dir(tree.join("nested/empty"))?;
+        let awkward = format!("nested/{AWKWARD_NAME}");
+        let newlines = |count: usize| vec![b'\n'; count];
+        let files = [
+            ("empty", Vec::new()),
+            (".hidden", b"x".to_vec()),
+            ("nested/one-newline", b"\n".to_vec()),
+            ("nested/deep/unended", b"one\ntwo".to_vec()),
+            ("nested/deep/er/zeros", vec![0; 5000]),
+            (&awkward, b"a name\n".to_vec()),
+            ("nested/deep/4095", some(4095)),
+            ("nested/deep/4096", some(4096)),
+            ("nested/deep/4097", some(4097)),
+            ("nested/deep/65536", some(65_536)),
+            ("larger-than-any-buffer", some(2_100_001)),
+            // Where the numbers that prove a file wrap.
+            ("65520-newlines", newlines(65_520)),
+            ("nested/65520-newlines", newlines(65_520)),
+            ("nested/70000-newlines", newlines(70_000)),
+        ];
+        let mut paths = Vec::new();
+        for (name, content) in files {
+            fs::write(tree.join(name), content)?;
+            paths.push(tree.join(name));
+        }
+        // A second name of a file is a file.
+        fs::hard_link(tree.join(".hidden"), tree.join("nested/second-name"))?;
+        paths.push(tree.join("nested/second-name"));
+        let outside = tree.with_file_name("outside");
+        fs::write(&outside, some(3000))?;
+        symlink("..", tree.join("nested/loop"))?;
+        symlink(&tree, tree.join("nested/deep/loop"))?;
+        symlink(&outside, tree.join("link-to-a-file"))?;
+        symlink("../larger-than-any-buffer", tree.join("nested/link-to-a-file"))?;
+        symlink("nowhere", tree.join("link-to-nothing"))?;
+        make_pipe(&tree.join("nested/pipe"))?;
+        Tree::read(tree, paths)
+    }
+
+    fn of_raw_name(stage: &Stage) -> io::Result<Tree> {
+        let tree = stage.new_folder()?.join("raw");
+        fs::create_dir(&tree)?;
+        let file = tree.join(raw_name());
+        fs::write(&file, b"one\ntwo")?;
+        Tree::read(tree, vec![file])
+    }
+}
+
+fn truth(files: Vec<PathBuf>) -> io::Result<readlab_targets::corpus::oracle::Truth> {
+    truth_of_files(files.into_iter().map(Ok::<_, Infallible>), &|_| Ok(()))
+}
+
+/// Paths, each ended by a zero byte.
+fn list_of(paths: &[PathBuf]) -> Vec<u8> {
+    let ended = |path: &PathBuf| [path.as_os_str().as_bytes(), &[0]].concat();
+    paths.iter().flat_map(ended).collect()
+}
+
+/// Bytes of every value.
+fn some(size: usize) -> Vec<u8> {
+    let byte = |at: usize| {
+        if at % 41 == 7 { b'\n' } else { u8::try_from((at * 31 + size) % 256).expect("below 256") }
+    };
+    (0..size).map(byte).collect()
+}
+
+/// A folder with a file that cannot be read: not even root reads those files of the kernel that can
+/// only be written. `None` where there is no such file.
+fn unreadable(stage: &Stage) -> io::Result<Option<PathBuf>> {
+    if user::is_root() {
+        return Ok(folder_with_unreadable_file());
+    }
+    let folder = stage.new_folder()?;
+    let closed = folder.join("closed");
+    fs::write(&closed, b"secret")?;
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000))?;
+    Ok(Some(folder))
+}

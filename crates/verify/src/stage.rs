@@ -1,0 +1,299 @@
+//! What the checks of one contender share: its command, the files with their right answers, and
+//! slots, the paths at which one file after the other is read.
+
+use super::check::ReadWords;
+use super::places::PlacesFiles;
+use super::servers::{self, Servers};
+use super::several::Trees;
+use readlab_measure::holders::Processes;
+use readlab_roster::methods::Contender;
+use readlab_roster::session::{Session, SessionError};
+use readlab_system::linux::process::{mapped_files, open_files};
+use readlab_system::linux::program::CommandLine;
+use readlab_targets::corpus::oracle::{self, Truth};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A name with everything in it that a shell, a URL or a text could take for something else.
+pub(super) const AWKWARD_NAME: &str = "a 'b' \"c\"\\ \n$(d) %41 ä";
+
+/// The same with bytes that are no UTF-8.
+pub(super) fn raw_name() -> OsString {
+    OsString::from_vec(b"a 'b' \xff\xfe".to_vec())
+}
+
+/// A target and its right answer.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    /// What reports call it.
+    pub name: String,
+    pub path: PathBuf,
+    pub truth: Truth,
+}
+
+impl Case {
+    /// A file that exists.
+    pub(super) fn read(path: PathBuf) -> io::Result<Case> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Case { name, truth: oracle::truth(&path)?, path })
+    }
+}
+
+pub(super) struct Stage<'a> {
+    contender: &'a Contender,
+    folder: &'a Path,
+    pub deadline: Duration,
+    slots: AtomicU32,
+    /// Files around the size of a buffer, by that size.
+    around: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
+    /// What methods of lists and folders read.
+    pub trees: MadeOnce<Trees>,
+    /// What methods of places read.
+    pub places: MadeOnce<PlacesFiles>,
+    /// What verifies this contender again.
+    again: &'a str,
+    /// The servers, if some method reads from them.
+    pub servers: Option<Servers>,
+    /// What of a method is not tested, and why.
+    left_out: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    /// Files of text.
+    pub text: Vec<Case>,
+    /// Files with bytes of every value.
+    pub bytes: Vec<Case>,
+    /// Text that takes longer to read than a turn takes to be answered.
+    pub large: Case,
+    /// Text, under the awkward name.
+    pub awkward: Case,
+    /// Text, under the name that is no UTF-8.
+    pub raw: Case,
+}
+
+/// Something that is made when the first method needs it.
+pub(super) struct MadeOnce<T>(Mutex<Option<Arc<T>>>);
+
+impl<T> Default for MadeOnce<T> {
+    fn default() -> MadeOnce<T> {
+        MadeOnce(Mutex::new(None))
+    }
+}
+
+impl<T> MadeOnce<T> {
+    pub(super) fn get(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match made.take() {
+            Some(made_before) => made.insert(made_before).clone(),
+            None => made.insert(Arc::new(make()?)).clone(),
+        })
+    }
+}
+
+/// A path at which one file after the other is read.
+pub(super) struct Slot {
+    pub path: PathBuf,
+    folder: PathBuf,
+}
+
+impl<'a> Stage<'a> {
+    /// Writes the files.
+    pub(super) fn make(
+        contender: &'a Contender,
+        folder: &'a Path,
+        deadline: Duration,
+        again: &'a str,
+    ) -> io::Result<Stage<'a>> {
+        let write = |name: &OsStr, content: &[u8]| {
+            let path = folder.join(name);
+            fs::write(&path, content)?;
+            Case::read(path)
+        };
+        let all = |files: Vec<(String, Vec<u8>)>| -> io::Result<Vec<Case>> {
+            files.iter().map(|(name, content)| write(OsStr::new(name), content)).collect()
+        };
+        let (text, bytes) = (all(text_files())?, all(byte_files())?);
+        Ok(Stage {
+            text,
+            bytes,
+            large: write(OsStr::new("4MiB-of-lines"), &b"a line of thirty-two characters\n".repeat(1 << 17))?,
+            awkward: write(OsStr::new(AWKWARD_NAME), b"one\ntwo")?,
+            raw: write(&raw_name(), b"one\ntwo")?,
+            contender,
+            folder,
+            deadline,
+            slots: AtomicU32::new(0),
+            around: Mutex::default(),
+            trees: MadeOnce::default(),
+            places: MadeOnce::default(),
+            again,
+            servers: contender
+                .methods
+                .iter()
+                .any(servers::are_for)
+                .then(|| Servers::start(folder))
+                .transpose()?,
+            left_out: Mutex::default(),
+        })
+    }
+
+    pub(super) fn contender(&self) -> &Contender {
+        self.contender
+    }
+
+    /// A line for a shell that verifies this method again.
+    pub(super) fn again(&self, method: &str) -> String {
+        format!("{} --method {}", self.again, shell_words::quote(method))
+    }
+
+    /// Notes what of a method is not tested.
+    pub(super) fn leave_out(&self, method: &str, what: &str) {
+        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.entry(method.to_owned()).or_default().insert(what.to_owned());
+    }
+
+    /// What was noted of a method.
+    pub(super) fn left_out(&self, method: &str) -> Vec<String> {
+        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.get(method).into_iter().flatten().cloned().collect()
+    }
+
+    /// The text file of this name.
+    pub(super) fn file(&self, name: &str) -> &Case {
+        let found = self.text.iter().chain(&self.bytes).find(|case| case.name == name);
+        found.expect("the name is one of the files' below")
+    }
+
+    /// Text of a byte less than this, of as many bytes, and of one more.
+    pub(super) fn around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
+        let mut around = self.around.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cases) = around.get(&bytes) {
+            return Ok(cases.clone());
+        }
+        let folder = self.new_folder()?;
+        let case = |size: u64| {
+            let path = folder.join(format!("{size}-bytes"));
+            fs::write(&path, text(size))?;
+            Case::read(path)
+        };
+        let cases = Arc::new([case(bytes - 1)?, case(bytes)?, case(bytes + 1)?]);
+        around.insert(bytes, cases.clone());
+        Ok(cases)
+    }
+
+    /// A path of its own, at which nothing is yet, whose name ends so.
+    pub(super) fn slot(&self, name: impl AsRef<Path>) -> io::Result<Slot> {
+        let folder = self.new_folder()?;
+        Ok(Slot { path: folder.join(name), folder })
+    }
+
+    /// An empty folder of its own.
+    pub(super) fn new_folder(&self) -> io::Result<PathBuf> {
+        let number = self.slots.fetch_add(1, Ordering::Relaxed);
+        let folder = self.folder.join(format!("slot-{number}"));
+        fs::create_dir(&folder)?;
+        Ok(folder)
+    }
+
+    pub(super) fn command(&self, words: &ReadWords) -> CommandLine {
+        let mut command = self.contender.command_with(words.words());
+        command.env_removed.extend(words.env_removed.iter().cloned());
+        command.env.extend(words.env.iter().cloned());
+        command
+    }
+
+    /// Starts a session; it has said hello.
+    pub(super) fn launch(&self, words: &ReadWords) -> Result<Session, SessionError> {
+        self.start(&self.command(words))
+    }
+
+    /// The same with any words.
+    pub(super) fn start(&self, command: &CommandLine) -> Result<Session, SessionError> {
+        Session::launch_within(&self.contender.receipt.contender, command, self.deadline)?.hello()
+    }
+
+    /// Between turns: why a session holds a file of the stage, or a process that it started does.
+    pub(super) fn held(&self, session: &Session) -> Option<String> {
+        let is_ours = |path: &Path| path.starts_with(self.folder);
+        Processes::now().family(session.id()).into_iter().find_map(|pid| {
+            let mapped = mapped_files(pid).into_iter().find(|file| is_ours(&file.path));
+            let open = open_files(pid).into_iter().find(|file| is_ours(&file.path));
+            let (file, how) = mapped.map(|file| (file, "mapped")).or(open.map(|file| (file, "open")))?;
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Some(format!("it keeps the file {name} {how} between turns"))
+        })
+    }
+}
+
+impl Slot {
+    /// Puts a file there, instead of what is there.
+    pub(super) fn put(&self, file: &Path) -> io::Result<()> {
+        self.clear()?;
+        fs::hard_link(file, &self.path)
+    }
+
+    /// Takes away what is there.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // The whole stage is removed at the end.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Text whose lines and sizes are where readers go wrong: at the end, and around the sizes of
+/// pages and buffers.
+fn text_files() -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = [
+        ("empty", &b""[..]),
+        ("one-byte", b"x"),
+        ("one-newline", b"\n"),
+        ("no-final-newline", b"first\nsecond\nthird"),
+        ("two-final-newlines", b"first\n\n"),
+    ]
+    .map(|(name, content)| (name.to_owned(), content.to_vec()))
+    .into();
+    files.push(("only-newlines".to_owned(), vec![b'\n'; 10_007]));
+    let lines = (0..600_usize).map(|at| "x".repeat(if at % 7 == 0 { 0 } else { at }) + "\n");
+    files.push(("lines-of-many-lengths".to_owned(), lines.collect::<String>().into_bytes()));
+    for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
+        files.push((format!("{size}-bytes"), text(size)));
+    }
+    // As long as the one before: its answer must not be remembered.
+    files.push((
+        "65537-other-bytes".to_owned(),
+        (0..65_537).map(|at| if at % 3 == 0 { b'\n' } else { b'a' }).collect(),
+    ));
+    // Below the longest line that a Scanner of Go takes.
+    files.push(("a-long-line".to_owned(), b"long".repeat(15_000)));
+    files.push(("utf-8".to_owned(), "ä€😀\n".repeat(1400).into_bytes()));
+    files
+}
+
+/// Short lines, the last one unterminated.
+pub(super) fn text(bytes: u64) -> Vec<u8> {
+    (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
+}
+
+/// What is no text, or text that runtimes separate into other lines.
+fn byte_files() -> Vec<(String, Vec<u8>)> {
+    let every = (0..70_000_u32).map(|at| u8::try_from((at * 7919 + at / 256) % 256).expect("below 256"));
+    vec![
+        ("every-byte".to_owned(), every.collect()),
+        ("zeros".to_owned(), vec![0; 200_000]),
+        ("a-zero-in-a-line".to_owned(), b"be\0fore\nafter\0\n".to_vec()),
+        ("line-ends-of-unicode".to_owned(), "one\u{85}two\u{2028}three\u{2029}\n".repeat(300).into_bytes()),
+        ("carriage-returns".to_owned(), b"one\r\ntwo\rthree\r\n".repeat(300)),
+    ]
+}

@@ -1,1 +1,0 @@
-../../../contenders/rust-crates/build.rs

@@ -1,1 +1,0 @@
-../../../contenders/rust-objects/build.sh
