@@ -5,7 +5,7 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use anyhow::Context;
 use readlab_analysis::stats;
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};

@@ -1,6 +1,5 @@
 //! What is measured: works, answers, trials and their names, targets, samples and their meters.
 
-pub mod meter;
 pub mod sample;
 pub mod target;
 pub mod trial;

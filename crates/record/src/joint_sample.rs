@@ -1,8 +1,7 @@
 //! Samples that were taken at the same time as one sample: its time is that of all together, its
 //! counts are sums. Ranks of a fleet take samples together, and readers of one host.
 
-use readlab_model::meter::{Joint, Meter};
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Joint, Meter, Sample};
 use readlab_model::trial::{Answer, CacheState};
 
 /// The sample of all together, which took so long; `None` without samples. A meter that one lacks

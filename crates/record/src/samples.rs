@@ -9,8 +9,7 @@
 //! [`super::file`].
 
 use integer_encoding::{VarIntReader, VarIntWriter};
-use readlab_model::meter::Meter;
-use readlab_model::sample::{Delivered, Sample};
+use readlab_model::sample::{Delivered, Meter, Sample};
 use readlab_model::trial::{Answer, TrialIndex};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};

@@ -5,8 +5,7 @@ use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
 use readlab_analysis::compare::Center;
 use readlab_analysis::verdict::Diagnosis;
-use readlab_model::meter::Meter;
-use readlab_model::meter::MeterUnit;
+use readlab_model::sample::{Meter, MeterUnit};
 
 /// Cells of the longest bar.
 const BAR_CELLS: f64 = 10.0;

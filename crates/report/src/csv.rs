@@ -4,8 +4,7 @@
 //! Empty fields are meters that could not be read. Samples of refused and failed trials are there
 //! too, with the outcome beside them.
 
-use readlab_model::meter::{Meter, Scope};
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Meter, Sample, Scope};
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};

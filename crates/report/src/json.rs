@@ -12,7 +12,7 @@ use super::sweep::SweepView;
 use super::{ArchiveRatio, BreakEven, escaped, file_cost, fleet, readers, scaling};
 use readlab_analysis::verdict::{self, Diagnosis};
 use readlab_claims::{self as claims, JudgedClaims};
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::CacheState;
 use readlab_protocol::Archive;

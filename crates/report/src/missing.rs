@@ -2,7 +2,7 @@
 
 use super::ranking::{RankingRow, Reference};
 use readlab_analysis::stats::OBSERVATIONS_MIN;
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::target::CACHE_UNKNOWN;
 use readlab_model::trial::{CacheState, Work};
 use readlab_record::{StopReason, TrialRecord};

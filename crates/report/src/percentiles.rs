@@ -7,7 +7,7 @@ use super::words::{self, NONE, PERCENTILES};
 use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 use readlab_analysis::latency::Quantile;
 use readlab_analysis::stats::{Interval, Summary};
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::units::Nanos;
 use readlab_system::terminal::printable::printable;
 

@@ -4,7 +4,7 @@ use super::digits::LastPlace;
 use super::measured::Measured;
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Interval, Ratio, Summary};
-use readlab_model::meter::{Meter, MeterUnit};
+use readlab_model::sample::{Meter, MeterUnit};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
 /// A number as it is shown, with the value that tables sort by.

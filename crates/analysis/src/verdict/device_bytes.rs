@@ -1,7 +1,7 @@
 //! Explanations of device bytes: where the bytes requested, the bytes stored and the bytes from the
 //! device differ, a sentence says why.
 
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};

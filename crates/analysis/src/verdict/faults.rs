@@ -3,8 +3,7 @@
 
 use super::parts::median;
 use super::{Remedy, best};
-use readlab_model::meter::Meter;
-use readlab_model::sample::Delivered;
+use readlab_model::sample::{Delivered, Meter};
 use readlab_record::{Record, TrialRecord};
 
 /// Bytes that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by

@@ -8,8 +8,7 @@
 use super::parts::{self, TrialFacts};
 use super::server::connections;
 use crate::stats::{self, Confidence, Observation};
-use readlab_model::meter::Meter;
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};

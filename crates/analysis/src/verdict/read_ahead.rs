@@ -4,7 +4,7 @@
 use super::faults::reads_by_calls;
 use super::parts::{TrialFacts, median};
 use super::{Pace, Remedy, Verdict, best};
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};
 

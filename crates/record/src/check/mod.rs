@@ -23,8 +23,7 @@
 use super::{
     Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Spread, Trace, Trial,
 };
-use readlab_model::meter::{Meter, MeterUnit};
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Meter, MeterUnit, Sample};
 use readlab_model::trial::TrialIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

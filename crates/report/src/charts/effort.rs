@@ -7,7 +7,7 @@ use super::super::words;
 use super::Chart;
 use super::legend::{self, Key, KeyMark, Legend};
 use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 
 /// The chart; `None` when no CPU time is known.
 pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart> {

@@ -11,7 +11,7 @@ use super::table::{Column, TableCell, TableRow, table};
 use super::{Section, figure, fleet, folded, inside, ranking, side_by_side, sweep};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::Summary;
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, element, words};
 use std::collections::BTreeSet;

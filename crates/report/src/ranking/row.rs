@@ -8,7 +8,7 @@ use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{self, FillSpread, Ratio, Summary};
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
-use readlab_model::meter::Meter;
+use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};

@@ -3,8 +3,7 @@
 
 use super::*;
 use readlab_analysis::compare::{Measure, Side};
-use readlab_model::meter::Meter;
-use readlab_model::sample::{Delivered, TurnSeen};
+use readlab_model::sample::{Delivered, Meter, TurnSeen};
 use readlab_model::trial::Work;
 use readlab_record::Trial;
 
