@@ -5,6 +5,7 @@
 //! errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is least. The
 //! estimate is the mean over rounds, and lies where Student's interval of that mean does.
 
+use readlab_stats::float;
 use super::scaling::interval_of_mean;
 use super::stats::{Interval, median};
 use readlab_model::trial::{CacheState, TrialId};
@@ -156,10 +157,6 @@ fn fit(readings: &[Reading]) -> Option<Costs> {
     Some(Costs { file_ns: (f * bb - b * fb) / determinant, byte_ns: (b * ff - f * fb) / determinant })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "costs have three digits")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
 //! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
+use readlab_stats::float;
 use super::scaling::{count_of, interval_of_mean};
 use super::stats::{Interval, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
@@ -97,10 +98,6 @@ fn share(values: Vec<f64>, outward: impl Fn(f64) -> f64 + Copy) -> Option<Share>
         .then(|| Share { estimate: outward(mean), interval: interval.map(|it| it.map(outward)) })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! The table of columns of a ranking: from it the terminal, the live view, Markdown and the page
 //! make theirs. A new column is a line of [`COLUMNS`].
 
+use readlab_analysis::stats::float;
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
 use readlab_analysis::compare::Center;
@@ -190,10 +191,6 @@ fn plain(text: String) -> Number {
     Number::new(text, f64::NAN)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for sorting")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
 
 fn located(row: &RankingRow, table: TableFacts) -> Option<Number> {
     Some(plain(words::located(&row.wall, table.center)))

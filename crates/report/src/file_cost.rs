@@ -1,6 +1,7 @@
 //! What one file of a tree costs each way of reading, and how fast the bytes come, in words, as a
 //! table and for programs.
 
+use readlab_analysis::stats::whole;
 use super::words::{self, Number};
 use readlab_analysis::file_cost::{Estimate, FileCost};
 use readlab_model::units::{Nanos, Throughput};
@@ -88,16 +89,6 @@ fn number(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
     Number::new(format!("{}{ends}", shown(estimate.value)), estimate.value)
 }
 
-/// Nanoseconds without a fraction; none below zero.
-fn whole(ns: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not below zero, and far below 2^63"
-    )]
-    let whole = ns.max(0.0).round() as u64;
-    whole
-}
 
 #[cfg(test)]
 mod tests {

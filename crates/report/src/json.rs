@@ -4,6 +4,7 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
+use readlab_analysis::stats::whole;
 use super::advice::{Advice, export};
 use super::claims::json_value;
 use super::missing::missing;
@@ -313,7 +314,3 @@ fn ratio(ranked: &Ranked) -> Option<Value> {
     }))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
-}

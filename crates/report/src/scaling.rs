@@ -1,5 +1,6 @@
 //! How rates grow with the ranks or readers that read, in words, as a table and for programs.
 
+use readlab_analysis::stats::float;
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
 use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
@@ -219,10 +220,6 @@ fn number(rate: f64, interval: Option<Interval>) -> Number {
     Number::new(format!("{}{ends}", Throughput(rate)), rate)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "ranks are few")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! The spread between fills of the cache: the same warm file, filled again, is not equally fast.
 
+use crate::number::count;
 use crate::observation::Observation;
 use crate::quantile;
 use serde::Serialize;
@@ -82,10 +83,6 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer samples than 2^52")]
-fn count(n: usize) -> f64 {
-    n as f64
-}
 
 #[cfg(test)]
 mod tests {

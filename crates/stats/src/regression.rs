@@ -1,6 +1,7 @@
 //! Straight lines through points: least squares with intervals, and a line that is robust to
 //! outliers.
 
+use crate::number::count;
 use crate::interval::{Confidence, Interval};
 use crate::median;
 use crate::student::student_t;
@@ -99,10 +100,6 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     Some(FittedLine { slope, intercept })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer points than 2^52")]
-fn count(n: usize) -> f64 {
-    n as f64
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 //! do by default. Values are integers in the number's unit, and so are all results: they are
 //! rounded half up.
 
+use crate::number::count;
 use crate::interval::Confidence;
 use crate::observation::Observation;
 use crate::sign_test::median_interval;
@@ -125,10 +126,6 @@ fn outliers(sorted: &[f64]) -> Outliers {
     Outliers { mild: beyond(1.5) - severe, severe }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer samples than 2^52")]
-fn count(n: usize) -> f64 {
-    n as f64
-}
 
 /// Half up; what is below zero, which only a widened interval can be, becomes zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]

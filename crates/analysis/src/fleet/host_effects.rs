@@ -5,6 +5,7 @@
 //! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
 //! at most 5 of 100 records.
 
+use readlab_stats::float;
 use crate::stats::{Confidence, Interval, mean_interval};
 use readlab_model::trial::CacheState;
 use readlab_record::{FleetTurn, Record};
@@ -75,10 +76,6 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-#[expect(clippy::cast_precision_loss, reason = "times of less than 104 days")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
 
 #[cfg(test)]
 mod tests {

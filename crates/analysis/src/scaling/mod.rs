@@ -4,6 +4,7 @@
 
 mod limited;
 
+use readlab_stats::float;
 use crate::stats::{Confidence, FittedLaw, Interval, Observation, mean_interval, median, median_interval};
 use limited::limited;
 pub use limited::{Growth, Limited};
@@ -222,7 +223,3 @@ pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.targets.get(it.trial.target)?.together().map(u64::from)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
-fn float(value: u64) -> f64 {
-    value as f64
-}

@@ -5,6 +5,7 @@
 //! Everything is computed from samples of the same rounds as the readings that are compared with
 //! it.
 
+use readlab_stats::whole;
 use super::parts::{self, TrialFacts};
 use super::server::connections;
 use crate::stats::{self, Confidence, Observation};
@@ -221,10 +222,6 @@ fn how(kind: LimitKind) -> &'static str {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
-}
 
 /// What a trial cannot do without.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! Which of the two figures is the limit, and what it means for a reading, is decided by the
 //! verdict.
 
+use readlab_analysis::stats::whole;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
@@ -196,7 +197,3 @@ impl Run<'_> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
-}

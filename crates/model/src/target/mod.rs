@@ -20,7 +20,6 @@ use places::PlacesFacts;
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use tree::TreeFacts;
@@ -183,14 +182,14 @@ impl TargetFacts {
         let bytes = path.as_os_str().as_bytes();
         TargetFacts {
             path: path.to_string_lossy().into_owned(),
-            path_hex: std::str::from_utf8(bytes).is_err().then(|| hex(bytes)),
+            path_hex: std::str::from_utf8(bytes).is_err().then(|| hex::encode(bytes)),
             ..TargetFacts::default()
         }
     }
 
     /// Its path or URL, byte for byte.
     pub fn place(&self) -> PathBuf {
-        let bytes = self.path_hex.as_deref().and_then(unhex);
+        let bytes = self.path_hex.as_deref().and_then(|text| hex::decode(text).ok());
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
@@ -251,17 +250,4 @@ impl TargetFacts {
     pub fn cached_bytes(&self) -> u64 {
         self.places.as_ref().map_or(self.size_bytes, |places| places.file_bytes)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a String takes everything");
-        text
-    })
-}
-
-/// The bytes of pairs of hexadecimal digits; `None` where the text is something else.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
 }

@@ -1,6 +1,7 @@
 //! The rate of one way of reading by the number of ranks or readers: what was measured with its
 //! intervals, the law that fits it up to twice as many, and perfect scaling.
 
+use readlab_analysis::stats::float;
 use super::super::palette::language_class;
 use super::super::scaling::ScalingView;
 use super::super::svg::{self, Quantity, Scale};
@@ -70,7 +71,3 @@ fn keys(class: &str, has_law: bool) -> Vec<Key> {
     keys
 }
 
-#[expect(clippy::cast_precision_loss, reason = "ranks are few")]
-fn float(value: u64) -> f64 {
-    value as f64
-}

@@ -8,7 +8,8 @@ use super::super::readers;
 use super::super::scaling::ScalingView;
 use super::super::words::Number;
 use super::Section;
-use super::sections::{figures, float};
+use super::sections::figures;
+use readlab_analysis::stats::float;
 use super::table::{Column, TableCell, table};
 use readlab_system::markup::{Element, words};
 

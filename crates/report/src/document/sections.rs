@@ -1,6 +1,7 @@
 //! The sections that show the other measurements: effort, percentiles, sweep, parameters, rounds;
 //! and all sections and charts in their order.
 
+use readlab_analysis::stats::float;
 use super::super::charts::{self, Chart};
 use super::super::columns::{COLUMNS, TableFacts};
 use super::super::curve::Curve;
@@ -258,8 +259,3 @@ fn rounds(page: &Page) -> Option<Section> {
     Some(Section { slug: "rounds", title: "Rounds in time", lead, content })
 }
 
-/// A whole number for sorting; beyond 2^53 neighbours may change places.
-#[expect(clippy::cast_precision_loss, reason = "only sorted by")]
-pub(super) fn float(value: u64) -> f64 {
-    value as f64
-}

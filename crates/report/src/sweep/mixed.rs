@@ -5,7 +5,8 @@
 //! counts. The rule is that of [`stats::two_groups`], on the logarithms of the times, with a gap of
 //! at least a fifth.
 
-use super::{LEAVES_SHARE, Series, float};
+use super::{LEAVES_SHARE, Series};
+use readlab_analysis::stats::float;
 use crate::words;
 use readlab_analysis::stats;
 use readlab_model::units::Bytes;

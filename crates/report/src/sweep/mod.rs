@@ -18,6 +18,7 @@ pub use known::Known;
 pub use mixed::MixedSize;
 pub use size::SizeRow;
 
+use readlab_analysis::stats::float;
 use super::words;
 use readlab_analysis::stats::{self, FittedLine, Interval, LeastSquares};
 use readlab_model::units::{Bytes, Nanos, Throughput};
@@ -302,7 +303,3 @@ impl Series {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-fn float(value: u64) -> f64 {
-    value as f64
-}

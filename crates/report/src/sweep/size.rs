@@ -1,7 +1,8 @@
 //! The files of one size in a sweep: their times, their deviation from the line, and their row in
 //! every table.
 
-use super::{LEAVES_SHARE, float};
+use super::LEAVES_SHARE;
+use readlab_analysis::stats::float;
 use crate::words::{self, Number};
 use readlab_analysis::stats::{self, FittedLine};
 use readlab_model::units::{Bytes, Nanos, Throughput};

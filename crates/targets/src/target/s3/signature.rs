@@ -112,19 +112,19 @@ pub fn scope(moment: &Moment, region: &str) -> String {
 impl SignedParts<'_> {
     /// The signature, in hexadecimal.
     pub fn signature(&self, secret: &str, region: &str, moment: &Moment) -> String {
-        hex(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
+        hex::encode(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
     }
 
     /// Whether this is its signature; how long that takes does not depend on what is wrong.
     pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &Moment) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key(secret, region, moment).as_ref());
         let text = self.text(region, moment);
-        unhex(signature).is_some_and(|tag| hmac::verify(&key, text.as_bytes(), &tag).is_ok())
+        hex::decode(signature).is_ok_and(|tag| hmac::verify(&key, text.as_bytes(), &tag).is_ok())
     }
 
     fn text(&self, region: &str, moment: &Moment) -> String {
         let request = digest::digest(&digest::SHA256, self.canonical().as_bytes());
-        format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex(request.as_ref()))
+        format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex::encode(request.as_ref()))
     }
 
     /// The names of the signed fields, as a request has them.
@@ -166,20 +166,6 @@ fn signed(key: &hmac::Tag, text: &str) -> hmac::Tag {
 
 fn signed_by(key: &[u8], text: &str) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a String takes everything");
-        text
-    })
-}
-
-/// The bytes of pairs of hexadecimal digits; `None` where the text is something else.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
 impl Presigned<'_> {

@@ -1,0 +1,20 @@
+//! Whole numbers to compute with, and numbers made whole.
+
+/// A count, a time in nanoseconds or a size as a number: exact below 2^53, which is 104 days or
+/// 9 PB.
+#[expect(clippy::cast_precision_loss, reason = "the numbers of readings are far below 2^53")]
+pub fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// How many there are.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+pub fn count(n: usize) -> f64 {
+    n as f64
+}
+
+/// The nearest whole number; 0 for what is below.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+pub fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
