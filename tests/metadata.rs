@@ -4,7 +4,7 @@
 
 use readlab_measure::cache::Eviction;
 use readlab_measure::target::CacheControl;
-use readlab_system::linux::names::is_cached;
+use readlab_system::names::is_cached;
 use readlab_targets::target::Target;
 use readlab_targets::target::tree::{ListSource, TreeRequest};
 use std::fs;

@@ -266,15 +266,12 @@ impl Programs {
     }
 
     /// The lab's own program as the contender `rust`, with these arguments.
-    pub(crate) fn contender(
-        &self,
-        words: Vec<std::ffi::OsString>,
-    ) -> readlab_system::linux::program::CommandLine {
+    pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab_system::program::CommandLine {
         let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab_system::linux::program::CommandLine {
+        readlab_system::program::CommandLine {
             program: self.lab.program.clone().into(),
             args,
-            ..readlab_system::linux::program::CommandLine::default()
+            ..readlab_system::program::CommandLine::default()
         }
     }
 }

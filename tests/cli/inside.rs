@@ -210,7 +210,7 @@ mod ring2 {
         let json: Value = serde_json::from_str(&said.out).unwrap();
         let trial = trials(&json, "rust/read/iterator", "warm");
         assert!(trial["trace"]["latency_ns"]["n"].as_u64().unwrap() > 1, "tracing needs no rights: {trial}");
-        match readlab_system::linux::perf::paranoid() {
+        match readlab_system::perf::paranoid() {
             Some(2) => {
                 let graph = trial["flame_graph"].to_string();
                 assert!(graph.contains("sudo sysctl kernel.perf_event_paranoid=1"), "{graph}");

@@ -11,7 +11,7 @@ use crate::running::Running;
 use anyhow::Context;
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
-use readlab_system::linux::process::{self, ProcessEntry};
+use readlab_system::process::{self, ProcessEntry};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =

@@ -5,11 +5,11 @@
 //! errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is least. The
 //! estimate is the mean over rounds, and lies where Student's interval of that mean does.
 
-use readlab_stats::float;
 use super::scaling::interval_of_mean;
 use super::stats::{Interval, median};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{Record, TrialRecord};
+use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// What files and bytes cost one way of reading.
@@ -156,7 +156,6 @@ fn fit(readings: &[Reading]) -> Option<Costs> {
     }
     Some(Costs { file_ns: (f * bb - b * fb) / determinant, byte_ns: (b * ff - f * fb) / determinant })
 }
-
 
 #[cfg(test)]
 mod tests {

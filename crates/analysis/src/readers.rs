@@ -4,10 +4,10 @@
 //! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
 //! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
-use readlab_stats::float;
 use super::scaling::{count_of, interval_of_mean};
 use super::stats::{Interval, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
+use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// What the readers of a trial had.
@@ -97,7 +97,6 @@ fn share(values: Vec<f64>, outward: impl Fn(f64) -> f64 + Copy) -> Option<Share>
     (!values.is_empty())
         .then(|| Share { estimate: outward(mean), interval: interval.map(|it| it.map(outward)) })
 }
-
 
 #[cfg(test)]
 mod tests {

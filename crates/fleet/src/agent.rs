@@ -4,7 +4,7 @@
 use super::message::{HEAD_BYTES, Kind, body_bytes, message};
 use super::program;
 use readlab_roster::build::BuildError;
-use readlab_system::linux::program::inheriting::Inheriting;
+use readlab_system::program::inheriting::Inheriting;
 use std::io;
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use super::agent::{Agent, AgentError};
 use super::clock::Clock;
 use super::message::{ClockOffset, Kind, Ranks, gathered};
 use readlab_record::RankClock;
-use readlab_system::linux::clock::monotonic_ns;
+use readlab_system::clock::monotonic_ns;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};

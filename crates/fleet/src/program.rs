@@ -3,7 +3,7 @@
 
 use readlab_roster::build::BuildError;
 use readlab_roster::roster::{Roster, RosterEntry};
-use readlab_system::linux::program::CommandLine;
+use readlab_system::program::CommandLine;
 use readlab_system::terminal::notice;
 
 /// How it is built and started.

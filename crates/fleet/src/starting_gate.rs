@@ -7,7 +7,7 @@
 use super::job::{Job, JobError};
 use super::queue::Queue;
 use readlab_measure::interface::{SampleError, StartingGate};
-use readlab_system::linux::clock::{monotonic_ns, sleep_until};
+use readlab_system::clock::{monotonic_ns, sleep_until};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

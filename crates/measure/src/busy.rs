@@ -1,6 +1,6 @@
 //! Which other processes use the processors: the CPU time of every process over a short while.
 
-use readlab_system::linux::process;
+use readlab_system::process;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@
 //! [`super::sampler`] decides what is done about a holder.
 
 use readlab_model::target::identity::Identity;
-use readlab_system::linux::process::{
+use readlab_system::process::{
     self, FileId, ProcessEntry, ProcessHandle, UsedFile, has_mapped, has_open, mapped_files, open_files,
 };
 use readlab_targets::target::tree::Tree;
@@ -143,7 +143,7 @@ fn file_id(file: &Identity) -> FileId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_system::linux::process::may_be_inspected;
+    use readlab_system::process::may_be_inspected;
     use readlab_targets::target::Target;
     use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs::File;

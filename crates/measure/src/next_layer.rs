@@ -8,7 +8,7 @@
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::target::layers;
 use readlab_model::target::layers::{Layer, LayerKind};
-use readlab_system::linux::next_layer;
+use readlab_system::next_layer;
 
 /// A program may decode what it reads: with less than a hundredth of a file read from files,
 /// devices and the network, it answered from its memory.

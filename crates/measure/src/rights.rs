@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::counts;
-use readlab_system::linux::{page_cache, process};
+use readlab_system::{page_cache, process};
 
 /// Whether the lab may do each thing that it can make use of; else why not, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

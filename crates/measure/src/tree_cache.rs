@@ -11,9 +11,9 @@ use super::residency::{CountedDevice, Means, Residency, ResidencyProof};
 use super::target::Look;
 use readlab_model::target::identity::Identity;
 use readlab_model::units::Nanos;
-use readlab_system::linux::names;
-use readlab_system::linux::page_cache;
 use readlab_system::machine::memory::Memory;
+use readlab_system::names;
+use readlab_system::page_cache;
 use readlab_targets::target::tree::{ChangedFile, Tree, processors, visit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl TreeCache {
             return Ok(Filled { wall_ns, proof });
         }
         let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
-        let size_bytes = proof.file_pages * readlab_system::linux::memory::page_bytes();
+        let size_bytes = proof.file_pages * readlab_system::memory::page_bytes();
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
     }
 

@@ -5,8 +5,8 @@
 use clap::Parser;
 use readlab::commands;
 use readlab::commands::{Cli, Verb};
-use readlab_system::linux::file_size_limit;
-use readlab_system::linux::program::launcher;
+use readlab_system::file_size_limit;
+use readlab_system::program::launcher;
 use readlab_system::terminal::notice;
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@
 //! What is written lives in [`super::file`].
 
 use readlab_system::folder::{RECORD_DRAFT, folder_of};
-use readlab_system::linux::{own_file, unnamed_file};
+use readlab_system::{own_file, unnamed_file};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use super::check::{Checked, LINE_BYTES_MAX, RecordCheck, SAMPLES_MAX};
 use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
-use readlab_system::linux::user;
+use readlab_system::user;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::FileExt;

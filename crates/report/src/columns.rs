@@ -1,10 +1,10 @@
 //! The table of columns of a ranking: from it the terminal, the live view, Markdown and the page
 //! make theirs. A new column is a line of [`COLUMNS`].
 
-use readlab_analysis::stats::float;
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
 use readlab_analysis::compare::Center;
+use readlab_analysis::stats::float;
 use readlab_analysis::verdict::Diagnosis;
 use readlab_model::sample::{Meter, MeterUnit};
 
@@ -190,7 +190,6 @@ impl TableFacts {
 fn plain(text: String) -> Number {
     Number::new(text, f64::NAN)
 }
-
 
 fn located(row: &RankingRow, table: TableFacts) -> Option<Number> {
     Some(plain(words::located(&row.wall, table.center)))

@@ -1,9 +1,9 @@
 //! What one file of a tree costs each way of reading, and how fast the bytes come, in words, as a
 //! table and for programs.
 
-use readlab_analysis::stats::whole;
 use super::words::{self, Number};
 use readlab_analysis::file_cost::{Estimate, FileCost};
+use readlab_analysis::stats::whole;
 use readlab_model::units::{Nanos, Throughput};
 use readlab_record::Record;
 use serde_json::{Value, json};
@@ -88,7 +88,6 @@ fn number(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
         estimate.interval.map_or_else(String::new, |it| format!(" [{}, {}]", shown(it.low), shown(it.high)));
     Number::new(format!("{}{ends}", shown(estimate.value)), estimate.value)
 }
-
 
 #[cfg(test)]
 mod tests {

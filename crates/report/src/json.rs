@@ -4,13 +4,13 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
-use readlab_analysis::stats::whole;
 use super::advice::{Advice, export};
 use super::claims::json_value;
 use super::missing::missing;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
 use super::{ArchiveRatio, BreakEven, escaped, file_cost, fleet, readers, scaling};
+use readlab_analysis::stats::whole;
 use readlab_analysis::verdict::{self, Diagnosis};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
@@ -313,4 +313,3 @@ fn ratio(ranked: &Ranked) -> Option<Value> {
         "pairs": ratio.pairs,
     }))
 }
-

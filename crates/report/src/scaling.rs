@@ -1,8 +1,8 @@
 //! How rates grow with the ranks or readers that read, in words, as a table and for programs.
 
-use readlab_analysis::stats::float;
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
+use readlab_analysis::stats::float;
 use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
 use readlab_model::units::Throughput;
 use readlab_record::Record;
@@ -219,7 +219,6 @@ fn number(rate: f64, interval: Option<Interval>) -> Number {
         interval.map_or_else(String::new, |it| format!(" [{}, {}]", Throughput(it.low), Throughput(it.high)));
     Number::new(format!("{}{ends}", Throughput(rate)), rate)
 }
-
 
 #[cfg(test)]
 mod tests {

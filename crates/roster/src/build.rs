@@ -7,10 +7,10 @@
 use super::placeholders::{fill, own_program, toolchains};
 use super::roster::RosterEntry;
 use super::sources;
-use readlab_system::linux::file_status::FileStatus;
-use readlab_system::linux::interrupt;
-use readlab_system::linux::program::{self, CommandLine, ReadError};
-use readlab_system::linux::trust::{self, Distrust};
+use readlab_system::file_status::FileStatus;
+use readlab_system::interrupt;
+use readlab_system::program::{self, CommandLine, ReadError};
+use readlab_system::trust::{self, Distrust};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek};

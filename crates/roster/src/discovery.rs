@@ -10,7 +10,7 @@ use super::session::{START_TIMEOUT, Session, SessionError};
 use readlab_model::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use readlab_record::Receipt;
-use readlab_system::linux::program::CommandLine;
+use readlab_system::program::CommandLine;
 use readlab_targets::target::tree::processors;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;

@@ -3,7 +3,7 @@
 //!
 //! [`roster`] lists them, [`build`] builds those that come as sources, [`discovery`] asks each for
 //! its methods, [`methods`] resolves the names of trials, [`language`] says what they are written
-//! in, [`session`] speaks the protocol. [`readlab_system::linux::program`] starts and ends programs.
+//! in, [`session`] speaks the protocol. [`readlab_system::program`] starts and ends programs.
 
 pub mod build;
 pub mod discovery;

@@ -4,7 +4,7 @@ use super::roster::Warmup;
 use readlab_model::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
 use readlab_record::Receipt;
-use readlab_system::linux::program::CommandLine;
+use readlab_system::program::CommandLine;
 use readlab_targets::target::source::ReadRequest;
 use std::ffi::OsString;
 

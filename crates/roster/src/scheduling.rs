@@ -2,7 +2,7 @@
 //! its parent.
 
 use readlab_protocol::Scheduling;
-use readlab_system::linux::process::{scheduling_of_thread, threads};
+use readlab_system::process::{scheduling_of_thread, threads};
 
 /// How the first thread of a process is scheduled; `None` if it has ended or may not be seen.
 pub(super) fn of_process(pid: u32) -> Option<Scheduling> {

@@ -10,8 +10,8 @@ use readlab_protocol::{
     CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
 };
 use readlab_record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
-use readlab_system::linux::memory;
-use readlab_system::linux::program::{CommandLine, Exit, Leftovers, Process, ReadError};
+use readlab_system::memory;
+use readlab_system::program::{CommandLine, Exit, Leftovers, Process, ReadError};
 use readlab_targets::target::secret;
 use std::io;
 use std::process::ExitStatus;

@@ -83,7 +83,6 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,9 @@
 //! Straight lines through points: least squares with intervals, and a line that is robust to
 //! outliers.
 
-use crate::number::count;
 use crate::interval::{Confidence, Interval};
 use crate::median;
+use crate::number::count;
 use crate::student::student_t;
 use serde::Serialize;
 
@@ -99,7 +99,6 @@ pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let intercept = median(points.iter().map(|(x, y)| y - slope * x))?;
     Some(FittedLine { slope, intercept })
 }
-
 
 #[cfg(test)]
 mod tests {

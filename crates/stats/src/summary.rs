@@ -6,8 +6,8 @@
 //! do by default. Values are integers in the number's unit, and so are all results: they are
 //! rounded half up.
 
-use crate::number::count;
 use crate::interval::Confidence;
+use crate::number::count;
 use crate::observation::Observation;
 use crate::sign_test::median_interval;
 use serde::Serialize;
@@ -125,7 +125,6 @@ fn outliers(sorted: &[f64]) -> Outliers {
     let severe = beyond(3.0);
     Outliers { mild: beyond(1.5) - severe, severe }
 }
-
 
 /// Half up; what is below zero, which only a widened interval can be, becomes zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]

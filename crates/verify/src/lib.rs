@@ -98,7 +98,7 @@ impl Verification<'_> {
                 }
             }
         });
-        if readlab_system::linux::interrupt::requested() {
+        if readlab_system::interrupt::requested() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         Ok(reports)
@@ -179,7 +179,7 @@ fn work(
         let Some(Waiting { subject, number, check }) = next else { return };
         let is_left_out = {
             let first_faults = first_faults.lock().unwrap_or_else(PoisonError::into_inner);
-            first_faults[subject] < number || readlab_system::linux::interrupt::requested()
+            first_faults[subject] < number || readlab_system::interrupt::requested()
         };
         let outcome = (!is_left_out).then(|| check.run(stage));
         if matches!(outcome, Some(Err(_))) {

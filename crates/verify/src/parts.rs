@@ -4,7 +4,7 @@ use super::check::{Check, ReadWords, TURN, after_a_turn, visits};
 use super::stage::{Case, Stage, text};
 use readlab_protocol::{MethodLine, Part};
 use readlab_roster::session::Session;
-use readlab_system::linux::memory::page_bytes;
+use readlab_system::memory::page_bytes;
 use readlab_targets::corpus::oracle;
 use std::fs;
 use std::io;

@@ -8,7 +8,7 @@ use super::reason_of;
 use super::servers;
 use super::stage::Stage;
 use readlab_protocol::{LINE_BYTES_MAX, MethodLine, Reads, TurnRequest};
-use readlab_system::linux::program::{CommandLine, Exit, Process};
+use readlab_system::program::{CommandLine, Exit, Process};
 use std::ffi::OsString;
 
 /// Lines that are no turns.

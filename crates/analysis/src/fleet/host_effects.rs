@@ -5,10 +5,10 @@
 //! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
 //! at most 5 of 100 records.
 
-use readlab_stats::float;
 use crate::stats::{Confidence, Interval, mean_interval};
 use readlab_model::trial::CacheState;
 use readlab_record::{FleetTurn, Record};
+use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// Fewer rounds than this tell nothing.
@@ -75,7 +75,6 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = float(values.len() as u64);
     values.sum::<f64>() / count
 }
-
 
 #[cfg(test)]
 mod tests {

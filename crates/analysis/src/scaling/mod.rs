@@ -4,12 +4,12 @@
 
 mod limited;
 
-use readlab_stats::float;
 use crate::stats::{Confidence, FittedLaw, Interval, Observation, mean_interval, median, median_interval};
 use limited::limited;
 pub use limited::{Growth, Limited};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{Record, TrialRecord};
+use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// Fewer rounds tell nothing.
@@ -222,4 +222,3 @@ pub(crate) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
 pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.targets.get(it.trial.target)?.together().map(u64::from)
 }
-

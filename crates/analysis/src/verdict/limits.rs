@@ -5,7 +5,6 @@
 //! Everything is computed from samples of the same rounds as the readings that are compared with
 //! it.
 
-use readlab_stats::whole;
 use super::parts::{self, TrialFacts};
 use super::server::connections;
 use crate::stats::{self, Confidence, Observation};
@@ -13,6 +12,7 @@ use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};
+use readlab_stats::whole;
 use std::collections::BTreeSet;
 
 /// Every limit of the record: those of its trials in their order, those that something else
@@ -221,7 +221,6 @@ fn how(kind: LimitKind) -> &'static str {
         LimitKind::Device => "reads past the page cache (O_DIRECT); bytes from the device over the window",
     }
 }
-
 
 /// What a trial cannot do without.
 #[derive(Debug)]

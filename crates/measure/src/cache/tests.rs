@@ -3,7 +3,7 @@
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
 use crate::residency::Means;
-use readlab_system::linux::page_cache;
+use readlab_system::page_cache;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};

@@ -15,8 +15,8 @@ pub use preload::ArcWay;
 
 use preload::Preload;
 use readlab_record::Count;
-use readlab_system::linux::perf::SyscallCounter;
-use readlab_system::linux::process::any_thread_runs;
+use readlab_system::perf::SyscallCounter;
+use readlab_system::process::any_thread_runs;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};

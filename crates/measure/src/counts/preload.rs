@@ -2,7 +2,7 @@
 //! a shared page. The library itself is `linux/preload/libraries/counting.rs`.
 
 use readlab_record::Count;
-use readlab_system::linux::preload::{COUNTING, PreloadedLibrary, SharedMemory, Variable};
+use readlab_system::preload::{COUNTING, PreloadedLibrary, SharedMemory, Variable};
 use std::collections::BTreeMap;
 
 /// Size of the shared page.

@@ -2,7 +2,7 @@
 //! builds the lab.
 
 use super::*;
-use readlab_system::linux::preload::testing::{program, swift_program};
+use readlab_system::preload::testing::{program, swift_program};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

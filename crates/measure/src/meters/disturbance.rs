@@ -5,8 +5,8 @@
 //! only excuse what windows leave out of a turn.
 
 use super::{BothEnds, MeterReading, Missing, since};
-use readlab_system::linux::machine_stalls::MachineStalls;
-use readlab_system::linux::process::{ThreadWaits, Unavailable};
+use readlab_system::machine_stalls::MachineStalls;
+use readlab_system::process::{ThreadWaits, Unavailable};
 
 /// What was counted during one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]

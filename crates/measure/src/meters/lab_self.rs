@@ -1,7 +1,7 @@
 //! Meters of the lab itself.
 
 use super::MeterReading;
-use readlab_system::linux::process::ProcessCounters;
+use readlab_system::process::ProcessCounters;
 
 /// What the lab itself has used since it started.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! For each process, a turn costs one write, five reads, a few more for each thread and two
 //! readings of a clock, none of them inside the contender's window. A meter that cannot be read is
 //! a [`Missing`] with its reason; nothing here panics and nothing becomes 0. How the kernel counts
-//! is in [`readlab_system::linux::process`]; `whole` has what a turn is judged by and no sample shows.
+//! is in [`readlab_system::process`]; `whole` has what a turn is judged by and no sample shows.
 
 mod disturbance;
 mod lab_self;
@@ -12,10 +12,10 @@ mod whole;
 
 pub use disturbance::Disturbance;
 pub use lab_self::{LabSelf, lab_self};
-use readlab_system::linux::control_group::ThrottledTime;
-use readlab_system::linux::machine_stalls::MachineStalls;
-pub(super) use readlab_system::linux::process::tick_ns;
-use readlab_system::linux::process::{
+use readlab_system::control_group::ThrottledTime;
+use readlab_system::machine_stalls::MachineStalls;
+pub(super) use readlab_system::process::tick_ns;
+use readlab_system::process::{
     Activity, DelayCounter, Family, FamilyCounts, FamilyError, IoBytes, Unavailable,
 };
 pub use whole::Whole;

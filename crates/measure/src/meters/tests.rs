@@ -2,9 +2,9 @@
 //! makes system calls only.
 
 use super::*;
-use readlab_system::linux::page_cache;
-use readlab_system::linux::process;
-use readlab_system::linux::process::testing::{Deed, ForkedProcess};
+use readlab_system::page_cache;
+use readlab_system::process;
+use readlab_system::process::testing::{Deed, ForkedProcess};
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use std::fs::File;
 use std::io::{Read, Write};

@@ -9,9 +9,9 @@
 //! [`super::cache`] makes the cache warm or cold.
 
 use readlab_protocol::Part;
-use readlab_system::linux::file_status::{DeviceNumber, FileKind, FileStatus};
-use readlab_system::linux::memory::page_bytes;
-use readlab_system::linux::page_cache;
+use readlab_system::file_status::{DeviceNumber, FileKind, FileStatus};
+use readlab_system::memory::page_bytes;
+use readlab_system::page_cache;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::size_of;

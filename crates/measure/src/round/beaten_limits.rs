@@ -5,13 +5,13 @@
 //! Which of the two figures is the limit, and what it means for a reading, is decided by the
 //! verdict.
 
-use readlab_analysis::stats::whole;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::attempt;
 use crate::interface::{Slot, Step, TrialEnd};
 use crate::plan::ROUNDS_MIN;
+use readlab_analysis::stats::whole;
 use readlab_analysis::stats::{self, Confidence, Interval, Observation};
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Throughput;
@@ -196,4 +196,3 @@ impl Run<'_> {
         })
     }
 }
-

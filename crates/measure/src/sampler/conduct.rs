@@ -10,7 +10,7 @@ use crate::interface::TrialEnd;
 use readlab_model::trial::TrialIndex;
 use readlab_record::{LeftBehind, Line, Outcome};
 use readlab_roster::session::Session;
-use readlab_system::linux::program::Leftovers;
+use readlab_system::program::Leftovers;
 
 /// Ends what a trial's turn left behind, and notes what it did to its own scheduling.
 pub(super) fn check(

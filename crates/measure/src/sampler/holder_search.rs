@@ -16,7 +16,7 @@ use crate::target::MeasuredTarget;
 use readlab_model::target::identity::Identity;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
-use readlab_system::linux::process::may_be_inspected;
+use readlab_system::process::may_be_inspected;
 use readlab_system::terminal::printable::display_path;
 use std::collections::{BTreeMap, BTreeSet};
 

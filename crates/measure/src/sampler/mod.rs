@@ -294,7 +294,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        if readlab_system::linux::interrupt::requested() {
+        if readlab_system::interrupt::requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
         self.states.fill_all(fill, &self.trials, &mut self.pool, &mut self.notes)

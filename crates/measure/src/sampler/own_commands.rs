@@ -10,7 +10,7 @@ use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
 use readlab_record::{Check, EndReason, Outcome, Trial};
 use readlab_roster::session::Turn;
-use readlab_system::linux::program::{self, CommandLine, ReadError};
+use readlab_system::program::{self, CommandLine, ReadError};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;

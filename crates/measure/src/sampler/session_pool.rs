@@ -14,9 +14,9 @@ use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
 use readlab_record::Outcome;
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
-use readlab_system::linux::process::anonymous_bytes;
-use readlab_system::linux::program::Additions;
 use readlab_system::machine::memory::Memory;
+use readlab_system::process::anonymous_bytes;
+use readlab_system::program::Additions;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

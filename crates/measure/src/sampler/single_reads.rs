@@ -11,7 +11,7 @@ use crate::target::{MeasuredTarget, SweepTarget};
 use crate::warm_up_file::WarmUpFile;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{EndReason, Outcome, Trial};
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;

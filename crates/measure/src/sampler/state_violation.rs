@@ -9,7 +9,7 @@ use crate::next_layer::{LayerBytes, NextLayer};
 use readlab_model::sample::Sample;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{CacheState, Work};
-use readlab_system::linux::memory::page_bytes;
+use readlab_system::memory::page_bytes;
 
 impl ObservedTurn<'_> {
     /// Checks that these samples started from the state that they claim.
@@ -158,7 +158,7 @@ mod tests {
     use readlab_protocol::TurnRequest;
     use readlab_record::Trial;
     use readlab_roster::session::Turn;
-    use readlab_system::linux::process::FamilyError;
+    use readlab_system::process::FamilyError;
 
     fn resident(resident: u64) -> Option<ResidencyProof> {
         Some(ResidencyProof { means: Means::Mincore, file_pages: 10, pages: 10, resident, dirty: None })

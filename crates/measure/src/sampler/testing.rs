@@ -110,7 +110,7 @@ pub(super) fn sample_line(newlines: Option<u64>) -> SampleLine {
 
 /// Meters that could not be read.
 pub(super) fn metered() -> Metered {
-    let missing = || Missing::from(readlab_system::linux::process::Unavailable::Ended { pid: 1 });
+    let missing = || Missing::from(readlab_system::process::Unavailable::Ended { pid: 1 });
     Metered {
         cpu_total_ns: Err(missing()),
         cpu_split: Err(missing()),

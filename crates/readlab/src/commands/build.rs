@@ -6,7 +6,7 @@ use clap::Args;
 use readlab_fleet::program;
 use readlab_roster::build::BuildError;
 use readlab_roster::roster::{Roster, RosterEntry};
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use std::io::Write;

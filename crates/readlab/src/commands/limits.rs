@@ -13,7 +13,7 @@ use readlab_run::experiment::config::{InspectConfig, RunConfig, TrialOptions, Us
 use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_suite::Suite;
 use readlab_system::folder::scratch::Scratch;
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};

@@ -20,10 +20,10 @@ use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, LineUp, 
 use readlab_run::live::{Live, Shown};
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
-use readlab_system::linux::interrupt;
-use readlab_system::linux::process::FileId;
-use readlab_system::linux::terminal;
+use readlab_system::interrupt;
+use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
+use readlab_system::tty;
 use readlab_targets::target::Target;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -288,7 +288,7 @@ fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs
 /// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
     const UNBOUNDED: u16 = 200;
-    terminal::columns().map_or(UNBOUNDED, |columns| columns.max(20))
+    tty::columns().map_or(UNBOUNDED, |columns| columns.max(20))
 }
 
 /// Refuses exports that could not be written, and claims that could not be judged.

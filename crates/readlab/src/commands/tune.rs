@@ -18,7 +18,7 @@ use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_run::experiment::together::Readers;
 use readlab_suite::parameter_space::Space;
 use readlab_suite::{States, Suite};
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_targets::target::check_answers;
 use readlab_targets::target::source::is_remote;
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use readlab_model::units::Nanos;
 use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_roster::session::SessionError;
 use readlab_system::folder::scratch::Scratch;
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;

@@ -1,7 +1,6 @@
 //! The rate of one way of reading by the number of ranks or readers: what was measured with its
 //! intervals, the law that fits it up to twice as many, and perfect scaling.
 
-use readlab_analysis::stats::float;
 use super::super::palette::language_class;
 use super::super::scaling::ScalingView;
 use super::super::svg::{self, Quantity, Scale};
@@ -9,6 +8,7 @@ use super::Chart;
 use super::legend::{Key, KeyMark, Legend};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use readlab_analysis::scaling::LawPoint;
+use readlab_analysis::stats::float;
 use readlab_system::markup::element;
 
 /// Points of the law that are drawn, at most.
@@ -70,4 +70,3 @@ fn keys(class: &str, has_law: bool) -> Vec<Key> {
     }
     keys
 }
-

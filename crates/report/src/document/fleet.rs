@@ -9,8 +9,8 @@ use super::super::scaling::ScalingView;
 use super::super::words::Number;
 use super::Section;
 use super::sections::figures;
-use readlab_analysis::stats::float;
 use super::table::{Column, TableCell, table};
+use readlab_analysis::stats::float;
 use readlab_system::markup::{Element, words};
 
 /// The ranks, each beside the others.

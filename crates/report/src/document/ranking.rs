@@ -10,10 +10,10 @@ use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::state_pairs::{StatePair, StatePairs};
 use super::super::words::{self as wording, Number};
 use super::sections::figures;
-use readlab_analysis::stats::float;
 use super::table::{Caption, Column, TableCell, TableRow, table};
 use super::{Section, legend_words};
 use readlab_analysis::compare::Center;
+use readlab_analysis::stats::float;
 use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, words};
 

@@ -1,7 +1,6 @@
 //! The sections that show the other measurements: effort, percentiles, sweep, parameters, rounds;
 //! and all sections and charts in their order.
 
-use readlab_analysis::stats::float;
 use super::super::charts::{self, Chart};
 use super::super::columns::{COLUMNS, TableFacts};
 use super::super::curve::Curve;
@@ -12,6 +11,7 @@ use super::table::{Column, TableCell, TableRow, table};
 use super::{Section, figure, fleet, folded, inside, ranking, side_by_side, sweep};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::Summary;
+use readlab_analysis::stats::float;
 use readlab_model::sample::Meter;
 use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, element, words};
@@ -258,4 +258,3 @@ fn rounds(page: &Page) -> Option<Section> {
     let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
     Some(Section { slug: "rounds", title: "Rounds in time", lead, content })
 }
-

@@ -6,9 +6,9 @@
 //! at least a fifth.
 
 use super::{LEAVES_SHARE, Series};
-use readlab_analysis::stats::float;
 use crate::words;
 use readlab_analysis::stats;
+use readlab_analysis::stats::float;
 use readlab_model::units::Bytes;
 use readlab_record::Point;
 use serde::Serialize;

@@ -18,8 +18,8 @@ pub use known::Known;
 pub use mixed::MixedSize;
 pub use size::SizeRow;
 
-use readlab_analysis::stats::float;
 use super::words;
+use readlab_analysis::stats::float;
 use readlab_analysis::stats::{self, FittedLine, Interval, LeastSquares};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
@@ -302,4 +302,3 @@ impl Series {
         Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
     }
 }
-

@@ -2,8 +2,8 @@
 //! every table.
 
 use super::LEAVES_SHARE;
-use readlab_analysis::stats::float;
 use crate::words::{self, Number};
+use readlab_analysis::stats::float;
 use readlab_analysis::stats::{self, FittedLine};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;

@@ -6,7 +6,7 @@ use super::connections::{Connection, Rejected};
 use super::request::{IdleTimeout, Request, Requests};
 use super::service::{Decision, Problem, Service, file_answer};
 use jiff::Timestamp;
-use readlab_system::linux::{descriptor, tcp, user};
+use readlab_system::{descriptor, tcp, user};
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};

@@ -10,7 +10,7 @@ use super::conversation::{hold, turn_away};
 use super::s3::S3;
 use super::secret_path::SecretPath;
 use super::service::Service;
-use readlab_system::linux::random;
+use readlab_system::random;
 use readlab_targets::target::s3::Credentials;
 use std::fmt::Write as _;
 use std::fs::File;

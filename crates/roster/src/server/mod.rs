@@ -15,7 +15,7 @@ mod secret_path;
 mod service;
 
 use readlab_model::target::Style;
-use readlab_system::linux::program::{CommandLine, Process, ReadError};
+use readlab_system::program::{CommandLine, Process, ReadError};
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use readlab_targets::target::source::{Source, StoredObject};

@@ -4,7 +4,7 @@
 use super::{Session, SessionError, Turn};
 use readlab_protocol::{LINE_BYTES_MAX, TurnRequest};
 use readlab_record::Outcome;
-use readlab_system::linux::program::{CommandLine, Process};
+use readlab_system::program::{CommandLine, Process};
 use std::time::{Duration, Instant};
 
 const HELLO: &str = r#"echo '{"say":"hello","protocol":1,"contender":"fake","version":"1","runtime":"sh"}'"#;

@@ -4,7 +4,7 @@
 use super::config::RunConfig;
 use readlab_model::units::Nanos;
 use readlab_record::{Budget, Rules};
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use std::io::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 

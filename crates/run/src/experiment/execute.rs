@@ -12,7 +12,7 @@ use readlab_measure::round;
 use readlab_measure::sampler::ProcessSampler;
 use readlab_measure::search;
 use readlab_record::{EndReason, Line, RecordError, RunKind};
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_targets::target::Place;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 //! says it. Nothing is measured here.
 
 use readlab_record::{Limit, LimitKind, LimitUnit};
-use readlab_system::linux::interface;
+use readlab_system::interface;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::web::Remote;
 use std::net::ToSocketAddrs;

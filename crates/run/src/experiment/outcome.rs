@@ -8,7 +8,7 @@ use crate::experiment::planner::MethodPattern;
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_record::{EndReason, Outcome, Record, Requested, TrialRecord};
 use readlab_roster::language::Languages;
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 
 /// A trial failed or was refused, or something that the user named did not take part.

@@ -7,7 +7,7 @@ use readlab_measure::interface::{Sink, Step};
 use readlab_measure::plan::Plan;
 use readlab_record::{Line, Record, RecordError, RecordWriter};
 use readlab_system::folder::RunFolder;
-use readlab_system::linux::instance::{self, Instance};
+use readlab_system::instance::{self, Instance};
 use readlab_system::terminal::notice;
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use anyhow::{bail, ensure};
 use readlab_model::trial::COMMAND;
 use readlab_protocol::command_line::{self, PLACE};
 use readlab_record::CommandRules;
-use readlab_system::linux::file_status::FileStatus;
+use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::secret;

@@ -5,7 +5,7 @@ use anyhow::Context;
 use readlab_fleet::agreement::{WholeFile, WitnessFacts};
 use readlab_measure::cache::Eviction;
 use readlab_measure::target::CacheControl;
-use readlab_system::linux::system;
+use readlab_system::system;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::Target;
 use readlab_targets::target::part::digest_of_places;

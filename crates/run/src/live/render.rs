@@ -9,9 +9,9 @@ use super::view::View;
 use anstyle::Effects;
 use readlab_model::trial::Transport;
 use readlab_model::units::Bytes;
-use readlab_system::linux::terminal::Size;
 use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
 use readlab_system::terminal::printable::printable;
+use readlab_system::tty::Size;
 use std::path::Path;
 
 /// Rows of a ranking at most.

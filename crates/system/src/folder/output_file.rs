@@ -4,9 +4,9 @@
 //! the run reads, nor what a symbolic link leads to; and two outputs never have one place.
 
 use super::folder_of;
-use crate::linux::process::FileId;
-use crate::linux::user;
+use crate::process::FileId;
 use crate::terminal::printable::printable;
+use crate::user;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};

@@ -5,10 +5,10 @@
 //! by the run that made it. A note without a lock is of a run that was killed: the next run names
 //! what is left, and the command that removes it. It never removes what another run made.
 
+use crate::file_status::FileStatus;
 use crate::folder;
-use crate::linux::file_status::FileStatus;
-use crate::linux::open_file::create_private_folder;
-use crate::linux::program::NumberedFile;
+use crate::open_file::create_private_folder;
+use crate::program::NumberedFile;
 use crate::terminal::notice;
 use crate::terminal::printable::printable;
 use readlab_model::units::Bytes;

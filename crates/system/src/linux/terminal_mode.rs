@@ -6,7 +6,7 @@
 //! written when the terminal is given back is the caller's. SIGKILL alone leaves the terminal as it
 //! is.
 
-use super::terminal::{has_keys, may_draw};
+use super::tty::{has_keys, may_draw};
 use rustix::stdio::{stderr, stdin};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGQUIT, SIGTSTP};

@@ -1,7 +1,7 @@
 //! Memory that the page cache can use: of the machine, less what the control group of this process
 //! may not use.
 
-use crate::linux::memory::{SystemMemory, control_group_limit};
+use crate::memory::{SystemMemory, control_group_limit};
 
 /// Memory at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

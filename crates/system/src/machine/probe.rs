@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::memory::Memory;
-use crate::linux::{clock, cpu, hypervisor, io_uring, memory, system, user};
+use crate::{clock, cpu, hypervisor, io_uring, memory, system, user};
 
 impl Machine {
     /// Collects every fact; a fact that cannot be found out is `None`.

@@ -7,8 +7,8 @@
 //! While lines are written the terminal cuts them, because it may have become narrower meanwhile.
 //! What the lines say is the caller's.
 
-use crate::linux::terminal::{self, Size};
-use crate::linux::terminal_mode;
+use crate::terminal_mode;
+use crate::tty::{self, Size};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::sync::Once;
@@ -50,7 +50,7 @@ impl Screen {
 
     /// Its size, now.
     pub fn size(&self) -> Size {
-        terminal::size_of_stderr()
+        tty::size_of_stderr()
     }
 
     /// Draws these lines in the place of those that were drawn before. They must fit the terminal.
@@ -66,12 +66,12 @@ impl Screen {
 
     /// The keys that were pressed since the last call.
     pub fn pressed_keys(&self) -> Vec<u8> {
-        terminal::pressed_keys()
+        tty::pressed_keys()
     }
 
     /// Whether keys can be pressed.
     pub fn has_keys(&self) -> bool {
-        terminal::has_keys()
+        tty::has_keys()
     }
 
     /// Whether what was drawn last is still there: notices and Ctrl-Z remove it.

@@ -1,6 +1,6 @@
 //! Carriage returns that end no line of the protocol, and that some runtimes take for ends.
 
-use readlab_system::linux::open_file;
+use readlab_system::open_file;
 use std::io::{self, Read};
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use etcetera::BaseStrategy;
 use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
-use readlab_system::linux::filesystem::free_bytes;
+use readlab_system::filesystem::free_bytes;
 use readlab_system::terminal::printable::display_path;
 use recipe::Recipe;
 use std::fs::{self, File};

@@ -173,7 +173,7 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     let lock = File::open(part.path()).map_err(at(part.path()))?;
     lock.try_lock().map_err(|cause| at(part.path())(cause.into()))?;
     let size_bytes = recipe.write(part.path()).map_err(at(part.path()))?;
-    readlab_system::linux::filesystem::sync(part.path()).map_err(at(part.path()))?;
+    readlab_system::filesystem::sync(part.path()).map_err(at(part.path()))?;
     let note = TreeNote {
         made_by: MADE_BY.to_owned(),
         tree_version: VERSION,

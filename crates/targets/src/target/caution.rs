@@ -3,7 +3,7 @@
 use super::filesystem::{Backing, Filesystem};
 use readlab_model::target::extents::Extents;
 use readlab_model::units::Bytes;
-use readlab_system::linux::file_status::is_dax;
+use readlab_system::file_status::is_dax;
 use readlab_system::machine::memory::Memory;
 use std::fs::File;
 
@@ -93,7 +93,7 @@ fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_system::linux::filesystem::FilesystemType;
+    use readlab_system::filesystem::FilesystemType;
 
     #[test]
     fn a_plain_file_that_fits_needs_no_caution() {

@@ -8,9 +8,9 @@
 use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
 use readlab_model::target::tree::TreeOrder;
+use readlab_system::filesystem::free_bytes;
 use readlab_system::folder::scratch::Scratch;
-use readlab_system::linux::filesystem::free_bytes;
-use readlab_system::linux::open_file;
+use readlab_system::open_file;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;

@@ -1,10 +1,10 @@
 //! The block device under a file, and the words for a mount.
 
 use readlab_model::target::device::Device;
-use readlab_system::linux::block_device::BlockDevice;
-use readlab_system::linux::file_status::DeviceNumber;
-use readlab_system::linux::mounts::Mount;
-use readlab_system::linux::system_root::SystemRoot;
+use readlab_system::block_device::BlockDevice;
+use readlab_system::file_status::DeviceNumber;
+use readlab_system::mounts::Mount;
+use readlab_system::system_root::SystemRoot;
 
 /// The device under a file: the one with the device number of the file, or the one that is
 /// mounted. Btrfs and other file systems of several devices have numbers of their own; the

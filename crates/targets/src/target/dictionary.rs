@@ -6,8 +6,8 @@
 
 use super::{Accept, TargetError, check_kind, path, refusal};
 use readlab_model::target::dictionary::Dictionary;
-use readlab_system::linux::file_status::FileStatus;
-use readlab_system::linux::open_file;
+use readlab_system::file_status::FileStatus;
+use readlab_system::open_file;
 use readlab_system::terminal::printable::display_path;
 use std::io::{self, Read};
 use std::path::Path;

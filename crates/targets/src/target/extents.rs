@@ -6,8 +6,8 @@
 
 use crate::target::filesystem::Filesystem;
 use readlab_model::target::extents::Extents;
-use readlab_system::linux::extents::{self, Extent, ExtentKind};
-use readlab_system::linux::file_status::{self, FileStatus};
+use readlab_system::extents::{self, Extent, ExtentKind};
+use readlab_system::file_status::{self, FileStatus};
 use std::fs::File;
 use std::io;
 use std::ops::Range;

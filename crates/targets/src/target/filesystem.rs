@@ -1,7 +1,7 @@
 //! The file system of a file, and what that means for its cache.
 
-use readlab_system::linux::file_status::{FileKind, FileStatus};
-use readlab_system::linux::filesystem::FilesystemType;
+use readlab_system::file_status::{FileKind, FileStatus};
+use readlab_system::filesystem::FilesystemType;
 use std::fmt;
 use std::fs::File;
 use std::io;

@@ -5,7 +5,7 @@
 
 use super::size_of;
 use readlab_protocol::Part;
-use readlab_system::linux::memory::page_bytes;
+use readlab_system::memory::page_bytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::num::NonZero;

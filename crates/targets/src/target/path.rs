@@ -1,7 +1,7 @@
 //! The path of a file as it is recorded, shown and given to other processes: absolute, without
 //! `..`, and the same file in each process.
 
-use readlab_system::linux::descriptor::is_folder_of_process;
+use readlab_system::descriptor::is_folder_of_process;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};

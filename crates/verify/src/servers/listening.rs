@@ -6,7 +6,7 @@ use super::answers::{End, Reply};
 use super::certificates::Authority;
 use super::pages::Pages;
 use readlab_roster::server::request::{Request, parsed};
-use readlab_system::linux::tcp::{RefusingPort, reset_at_end};
+use readlab_system::tcp::{RefusingPort, reset_at_end};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,7 +1,7 @@
 //! The executable mappings of processes over time: what is mapped, what a fork copies, what an exec
 //! ends.
 
-use readlab_system::linux::process::{CodeMapping, code_mappings};
+use readlab_system::process::{CodeMapping, code_mappings};
 use std::collections::HashMap;
 
 /// The mappings of every process that was seen.

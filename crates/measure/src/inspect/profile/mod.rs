@@ -17,8 +17,8 @@ pub use picture::svg;
 
 use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
 use readlab_system::folder::scratch::{ScratchNote, own_map};
-use readlab_system::linux::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
-use readlab_system::linux::program::Additions;
+use readlab_system::perf::{Event, FREQUENCY, kernel_symbols_are_readable};
+use readlab_system::program::Additions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

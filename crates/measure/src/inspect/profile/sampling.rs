@@ -7,9 +7,9 @@
 use super::mappings::Mappings;
 use super::symbols::Frame;
 use super::unwind::Walker;
-use readlab_system::linux::clock::monotonic_ns;
-use readlab_system::linux::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
-use readlab_system::linux::process::{CodeMapping, thread_name, threads};
+use readlab_system::clock::monotonic_ns;
+use readlab_system::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
+use readlab_system::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -187,7 +187,7 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_system::linux::perf::Registers;
+    use readlab_system::perf::Registers;
 
     fn collector() -> Collector {
         Collector::start(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))

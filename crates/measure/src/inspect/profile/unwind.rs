@@ -8,8 +8,8 @@ use framehop::{
 };
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{NativeEndian, Object, ObjectSection};
-use readlab_system::linux::perf::{PerfSample, Registers};
-use readlab_system::linux::process::CodeMapping;
+use readlab_system::perf::{PerfSample, Registers};
+use readlab_system::process::CodeMapping;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_system::linux::process::testing::read_own_memory;
+    use readlab_system::process::testing::read_own_memory;
 
     #[test]
     fn the_base_of_a_file_follows_from_any_mapping_of_it() {

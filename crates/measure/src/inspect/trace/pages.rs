@@ -2,7 +2,7 @@
 //! shared pages.
 //! The library itself is `linux/preload/libraries/tracing.rs`.
 
-use readlab_system::linux::preload::{PreloadedLibrary, SharedMemory, TRACING, Variable};
+use readlab_system::preload::{PreloadedLibrary, SharedMemory, TRACING, Variable};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

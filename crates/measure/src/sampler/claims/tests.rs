@@ -5,7 +5,7 @@ use crate::meters::{Metered, Missing, Whole};
 use crate::sampler::testing;
 use readlab_protocol::TurnRequest;
 use readlab_roster::session::Turn;
-use readlab_system::linux::process::Unavailable;
+use readlab_system::process::Unavailable;
 
 const MS: u64 = 1_000_000;
 const READING: TurnRequest = TurnRequest { lead: 0, count: 1 };

@@ -21,7 +21,7 @@ use readlab_protocol::TurnRequest;
 use readlab_record::{EndReason, FlameGraph, Line, Trace, Trial};
 use readlab_roster::roster::Warmup;
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
-use readlab_system::linux::program::Additions;
+use readlab_system::program::Additions;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

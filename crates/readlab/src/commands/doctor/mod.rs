@@ -12,7 +12,7 @@ use readlab_roster::build::BuildDir;
 use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_roster::session::SessionError;
 use readlab_system::folder::scratch::{self, Leftover};
-use readlab_system::linux::io_quota;
+use readlab_system::io_quota;
 use readlab_system::machine::Machine;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::Target;

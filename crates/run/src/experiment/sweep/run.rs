@@ -25,7 +25,7 @@ use readlab_record::{EndReason, Line, RunKind, WriteWay};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::roster::Roster;
 use readlab_suite::Entry;
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};

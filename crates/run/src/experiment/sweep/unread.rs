@@ -11,7 +11,7 @@ use readlab_measure::hidden_cache::{FILE_BYTES_MIN, probe};
 use readlab_measure::target::CacheControl;
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
 use readlab_record::WriteWay;
-use readlab_system::linux::file_status::FileStatus;
+use readlab_system::file_status::FileStatus;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use readlab_targets::target::Target;
 use std::fs;

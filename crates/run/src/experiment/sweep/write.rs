@@ -8,8 +8,8 @@
 use super::{SweepError, SweepFolder, WrittenFile, at};
 use readlab_model::units::Nanos;
 use readlab_record::{WriteTimes, WriteWay};
-use readlab_system::linux::{filesystem, interrupt, open_file};
 use readlab_system::machine::memory::Memory;
+use readlab_system::{filesystem, interrupt, open_file};
 use readlab_targets::corpus::oracle::Tally;
 use readlab_targets::corpus::recipe::Recipe;
 use std::fs::File;

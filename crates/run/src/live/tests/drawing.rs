@@ -6,7 +6,7 @@ use readlab_measure::interface::{Progress, Step};
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
 use readlab_record::testing::trial;
-use readlab_system::linux::terminal::Size;
+use readlab_system::tty::Size;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -13,8 +13,8 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
 use readlab_record::{Header, Line, Outcome, RunKind};
-use readlab_system::linux::terminal::Size;
 use readlab_system::terminal::cells::width;
+use readlab_system::tty::Size;
 
 const COLD: CacheState = CacheState::Cold;
 const WARM: CacheState = CacheState::Warm;

@@ -2,7 +2,7 @@
 //! with reads that do not wait.
 
 use super::{evict_page, fetched_bytes};
-use crate::linux::user;
+use crate::user;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::ffi::c_long;

@@ -5,7 +5,7 @@
 //! processor share one. [`super::records`] parses the bodies of records.
 
 use super::{Attr, on_threads};
-use crate::linux::memory::page_bytes;
+use crate::memory::page_bytes;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io;

@@ -7,7 +7,7 @@
 //! one that was killed are the next to become ours. [`super::supervisor`] and [`super::launcher`]
 //! are subreapers.
 
-use crate::linux::process::{all, process};
+use crate::process::{all, process};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::collections::BTreeSet;
 use std::fs;

@@ -9,7 +9,7 @@
 use super::CommandLine;
 use super::running::{Leftovers, Running};
 use super::supervisor::Task;
-use crate::linux::interrupt;
+use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

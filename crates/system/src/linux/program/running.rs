@@ -7,7 +7,7 @@
 use super::leftovers::{children_of, is_running};
 use super::supervisor::{END_LEFTOVERS, Report, Task};
 use super::{ReadError, launcher};
-use crate::linux::interrupt;
+use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::{self, Write};

@@ -4,7 +4,7 @@
 use super::error::HttpError;
 use super::{INTERRUPT_CHECK, SILENCE_MAX, WaitCheck};
 use crate::target::url::Url;
-use readlab_system::linux::interrupt;
+use readlab_system::interrupt;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,7 +1,7 @@
 //! The first file of a tree: all others must be on its file system, whose cache and device are then
 //! those of all.
 
-use readlab_system::linux::file_status::{self, DeviceNumber, FileStatus};
+use readlab_system::file_status::{self, DeviceNumber, FileStatus};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

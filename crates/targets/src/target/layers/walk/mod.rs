@@ -8,12 +8,12 @@
 use super::Evictable;
 use crate::target::filesystem::{Backing, Filesystem};
 use readlab_model::target::layers::{Layer, LayerKind};
-use readlab_system::linux::block_device::{BlockDevice, Composition, LoopDevice};
-use readlab_system::linux::file_status::{DeviceNumber, FileKind, FileStatus, size_bytes};
-use readlab_system::linux::fuse::FuseDaemon;
-use readlab_system::linux::mounts::Mount;
-use readlab_system::linux::page_cache;
-use readlab_system::linux::system_root::SystemRoot;
+use readlab_system::block_device::{BlockDevice, Composition, LoopDevice};
+use readlab_system::file_status::{DeviceNumber, FileKind, FileStatus, size_bytes};
+use readlab_system::fuse::FuseDaemon;
+use readlab_system::mounts::Mount;
+use readlab_system::page_cache;
+use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
