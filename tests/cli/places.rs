@@ -180,7 +180,8 @@ mod ring2 {
             assert!(said.out.contains(text), "{text}: {said}");
         }
         let table = fs::read_to_string(home.at("table.md")).unwrap();
-        assert!(table.contains("| reads/s | p50 | p99 | p99.9 |"), "{table}");
+        // So few reads have no p99.9.
+        assert!(table.contains("| reads/s | p50 | p99 | user |"), "{table}");
     }
 
     #[test]

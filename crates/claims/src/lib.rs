@@ -4,7 +4,7 @@
 //! A claims file (`file`) holds the claims of one publication, each with an [`Expression`] over
 //! trials and metrics. `Figures` are what a side knows: a machine of a published table, or a
 //! record. [`judge()`] evaluates an expression on figures; a claim holds only where a whole
-//! interval says so. Wording and layout are in [`readlab_report`].
+//! interval says so. Wording and layout are in `readlab_report`.
 
 mod answer;
 mod bounds;

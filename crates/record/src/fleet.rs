@@ -1,7 +1,7 @@
 //! The lines about a fleet: its ranks, how their clocks differ, and when each took a turn.
 //!
 //! All times are of the clock of rank 0, in nanoseconds. How clocks are compared lives in
-//! [`readlab_fleet::clock`].
+//! `readlab_fleet::clock`.
 
 use readlab_model::trial::TrialIndex;
 use serde::{Deserialize, Serialize};

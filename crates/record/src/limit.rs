@@ -1,6 +1,6 @@
 //! A limit: the best rate or the lowest cost that a machine showed, as a line of the record.
 //!
-//! [`readlab_analysis::verdict`] computes limits from samples and compares readings with them.
+//! `readlab_analysis::verdict` computes limits from samples and compares readings with them.
 
 use readlab_model::trial::{CacheState, TrialIndex};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ pub enum LimitUnit {
 }
 
 /// What was found to be possible at best. Most limits are controls of the record and computed from
-/// their samples ([`readlab_analysis::verdict::limits`]); one that another program measured has a
+/// their samples (`readlab_analysis::verdict::limits`); one that another program measured has a
 /// line of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {

@@ -1,4 +1,4 @@
-//! The rules that decide when enough is measured. [`readlab_measure::plan`] derives rounds and fills
+//! The rules that decide when enough is measured. `readlab_measure::plan` derives rounds and fills
 //! from them.
 
 use readlab_model::units::Nanos;

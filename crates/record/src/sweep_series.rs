@@ -1,5 +1,5 @@
 //! The series of a sweep, taken from its record: for each way of writing and of reading one point
-//! per file and pass. [`readlab_report`] and [`readlab_analysis::compare`] interpret the points.
+//! per file and pass. `readlab_report` and `readlab_analysis::compare` interpret the points.
 
 use super::{Record, RunKind, TrialRecord, WriteWay};
 use readlab_model::sample::Sample;

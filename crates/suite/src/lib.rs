@@ -1,7 +1,7 @@
 //! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and
 //! the trials of a race are suite files, and users write their own.
 //!
-//! Only the content of the file is here; [`readlab_run::experiment::planner`] makes a plan for this
+//! Only the content of the file is here; `readlab_run::experiment::planner` makes a plan for this
 //! machine from it.
 
 pub mod parameter_space;

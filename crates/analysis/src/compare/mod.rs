@@ -1,7 +1,7 @@
 //! The comparison of several sides: which numbers differ, by how much and how certainly, and what
 //! differs in the machines.
 //!
-//! Pure: sides go in, a [`Comparison`] comes out; [`readlab_report`] words it. The first side is the
+//! Pure: sides go in, a [`Comparison`] comes out; `readlab_report` words it. The first side is the
 //! one that the others are held against. A ratio above one is always to the better: faster, or with
 //! less. Sides that were measured apart have no common rounds, so ratios come from medians and
 //! their intervals ([`crate::stats::LogMedian`]).

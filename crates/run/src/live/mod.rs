@@ -3,7 +3,7 @@
 //!
 //! `view` holds what is known, from the lines of the record and the steps of the run; `render`
 //! makes lines of it, for a terminal of any size. Both know no terminal. [`display`] draws the
-//! lines, between readings only. The final tables are in [`readlab_report`].
+//! lines, between readings only. The final tables are in `readlab_report`.
 
 mod block;
 pub mod display;

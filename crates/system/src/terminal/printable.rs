@@ -1,6 +1,6 @@
 //! Text that is safe to show on a terminal or a page: nothing in it breaks a line, moves the
 //! cursor, colours, or changes the direction of reading, whatever is in a file's name, a
-//! contender's message or a record. Quoting for HTML, CSV and Markdown is in [`readlab_report`].
+//! contender's message or a record. Quoting for HTML, CSV and Markdown is in `readlab_report`.
 
 use std::path::Path;
 

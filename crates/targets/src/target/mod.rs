@@ -1,7 +1,7 @@
 //! A target: one file, places of one, a tree of files or a URL that is read, and everything about
 //! it that can make a read look faster or slower than it is.
 //!
-//! The facts are collected once before measuring. The [`identity::Identity`] of a file and the
+//! The facts are collected once before measuring. The [`readlab_model::target::identity::Identity`] of a file and the
 //! [`web::Version`] of a URL are compared again around every sample, so that a target that changes
 //! during the run is noticed. A file is always opened read-only, and never in a way that could
 //! wait.

@@ -5,7 +5,7 @@
 //! recognized after a restart. It is removed when the value is dropped, on success, on error and on
 //! Ctrl-C, unless it is kept; what a killed run leaves is reported by [`readlab_system::folder::scratch`].
 //! How files are read is in [`readlab_measure::sequence`]; how a sweep is reported, in
-//! [`readlab_report`].
+//! `readlab_report`.
 
 pub mod config;
 pub mod run;
