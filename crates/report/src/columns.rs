@@ -1,5 +1,5 @@
-//! The table of columns of a ranking: from it the terminal, the live view, Markdown and the page
-//! make theirs. A new column is a line of [`COLUMNS`].
+//! The table of columns of a ranking: from it the terminal, Markdown and the page make theirs. A new
+//! column is a line of [`COLUMNS`].
 
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
@@ -25,6 +25,8 @@ pub(super) struct TableFacts {
 enum Content {
     /// The median of a meter's readings.
     Meter(Meter),
+    /// A quantile of single reads.
+    Latency(&'static str),
     /// Text, with the number by which the page sorts.
     Row(fn(&RankingRow, TableFacts) -> Option<Number>),
 }
@@ -96,7 +98,7 @@ const fn in_effort(heading: &'static str, column: Column) -> Column {
     Column { in_effort: Some(heading), ..column }
 }
 
-use Content::{Meter as Of, Row};
+use Content::{Latency, Meter as Of, Row};
 use InTerminal::{Always, No, Spare};
 
 pub(super) const RANK: Column =
@@ -109,9 +111,9 @@ pub(super) const COLUMNS: [Column; 22] = [
     column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
     in_ranking(optional(column(|_| "rate in", Row(rate_in), Spare(9)))),
     in_ranking(optional(column(|table| table.pieces.map_or("", Pieces::rate_title), Row(pieces), Spare(12)))),
-    in_ranking(optional(column(|_| "p50", Row(|row, _| latency(row, "p50")), Spare(11)))),
-    in_ranking(optional(column(|_| "p99", Row(|row, _| latency(row, "p99")), Spare(10)))),
-    in_ranking(optional(column(|_| "p99.9", Row(|row, _| latency(row, "p99.9")), No))),
+    in_ranking(optional(column(|_| "p50", Latency("p50"), Spare(11)))),
+    in_ranking(optional(column(|_| "p99", Latency("p99"), Spare(10)))),
+    in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
@@ -142,13 +144,22 @@ impl Column {
         table: TableFacts,
         rows: impl IntoIterator<Item = &'a RankingRow>,
     ) -> bool {
-        !self.is_optional || rows.into_iter().any(|row| self.number(row, table).is_some())
+        let holds = |row: &RankingRow| match self.content {
+            // Which quantiles there are depends on the number of reads: a table has all or none.
+            Content::Latency(_) => row.latency.is_some(),
+            _ => self.number(row, table).is_some(),
+        };
+        !self.is_optional || rows.into_iter().any(holds)
     }
 
     /// What it shows of a row, with as many digits as the interval allows.
     pub(super) fn number(&self, row: &RankingRow, table: TableFacts) -> Option<Number> {
         match &self.content {
             Content::Row(number) => number(row, table),
+            Content::Latency(quantile) => {
+                let latency = row.latency(quantile)?;
+                Some(Number::new(latency.to_string(), float(latency.0)))
+            }
             Content::Meter(meter) => {
                 let summary = row.summaries.get(meter)?;
                 let text = match meter.unit() {
@@ -208,11 +219,6 @@ fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
 fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let rate = row.pieces_per_s?;
     Some(Number::new(words::pieces_per_s(rate), rate))
-}
-
-fn latency(row: &RankingRow, quantile: &str) -> Option<Number> {
-    let latency = row.latency(quantile)?;
-    Some(Number::new(latency.to_string(), float(latency.0)))
 }
 
 fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {
