@@ -5,6 +5,7 @@ use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::running::Running;
 use anyhow::Context;
+use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use std::fs;
@@ -98,9 +99,4 @@ fn held(process: u32) -> Option<Held> {
         resident_bytes: kib * 1024,
         files: fs::read_dir(format!("/proc/{process}/fd")).ok()?.count(),
     })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "below 2^53")]
-fn float(value: u64) -> f64 {
-    value as f64
 }

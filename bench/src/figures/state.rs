@@ -3,6 +3,7 @@
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
+use readlab_analysis::stats::float;
 use readlab_model::sample::Sample;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
@@ -79,11 +80,6 @@ fn row(record: &Record, property: &Property) -> Row {
     );
     let share = share(held, found.len());
     Row::judged(format!("{state}: {figure}"), "all samples", share, held == found.len() && held > 0, words)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "bytes of one file")]
-fn float(bytes: u64) -> f64 {
-    bytes as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few hundred samples")]

@@ -161,21 +161,6 @@ impl TurnSeen {
     pub fn is_unknown(&self) -> bool {
         *self == TurnSeen::default()
     }
-
-    /// Whether it has any of the meters of disturbance that records have had since readings of the
-    /// whole machine were added.
-    pub fn has_disturbance(&self) -> bool {
-        let meters = [
-            self.preemptions,
-            self.steal_ns,
-            self.cpu_pressure_ns,
-            self.io_pressure_ns,
-            self.memory_pressure_ns,
-            self.throttled_ns,
-            self.device_busy_ns,
-        ];
-        meters.iter().any(Option::is_some)
-    }
 }
 
 /// The requests of a reading. `None` is what the contender's client does not say.
@@ -260,6 +245,8 @@ pub enum Scope {
     Requests,
     /// The whole turn, seen from outside.
     Turn,
+    /// What other work took from the turn.
+    Disturbance,
 }
 
 macro_rules! meters {
@@ -286,7 +273,7 @@ macro_rules! meters {
             }
 
             /// What people call it.
-            pub fn words(self) -> &'static str {
+            pub const fn words(self) -> &'static str {
                 match self {
                     Meter::WallNs => "wall time",
                     $(Meter::$meter => $words,)*
@@ -360,13 +347,13 @@ meters! {
     TurnCpuErrorNs = "turn.cpu_error_ns", "error of the CPU time of the turn", Nanoseconds, Sum, Turn, None, turn.cpu_error_ns;
     DelayedNs = "turn.delayed_ns", "waiting for a processor", Nanoseconds, Sum, Turn, Some("delayed_ns"), turn.delayed_ns;
     LabDelayedNs = "turn.lab_delayed_ns", "readlab waiting for a processor", Nanoseconds, Sum, Turn, Some("lab_delayed_ns"), turn.lab_delayed_ns;
-    Preemptions = "turn.preemptions", "preemptions", Count, Sum, Turn, Some("preemptions"), turn.preemptions;
-    StealNs = "turn.steal_ns", "processors given to others by the hypervisor", Nanoseconds, Sum, Turn, Some("steal_ns"), turn.steal_ns;
-    CpuPressureNs = "turn.cpu_pressure_ns", "tasks waiting for a processor", Nanoseconds, Sum, Turn, Some("cpu_pressure_ns"), turn.cpu_pressure_ns;
-    IoPressureNs = "turn.io_pressure_ns", "tasks waiting for a device", Nanoseconds, Sum, Turn, Some("io_pressure_ns"), turn.io_pressure_ns;
-    MemoryPressureNs = "turn.memory_pressure_ns", "tasks waiting for memory", Nanoseconds, Sum, Turn, Some("memory_pressure_ns"), turn.memory_pressure_ns;
-    ThrottledNs = "turn.throttled_ns", "throttled by a quota of processors", Nanoseconds, Largest, Turn, Some("throttled_ns"), turn.throttled_ns;
-    DeviceBusyNs = "turn.device_busy_ns", "device busy", Nanoseconds, Largest, Turn, Some("device_busy_ns"), turn.device_busy_ns;
+    Preemptions = "turn.preemptions", "preemptions", Count, Sum, Disturbance, Some("preemptions"), turn.preemptions;
+    StealNs = "turn.steal_ns", "processors given to others by the hypervisor", Nanoseconds, Sum, Disturbance, Some("steal_ns"), turn.steal_ns;
+    CpuPressureNs = "turn.cpu_pressure_ns", "tasks waiting for a processor", Nanoseconds, Sum, Disturbance, Some("cpu_pressure_ns"), turn.cpu_pressure_ns;
+    IoPressureNs = "turn.io_pressure_ns", "tasks waiting for a device", Nanoseconds, Sum, Disturbance, Some("io_pressure_ns"), turn.io_pressure_ns;
+    MemoryPressureNs = "turn.memory_pressure_ns", "tasks waiting for memory", Nanoseconds, Sum, Disturbance, Some("memory_pressure_ns"), turn.memory_pressure_ns;
+    ThrottledNs = "turn.throttled_ns", "throttled by a quota of processors", Nanoseconds, Largest, Disturbance, Some("throttled_ns"), turn.throttled_ns;
+    DeviceBusyNs = "turn.device_busy_ns", "device busy", Nanoseconds, Largest, Disturbance, Some("device_busy_ns"), turn.device_busy_ns;
 }
 
 impl Meter {

@@ -3,6 +3,8 @@
 
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
+use Content::{Latency, Meter as Of, Row};
+use InTerminal::{Always, No, Spare};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::float;
 use readlab_analysis::verdict::Diagnosis;
@@ -98,9 +100,6 @@ const fn in_effort(heading: &'static str, column: Column) -> Column {
     Column { in_effort: Some(heading), ..column }
 }
 
-use Content::{Latency, Meter as Of, Row};
-use InTerminal::{Always, No, Spare};
-
 pub(super) const RANK: Column =
     text(column(|_| "#", Row(|row, _| Some(plain(row.rank.map(Rank::word)?))), Always));
 
@@ -120,15 +119,18 @@ pub(super) const COLUMNS: [Column; 22] = [
     in_effort("peak memory", column(|_| "peak", Of(Meter::PeakRssBytes), Spare(3))),
     effort(Meter::MinorFaults, "minor faults"),
     effort(Meter::DeviceReadBytes, "from device"),
-    optional(effort(Meter::DnsNs, "resolving the name")),
-    optional(effort(Meter::ConnectNs, "connecting")),
-    optional(effort(Meter::TlsNs, "agreeing on encryption")),
-    in_effort("until the first byte", optional(column(|_| "first byte", Of(Meter::FirstByteNs), Spare(6)))),
+    optional(effort(Meter::DnsNs, Meter::DnsNs.words())),
+    optional(effort(Meter::ConnectNs, Meter::ConnectNs.words())),
+    optional(effort(Meter::TlsNs, Meter::TlsNs.words())),
+    in_effort(
+        Meter::FirstByteNs.words(),
+        optional(column(|_| "first byte", Of(Meter::FirstByteNs), Spare(6))),
+    ),
     Column {
         in_markdown: false,
-        ..in_effort("requests", optional(column(|_| "requests", Of(Meter::Requests), Spare(2))))
+        ..in_effort(Meter::Requests.words(), optional(column(|_| "requests", Of(Meter::Requests), Spare(2))))
     },
-    optional(effort(Meter::Retries, "repeated requests")),
+    optional(effort(Meter::Retries, Meter::Retries.words())),
     text(column(|_| "× reference", Row(|row, _| Some(plain(words::ratio(&row.ratio?)))), Spare(14))),
     Column { has_names: true, ..in_ranking(text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
 ];

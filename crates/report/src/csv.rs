@@ -75,9 +75,11 @@ impl Row<'_> {
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let has =
         |holds: &dyn Fn(&Sample) -> bool| record.trials.iter().flat_map(samples).any(|sample| holds(&sample));
-    let turn = has(&|sample| sample.turn.has_disturbance()).then_some(Column::Meters(Scope::Turn));
-    let requests = has(&|sample| !sample.request.is_unknown()).then_some(Column::Meters(Scope::Requests));
-    let columns = || COLUMNS.iter().chain(&turn).chain(&requests);
+    let is_read = |scope| has(&|sample| meters(scope).any(|meter| meter.read(sample).is_some()));
+    let turn = [Column::Meters(Scope::Turn), Column::Meters(Scope::Disturbance)];
+    let turn = if is_read(Scope::Disturbance) { &turn[..] } else { &[] };
+    let requests = is_read(Scope::Requests).then_some(Column::Meters(Scope::Requests));
+    let columns = || COLUMNS.iter().chain(turn).chain(&requests);
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns().flat_map(Column::headings))?;
     for it in &record.trials {

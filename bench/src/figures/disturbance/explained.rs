@@ -5,6 +5,7 @@
 //! falls out.
 
 use crate::pairs::floats;
+use readlab_analysis::stats::count;
 use readlab_model::sample::TurnSeen;
 use readlab_model::trial::CacheState;
 use readlab_record::Record;
@@ -127,11 +128,6 @@ fn explained(times: &[f64], meters: &[Vec<f64>]) -> Option<f64> {
 
 fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "some thousand turns")]
-fn count(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

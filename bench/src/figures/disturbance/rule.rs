@@ -7,6 +7,7 @@
 //! Both kinds of race take the same time: a repetition costs a later round.
 
 use crate::pairs::{self, PairRatio};
+use readlab_analysis::stats::count;
 
 /// When a turn is repeated.
 #[derive(Debug, Clone, Copy)]
@@ -229,11 +230,6 @@ impl Random {
     fn normal(&mut self) -> f64 {
         (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "some thousand turns")]
-pub(super) fn count(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

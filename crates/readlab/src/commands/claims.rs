@@ -2,7 +2,7 @@
 //! record.
 
 use super::compare::path_of;
-use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_of};
+use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, given_exports};
 use super::output;
 use anyhow::bail;
 use clap::Args;
@@ -66,6 +66,13 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The record with this name or path.
+/// What judged claims are exported as.
+#[derive(Debug, Clone, Copy)]
+enum Export {
+    Json,
+    Markdown,
+}
+
 impl ClaimsArgs {
     /// The name of claims and the name of a record. A single word may be either.
     fn words(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
@@ -89,25 +96,25 @@ impl ClaimsArgs {
         }
     }
 
-    fn json(&self) -> Option<OutputFile<'_>> {
-        output_of(EXPORT_JSON, &self.export_json)
-    }
-
-    fn markdown(&self) -> Option<OutputFile<'_>> {
-        output_of(EXPORT_MARKDOWN, &self.export_markdown)
+    fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
+        given_exports([
+            (Export::Json, EXPORT_JSON, &self.export_json),
+            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
+        ])
     }
 
     fn files(&self) -> Vec<OutputFile<'_>> {
-        self.json().into_iter().chain(self.markdown()).collect()
+        self.exports().into_iter().map(|(_, file)| file).collect()
     }
 
     /// The exports, and the table unless a document goes to standard output.
     fn give(&self, judged: &[JudgedClaims], inputs: &Inputs) -> anyhow::Result<()> {
-        if let Some(file) = self.json() {
-            file.write(inputs, |out| out.write_all(report::claims_json(judged).as_bytes()))?;
-        }
-        if let Some(file) = self.markdown() {
-            file.write(inputs, |out| out.write_all(report::claims_markdown(judged).as_bytes()))?;
+        for (export, file) in self.exports() {
+            let text = match export {
+                Export::Json => report::claims_json(judged),
+                Export::Markdown => report::claims_markdown(judged),
+            };
+            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
         }
         if !self.files().iter().any(OutputFile::is_standard_output) {
             let style =

@@ -3,7 +3,7 @@
 
 use super::given_fact::GivenFact;
 use super::output::{self, inputs_of};
-use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, output_of};
+use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, given_exports};
 use anyhow::Context;
 use clap::Args;
 use readlab_analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
@@ -181,17 +181,13 @@ impl CompareArgs {
     }
 
     fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
-        let exports = [
+        given_exports([
             (Export::Json, EXPORT_JSON, &self.export_json),
             (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
             (Export::Html, "--export-html", &self.export_html),
             (Export::Bencher, "--export-bmf", &self.export_bmf),
             (Export::Github, "--export-github", &self.export_github),
-        ];
-        exports
-            .into_iter()
-            .filter_map(|(export, option, file)| Some((export, output_of(option, file)?)))
-            .collect()
+        ])
     }
 
     fn files(&self) -> Vec<OutputFile<'_>> {

@@ -292,30 +292,36 @@ pub(super) const EXPORT_JSON: &str = "--export-json";
 /// The option of the export as Markdown.
 pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
 
-/// The output of an option, if the user gives it.
-pub(super) fn output_of<'a>(option: &'static str, file: &'a Option<PathBuf>) -> Option<OutputFile<'a>> {
-    Some(OutputFile { option, file: file.as_deref()? })
+/// The exports that have a file, each with its option.
+pub(super) fn given_exports<'a, E>(
+    exports: impl IntoIterator<Item = (E, &'static str, &'a Option<PathBuf>)>,
+) -> Vec<(E, OutputFile<'a>)> {
+    let with_file = |(export, option, file): (E, _, &'a Option<PathBuf>)| {
+        Some((export, OutputFile { option, file: file.as_deref()? }))
+    };
+    exports.into_iter().filter_map(with_file).collect()
 }
 
-/// The exports that the user asks for.
-pub(super) struct Exports<'a> {
-    pub json: Option<OutputFile<'a>>,
-    pub csv: Option<OutputFile<'a>>,
-    pub markdown: Option<OutputFile<'a>>,
+/// What a run is exported as.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Export {
+    Json,
+    Csv,
+    Markdown,
 }
 
 impl OutputOptions {
-    pub(super) fn exports(&self) -> Exports<'_> {
-        Exports {
-            json: output_of(EXPORT_JSON, &self.export_json),
-            csv: output_of("--export-csv", &self.export_csv),
-            markdown: output_of(EXPORT_MARKDOWN, &self.export_markdown),
-        }
+    /// The exports that the user asks for.
+    pub(super) fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
+        given_exports([
+            (Export::Json, EXPORT_JSON, &self.export_json),
+            (Export::Csv, "--export-csv", &self.export_csv),
+            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
+        ])
     }
 
     pub(super) fn files(&self) -> Vec<OutputFile<'_>> {
-        let Exports { json, csv, markdown } = self.exports();
-        [json, csv, markdown].into_iter().flatten().collect()
+        self.exports().into_iter().map(|(_, file)| file).collect()
     }
 }
 

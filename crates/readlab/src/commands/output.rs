@@ -2,7 +2,7 @@
 //! record, the table on standard output, and the exports.
 
 use super::compare::path_of;
-use super::options::{Exports, OutputOptions};
+use super::options::{Export, OutputOptions};
 use anyhow::{Context, bail};
 use readlab_claims as claims;
 use readlab_model::target::TargetFacts;
@@ -272,15 +272,12 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
 }
 
 fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs) -> anyhow::Result<()> {
-    let Exports { json, csv, markdown } = options.exports();
-    if let Some(file) = json {
-        file.write(inputs, |out| report::json_with(record, &page.judged_claims, out))?;
-    }
-    if let Some(file) = csv {
-        file.write(inputs, |out| report::csv(record, out))?;
-    }
-    if let Some(file) = markdown {
-        file.write(inputs, |out| out.write_all(report::markdown(page).as_bytes()))?;
+    for (export, file) in options.exports() {
+        file.write(inputs, |out| match export {
+            Export::Json => report::json_with(record, &page.judged_claims, out),
+            Export::Csv => report::csv(record, out),
+            Export::Markdown => out.write_all(report::markdown(page).as_bytes()),
+        })?;
     }
     Ok(())
 }

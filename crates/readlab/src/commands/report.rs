@@ -2,7 +2,7 @@
 //! files, and the same results for programs.
 
 use super::compare::path_of;
-use super::options::{EXPORT_JSON, output_of};
+use super::options::EXPORT_JSON;
 use super::output::inputs_of;
 use anyhow::Context;
 use clap::Args;
@@ -59,7 +59,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     let inputs = inputs_of(&record, &path);
     let page_file = OutputFile { option: "--output", file: &output };
-    let json_file = output_of(EXPORT_JSON, &args.export_json);
+    let json_file = args.export_json.as_deref().map(|file| OutputFile { option: EXPORT_JSON, file });
     output_file::check(&[Some(page_file), json_file].into_iter().flatten().collect::<Vec<_>>(), &inputs)?;
     if let Some(file) = json_file {
         file.write(&inputs, |out| report::json_with(&record, &judged, out))?;

@@ -13,7 +13,6 @@ use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_suite::Suite;
 use readlab_system::terminal::notice;
 use readlab_targets::corpus;
-use readlab_targets::target::check_answers;
 use readlab_targets::target::url;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,7 +64,6 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Suite, record, &args.output);
     }
-    args.targets.iter().try_for_each(|word| check_answers(word))?;
     let suite = args.suite()?;
     let sampling = args.sampling.values();
     if suite.is_full && !args.output.quiet {

@@ -85,7 +85,9 @@ fn ranking_table(ranking: &Ranking) -> Element {
     columns.push(Column::number("× baseline"));
     columns.push(Column::number(if has_rates(ranking) { "rate" } else { "median" }));
     let facts = TableFacts::of_ranking(ranking, Center::Median);
-    columns.extend(further(ranking, facts).map(|it| match it.is_text {
+    let is_further = |it: &&columns::Column| it.in_ranking && it.is_held(facts, &ranking.rows);
+    let further: Vec<_> = COLUMNS.iter().filter(is_further).collect();
+    columns.extend(further.iter().map(|it| match it.is_text {
         true => Column::text(it.heading(facts)),
         false => Column::number(it.heading(facts)),
     }));
@@ -96,14 +98,9 @@ fn ranking_table(ranking: &Ranking) -> Element {
         let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
-        TableRow::new(row, mark, cells(ranking, row, strips.next())).ending_group(ends_group)
+        TableRow::new(row, mark, cells(row, &further, facts, strips.next())).ending_group(ends_group)
     });
     table(caption(ranking), columns, rows)
-}
-
-/// The columns behind that of the rate.
-fn further(ranking: &Ranking, facts: TableFacts) -> impl Iterator<Item = &'static columns::Column> {
-    COLUMNS.iter().filter(move |it| it.in_ranking && it.is_held(facts, &ranking.rows))
 }
 
 fn has_rates(ranking: &Ranking) -> bool {
@@ -120,7 +117,12 @@ fn caption(ranking: &Ranking) -> Caption {
     }
 }
 
-fn cells(ranking: &Ranking, row: &RankingRow, strip: Option<Element>) -> Vec<TableCell> {
+fn cells(
+    row: &RankingRow,
+    further: &[&columns::Column],
+    facts: TableFacts,
+    strip: Option<Element>,
+) -> Vec<TableCell> {
     let mut cells =
         vec![TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64))))];
     cells.extend(strip.map(TableCell::plot));
@@ -129,8 +131,7 @@ fn cells(ranking: &Ranking, row: &RankingRow, strip: Option<Element>) -> Vec<Tab
         Some(rate) => Number::new(wording::rate_with_half(rate, &row.wall), rate.0),
         None => Number::new(wording::time_with_half(&row.wall), float(row.wall.median)),
     })));
-    let facts = TableFacts::of_ranking(ranking, Center::Median);
-    cells.extend(further(ranking, facts).map(|it| match (it.number(row, facts), it.is_text) {
+    cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
         (number, true) => TableCell::text(
             number.map_or_else(|| wording::NONE.to_owned(), |number| wording::unbroken(&number.text)),
         ),

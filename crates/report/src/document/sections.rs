@@ -2,7 +2,7 @@
 //! and all sections and charts in their order.
 
 use super::super::charts::{self, Chart};
-use super::super::columns::{COLUMNS, TableFacts};
+use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::curve::Curve;
 use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
@@ -146,9 +146,10 @@ fn kinds(ranking: &Ranking) -> BTreeSet<&str> {
 fn effort_table(ranking: &Ranking) -> Element {
     let kinds = kinds(ranking);
     let facts = TableFacts::of_ranking(ranking, Center::Median);
-    let meters = || COLUMNS.iter().filter(|it| it.in_effort.is_some() && it.is_held(facts, &ranking.rows));
+    let is_shown = |it: &&columns::Column| it.in_effort.is_some() && it.is_held(facts, &ranking.rows);
+    let meters: Vec<_> = COLUMNS.iter().filter(is_shown).collect();
     let mut columns = vec![Column::text("method"), Column::number("wall")];
-    columns.extend(meters().filter_map(|it| it.in_effort).map(Column::number));
+    columns.extend(meters.iter().filter_map(|it| it.in_effort).map(Column::number));
     columns.push(Column::number("processors"));
     columns.extend(kinds.iter().map(|kind| Column::number(kind)));
     let row = |row: &RankingRow| {
@@ -158,7 +159,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         };
         let wall = Number::new(wording::value(Meter::WallNs, row.wall.median), float(row.wall.median));
         let mut cells = vec![TableCell::number(Some(wall))];
-        cells.extend(meters().map(|it| TableCell::number(it.median(row))));
+        cells.extend(meters.iter().map(|it| TableCell::number(it.median(row))));
         cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
         cells.extend(kinds.iter().map(count));
         TableRow::new(row, "", cells)

@@ -15,7 +15,7 @@ use readlab_targets::corpus::Form;
 use readlab_targets::target::places::PlacesRequest;
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::TreeRequest;
-use readlab_targets::target::{Accept, Target, TargetError, s3, secret, url};
+use readlab_targets::target::{Accept, Target, TargetError, check_answers, s3, secret, url};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZero;
@@ -138,6 +138,7 @@ impl TargetSpec {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
         }
+        check_answers(&self.word)?;
         if let Some(request) = &self.tree {
             return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
         }

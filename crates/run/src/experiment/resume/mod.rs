@@ -31,7 +31,6 @@ use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_suite::NamedBy;
 use readlab_system::machine::{self, Machine};
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::check_answers;
 use readlab_targets::target::without_parents;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -203,7 +202,6 @@ fn examine(
     let examination = Examination { accept, server: &plan.server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
-        check_answers(&facts.place())?;
         let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
         let spec = split.map_or_else(|| spec.clone(), |split| spec.clone().split(split));
         targets.push(spec.examine(&examination)?);
