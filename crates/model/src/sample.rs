@@ -225,10 +225,10 @@ pub enum MeterUnit {
     Count,
 }
 
-/// How the readings of all ranks or readers of one turn become that of all together; one that is
-/// missing makes it missing.
+/// How the readings of all ranks or readers of one turn become that of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joint {
+    /// One that is missing makes it missing.
     Sum,
     /// They share what is counted, or do it at the same time.
     Largest,

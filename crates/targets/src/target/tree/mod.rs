@@ -2,8 +2,8 @@
 //!
 //! The files are found once before measuring, put in order and written to a list of readlab's own,
 //! from which contenders and the lab take them; a million of them do not stay in memory. What may
-//! be a file of a tree is decided in `walk`, the order in `order`, and what a record keeps
-//! is in `facts`. The cache of all files is in `readlab_measure::tree_cache`.
+//! be a file of a tree is decided in `walk`, the order in `order`; `facts` makes what a record
+//! keeps. The cache of all files is in `readlab_measure::tree_cache`.
 
 mod facts;
 mod first_file;
