@@ -22,7 +22,7 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring2 features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -63,15 +63,24 @@ lints:
 		tests/part.sh lints $(CARGO) clippy --workspace --all-targets -- -D warnings; \
 	fi
 
-# Output is shown of tests that pass, too: it says what was skipped and why.
-tests:
-	tests/part.sh ring1 $(CARGO) test --workspace --no-fail-fast -- --skip ring2:: --show-output
+# Output is shown of tests that pass, too: it says what was skipped and why. CLOCK has a test program say its seconds.
+CLOCK ?=
+tests: tests-ring1 examples
+
+# These tests wait a little for what they start: one more than processors keeps these busy.
+tests-ring1:
+	tests/part.sh build $(CARGO) test --workspace --tests --no-run
+	RUST_TEST_THREADS=$$(($$(nproc) + 1)) tests/part.sh ring1 $(CARGO) test --workspace --tests --no-fail-fast -- --skip ring2:: --show-output $(CLOCK)
+
+# Those in documentation.
+examples:
+	tests/part.sh examples $(CARGO) test --workspace --doc --no-fail-fast
 
 # These tests wait more than they compute: for servers, delays and the ends of budgets. That of names and inodes drops the
 # caches of the machine: it runs beside no other.
 tests-ring2:
-	RUST_TEST_THREADS=4 tests/part.sh ring2 $(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output
-	tests/part.sh metadata $(CARGO) test --workspace --test metadata -- --show-output
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) tests/part.sh ring2 $(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output $(CLOCK)
+	tests/part.sh metadata $(CARGO) test --workspace --test metadata -- --show-output $(CLOCK)
 
 test-times: ## run the first ring by a clock and print what takes longest; ARGS=all runs both rings
 	tests/times.sh $(ARGS)
@@ -90,7 +99,7 @@ CONTENDERS := $(filter-out rust command,$(shell sed -n 's/^name = "\(.*\)"/\1/p'
 LONGEST := $(foreach it,java-objects python-objects rust-objects go-objects java python-data cpp python rust-crates,$(filter $(it),$(CONTENDERS)))
 contenders:
 	$(CARGO) test --workspace --no-run
-	$(MAKE) --keep-going --jobs=4 --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
+	$(MAKE) --keep-going --jobs=$$((2 * $$(nproc))) --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
 
 # What is built is that of all tests.
 contender-%: always

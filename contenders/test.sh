@@ -9,9 +9,10 @@ cd "$(dirname "$0")"
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null) && PATH=$python:$PATH
 # In Python a warning is a failure, for example one about a file that is not closed.
 PYTHONWARNINGS=error
-# The crates of a contender are compiled once for it and for its own tests.
+# The crates of a contender are compiled once for it and for its own tests, which time nothing: with less optimisation.
 KEEP_TARGET=$PWD/$name/build/target
-export PATH PYTHONWARNINGS KEEP_TARGET
+CARGO_PROFILE_RELEASE_OPT_LEVEL=1
+export PATH PYTHONWARNINGS KEEP_TARGET CARGO_PROFILE_RELEASE_OPT_LEVEL
 
 # Java starts hundreds of times for a moment: its second compiler would cost more than all tests.
 code=0

@@ -42,8 +42,9 @@ pub(crate) fn contenders() -> PathBuf {
 }
 
 /// Where compilers have their files: with another home cargo would find none, and Go would compile
-/// its library again. The crates of a contender are compiled once for it and for its own tests.
-fn homes_of_compilers() -> Vec<(&'static str, PathBuf)> {
+/// its library again. The crates of a contender are compiled once for it and for its own tests, as
+/// contenders/test.sh compiles them.
+fn settings_of_compilers() -> Vec<(&'static str, PathBuf)> {
     let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contenders/rust-objects/build/target");
@@ -53,6 +54,7 @@ fn homes_of_compilers() -> Vec<(&'static str, PathBuf)> {
         home("GOCACHE", ".cache/go-build"),
         home("GOMODCACHE", "go/pkg/mod"),
         ("KEEP_TARGET", crates.into()),
+        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1".into()),
     ]
 }
 
@@ -116,7 +118,7 @@ impl Home {
             ("TMPDIR", self.temporary()),
             ("COLUMNS", "100".into()),
         ];
-        own.into_iter().chain(homes_of_compilers()).collect()
+        own.into_iter().chain(settings_of_compilers()).collect()
     }
 
     /// Readlab with these words, or another program that starts it.

@@ -25,4 +25,6 @@ name=${1:?usage: part.sh NAME COMMAND… | part.sh failures}
 shift
 mkdir -p "$logs"
 rm -f "$logs/$name.failed"
+start=$(date +%s%N)
 "$@" 2>&1 | tee "$logs/$name" || { mv "$logs/$name" "$logs/$name.failed"; exit 1; }
+echo "$start $(date +%s%N) $name" | awk '{ printf "part %s: %.2f s\n", $3, ($2 - $1) / 1e9 }' | tee -a "$logs/$name"

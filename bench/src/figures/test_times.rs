@@ -1,4 +1,4 @@
-//! Figure: what the first ring of tests takes where all is built: its steps, and its longest tests.
+//! Figure: what the first ring of tests takes where all is built: its parts, and its longest tests.
 //!
 //! `tests/times.sh` runs it by a clock; its fifty longest lines are the rows.
 
@@ -12,9 +12,8 @@ pub(super) const ABOUT: &str =
     "test-times: the first ring of tests where all is built, and its longest tests";
 
 const TOTAL_S: f64 = 300.0;
-/// The steps of the first ring, as the script names them.
-const STEPS: [&str; 5] =
-    ["format", "build of the tests", "lints", "tests of the first ring", "examples in documentation"];
+/// The parts of the first ring, as the Makefile names them.
+const PARTS: [&str; 5] = ["format", "lints", "build", "ring1", "examples"];
 
 pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
     // What is built for the first time is another figure's.
@@ -32,7 +31,7 @@ pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
     Ok(std::iter::once(total).chain(times.into_iter().map(row)).collect())
 }
 
-/// The seconds of steps and tests, the longest first.
+/// The seconds of parts and tests, the longest first.
 fn times() -> anyhow::Result<Vec<(f64, String)>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the bench lies in the workspace")?;
     let script = root.join("tests/times.sh");
@@ -51,17 +50,17 @@ fn parse(text: &str) -> anyhow::Result<Vec<(f64, String)>> {
     text.lines().map(|text| line(text).with_context(|| format!("no seconds and name: {text}"))).collect()
 }
 
-/// The sum of the steps; one that takes less than the fiftieth line is not in it.
+/// The sum of the parts; one that takes less than the fiftieth line is not in it.
 fn total(times: &[(f64, String)]) -> anyhow::Result<f64> {
-    let steps: Vec<f64> = times
+    let parts: Vec<f64> = times
         .iter()
-        .filter(|(_, name)| STEPS.contains(&name.as_str()))
+        .filter(|(_, name)| PARTS.contains(&name.as_str()))
         .map(|(seconds, _)| *seconds)
         .collect();
-    if steps.is_empty() {
-        bail!("no step is among the longest");
+    if parts.is_empty() {
+        bail!("no part is among the longest");
     }
-    Ok(steps.iter().sum())
+    Ok(parts.iter().sum())
 }
 
 #[cfg(test)]
@@ -69,8 +68,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_summed_and_tests_are_not() {
-        let times = parse("80.50 tests of the first ring\n9.25 lints\n3.000 cli::race::x\n").unwrap();
+    fn parts_are_summed_and_tests_are_not() {
+        let times = parse("80.50 ring1\n9.25 lints\n3.000 cli::race::x\n").unwrap();
         assert_eq!(times.len(), 3);
         assert_eq!(total(&times).unwrap(), 89.75);
         assert!(total(&times[2..]).is_err());
