@@ -19,6 +19,7 @@ EVERY_OTHER_S = 0.5
 METHODS = ["honest", "half_time", "reads_first", "sleeps_outside", "computes_outside", "every_other", "claims_all_cpu", "claims_no_cpu",
            "claims_memory", "remembers"]
 
+# Of the present turn, once it is known.
 hidden = []
 
 
@@ -75,7 +76,8 @@ def sample(method, path, turn, memory):
     if method == "reads_first":
         read_for(path, hidden_ns())
     if method == "sleeps_outside":
-        time.sleep(hidden_ns() / 1e9)
+        # Costs no CPU time, so it is always as long as on the busiest machine.
+        time.sleep(BUSIEST * LEAST_HIDDEN_NS / 1e9)
     if method == "every_other" and turn % 2:
         time.sleep(EVERY_OTHER_S)
     if method == "computes_outside":
@@ -104,6 +106,7 @@ def main(words):
     say("ready", params={})
     memory = []
     for turn, line in enumerate(sys.stdin):
+        hidden.clear()
         _, lead, count = line.split()
         for _ in range(int(lead)):
             sample(words[1], words[4], turn, memory)

@@ -3,7 +3,6 @@
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
 use crate::residency::Means;
-use readlab_system::page_cache;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};
@@ -152,26 +151,4 @@ fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
         });
         thread.join().unwrap()
     })
-}
-
-#[test]
-fn caches_of_the_machine_are_dropped_for_cold_readings_and_not_for_fills() {
-    let Some((folder, path)) = disk_file() else { return };
-    if page_cache::may_evict_machine().is_err() {
-        eprintln!("SKIPPED: only root may drop the caches of the machine");
-        return;
-    }
-    let program = folder.path().join("program");
-    fs::write(&program, vec![b'x'; SIZE]).unwrap();
-    let other = PageCache::open(&program, Eviction::OfFile).unwrap();
-    let cache = PageCache::open(&path, Eviction::OfSystem).unwrap();
-    // Some kernels evict a little by themselves.
-    let stays = |made: &dyn Fn()| {
-        other.refill().unwrap();
-        made();
-        other.resident().unwrap().share() > Some(0.5)
-    };
-    assert!(stays(&|| assert!(cache.refill().unwrap().proof.is_warm())));
-    assert!(stays(&|| assert!(cache.evict_to_fill().unwrap().is_cold())));
-    assert!(!stays(&|| assert!(cache.evict().unwrap().is_cold())));
 }
