@@ -114,7 +114,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut medians = Vec::new();
     for it in cell {
         let facts = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts))?;
-        let files = float(facts.tree.as_ref()?.files);
+        let files = float(facts.tree()?.files);
         let bytes = float(facts.size_bytes);
         let mut walls = BTreeMap::<u32, Vec<f64>>::new();
         it.samples.iter().for_each(|it| walls.entry(it.round).or_default().push(float(it.wall_ns.max(1))));

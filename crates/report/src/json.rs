@@ -249,11 +249,11 @@ fn add_about_target(
 ) {
     let cold = target.filter(|_| state == CacheState::Cold);
     add_cold_above(fields, cold.and_then(TargetFacts::cold_above));
-    if let Some(tree) = target.and_then(|target| target.tree.as_ref()) {
+    if let Some(tree) = target.and_then(|target| target.tree()) {
         fields["files"] = tree.files.into();
         fields["files_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
     }
-    if let Some(places) = target.and_then(|target| target.places.as_ref()) {
+    if let Some(places) = target.and_then(|target| target.places()) {
         fields["places"] = json!(places);
         fields["reads_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
         fields["latency"] = json!(row.and_then(|row| row.latency.as_ref()));

@@ -72,10 +72,10 @@ fn place(target: &TargetFacts) -> Option<String> {
 /// What was read, in one line.
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
-    facts.extend(target.tree.as_ref().map(tree));
-    facts.extend(target.places.as_ref().map(places));
-    facts.extend(target.http.as_ref().map(|http| server(target.transport(), http)));
-    facts.extend(target.store.as_ref().map(store));
+    facts.extend(target.tree().map(tree));
+    facts.extend(target.places().map(places));
+    facts.extend(target.http().map(|http| server(target.transport(), http)));
+    facts.extend(target.store().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
         let out = target.bytes_out(Some(decoded.archive));
         format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))

@@ -126,8 +126,8 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         return None;
     }
     let counted = match kind {
-        LimitKind::Opens => target.tree.as_ref().map(|tree| tree.files),
-        LimitKind::Timing => target.places.as_ref().map(|places| places.reads),
+        LimitKind::Opens => target.tree().map(|tree| tree.files),
+        LimitKind::Timing => target.places().map(|places| places.reads),
         _ => trial.params.0.get("calls").copied(),
     };
     let bytes = match kind {

@@ -216,7 +216,7 @@ impl<'a> TrialFacts<'a> {
             rate,
             device_bytes,
             device_rate,
-            fetched_times: times.filter(|times| cold && target.places.is_some() && *times > FETCHED_MORE),
+            fetched_times: times.filter(|times| cold && target.places().is_some() && *times > FETCHED_MORE),
             busy,
             parts,
             it,

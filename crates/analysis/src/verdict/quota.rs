@@ -58,7 +58,7 @@ pub(super) fn of_reads(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
     let granted = whole(quota.reads_per_s?);
-    let share = match &target.places {
+    let share = match target.places() {
         Some(places) => {
             let share = whole(places.reads) * facts.rate / whole(target.size_bytes) / granted;
             Some(Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?)

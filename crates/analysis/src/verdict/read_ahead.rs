@@ -18,7 +18,7 @@ const USUAL_BYTES: u64 = 128 << 10;
 /// read, while it waits for the device.
 pub(super) fn unasked(record: &Record, it: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
     let target = record.targets.get(it.trial.target)?;
-    let places = target.places.as_ref().filter(|_| it.trial.state == CacheState::Cold)?;
+    let places = target.places().filter(|_| it.trial.state == CacheState::Cold)?;
     let asked_bytes = target.size_bytes.saturating_sub(places.repeated_bytes()).max(1);
     #[expect(clippy::cast_precision_loss, reason = "factors have two digits")]
     let times = facts.device_bytes? / asked_bytes as f64;
@@ -46,7 +46,7 @@ fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
 /// reads ahead for it by a setting of the device that is less than usual.
 pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<Pace> {
     let target = record.targets.get(it.trial.target)?;
-    let is_whole = target.places.is_none() && target.tree.is_none();
+    let is_whole = target.places().is_none() && target.tree().is_none();
     let bytes = target.device.as_ref()?.read_ahead_bytes.filter(|_| is_whole)?;
     (bytes < USUAL_BYTES).then_some(Pace::ReadAhead { bytes })
 }

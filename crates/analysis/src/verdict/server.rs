@@ -52,7 +52,7 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
             && connections(other) > connections(it)
     });
     let connections = connections(it);
-    let whole = match record.targets.get(it.trial.target).and_then(|target| target.http.as_ref()) {
+    let whole = match record.targets.get(it.trial.target).and_then(|target| target.http()) {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
         Some(Http::Own) | None => ServerWait::Server,
     };

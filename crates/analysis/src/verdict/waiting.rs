@@ -18,7 +18,7 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     if let Some(verdict) = read_ahead::unasked(record, trial, facts) {
         return verdict;
     }
-    let is_of_many = target.is_some_and(|target| target.tree.is_some() || target.places.is_some());
+    let is_of_many = target.is_some_and(|target| target.tree().is_some() || target.places().is_some());
     let shallow = is_of_many.then(|| busier(record, trial)).flatten();
     let shallow = shallow.map(|remedy| Verdict::Device { pace: Pace::Shallow { remedy } });
     if facts.cold_above.is_some() {
@@ -63,7 +63,7 @@ fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     let is_other = |other: &&TrialRecord| {
         place(other) == place(it) && !other.trial.is_control() && other.trial.index != it.trial.index
     };
-    let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places.is_some());
+    let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places().is_some());
     let is_deeper = |other: &&TrialRecord| !of_places || in_flight(other).1 > in_flight(it).1;
     best(it, record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()))
 }

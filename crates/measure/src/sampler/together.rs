@@ -46,7 +46,7 @@ impl ProcessSampler<'_> {
         if let Some(reason) = claims::refuted(turn).filter(|_| !trial.is_control()) {
             return Err(SampleError::refused(reason));
         }
-        let places = self.trials.facts(trial.index).places.as_ref();
+        let places = self.trials.facts(trial.index).places();
         if let Some(reason) = latencies::refuted(&turn.answer, places) {
             return Err(SampleError::refused(reason));
         }

@@ -151,18 +151,77 @@ pub struct TargetFacts {
     pub dictionary: Option<Dictionary>,
     /// What a reader of the numbers should know about this target.
     pub cautions: Vec<String>,
-    /// The server that it is read from; `None` for a file that contenders open.
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: TargetKind,
+}
+
+/// What a target is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "KindFields", into = "KindFields")]
+pub enum TargetKind {
+    /// A file that contenders open.
+    #[default]
+    File,
+    /// Blocks at places of such a file.
+    Places(PlacesFacts),
+    /// Many files that contenders open.
+    Tree(TreeFacts),
+    /// What a server sends: of readlab's own, a file.
+    Url(Http),
+    /// An object of a store.
+    Object { http: Http, store: StoreFacts },
+}
+
+/// How records have what a target is: fields beside the others, of which a target has some.
+#[derive(Serialize, Deserialize)]
+struct KindFields {
+    /// The server that it is read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http: Option<Http>,
-    /// Its files, if it is a tree.
+    http: Option<Http>,
+    /// Its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tree: Option<TreeFacts>,
-    /// The places that are read of it, if not all of it is.
+    tree: Option<TreeFacts>,
+    /// The places that are read of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub places: Option<PlacesFacts>,
-    /// The store that it is an object of; `None` for a file and for a URL.
+    places: Option<PlacesFacts>,
+    /// The store that it is an object of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub store: Option<StoreFacts>,
+    store: Option<StoreFacts>,
+}
+
+impl TargetKind {
+    /// What a server sends, from a store or not.
+    pub fn sent_by(http: Http, store: Option<StoreFacts>) -> TargetKind {
+        match store {
+            Some(store) => TargetKind::Object { http, store },
+            None => TargetKind::Url(http),
+        }
+    }
+}
+
+impl From<KindFields> for TargetKind {
+    fn from(fields: KindFields) -> TargetKind {
+        match fields {
+            KindFields { http: Some(http), store, .. } => TargetKind::sent_by(http, store),
+            KindFields { tree: Some(tree), .. } => TargetKind::Tree(tree),
+            KindFields { places: Some(places), .. } => TargetKind::Places(places),
+            _ => TargetKind::File,
+        }
+    }
+}
+
+impl From<TargetKind> for KindFields {
+    fn from(kind: TargetKind) -> KindFields {
+        let none = KindFields { http: None, tree: None, places: None, store: None };
+        match kind {
+            TargetKind::File => none,
+            TargetKind::Places(places) => KindFields { places: Some(places), ..none },
+            TargetKind::Tree(tree) => KindFields { tree: Some(tree), ..none },
+            TargetKind::Url(http) => KindFields { http: Some(http), ..none },
+            TargetKind::Object { http, store } => KindFields { http: Some(http), store: Some(store), ..none },
+        }
+    }
 }
 
 /// The decoded content of an archive.
@@ -195,18 +254,45 @@ impl TargetFacts {
 
     /// How its bytes come to a contender.
     pub fn transport(&self) -> Transport {
-        match (&self.store, &self.http) {
-            (Some(_), _) => Transport::S3,
-            (None, Some(_)) => Transport::Http,
-            (None, None) if self.tree.is_some() => Transport::Tree,
-            (None, None) if self.places.is_some() => Transport::Places,
-            (None, None) => Transport::File,
+        match self.kind {
+            TargetKind::File => Transport::File,
+            TargetKind::Places(_) => Transport::Places,
+            TargetKind::Tree(_) => Transport::Tree,
+            TargetKind::Url(_) => Transport::Http,
+            TargetKind::Object { .. } => Transport::S3,
         }
+    }
+
+    /// Its files, if it is a tree.
+    pub fn tree(&self) -> Option<&TreeFacts> {
+        if let TargetKind::Tree(tree) = &self.kind { Some(tree) } else { None }
+    }
+
+    pub fn tree_mut(&mut self) -> Option<&mut TreeFacts> {
+        if let TargetKind::Tree(tree) = &mut self.kind { Some(tree) } else { None }
+    }
+
+    /// The places that are read of it, if not all of it is.
+    pub fn places(&self) -> Option<&PlacesFacts> {
+        if let TargetKind::Places(places) = &self.kind { Some(places) } else { None }
+    }
+
+    /// The server that it is read from; `None` for files that contenders open.
+    pub fn http(&self) -> Option<&Http> {
+        match &self.kind {
+            TargetKind::Url(http) | TargetKind::Object { http, .. } => Some(http),
+            _ => None,
+        }
+    }
+
+    /// The store that it is an object of.
+    pub fn store(&self) -> Option<&StoreFacts> {
+        if let TargetKind::Object { store, .. } = &self.kind { Some(store) } else { None }
     }
 
     /// Whether it is read from another server, whose cache is unknown.
     pub fn is_foreign(&self) -> bool {
-        matches!(self.http, Some(Http::Foreign { .. }))
+        matches!(self.http(), Some(Http::Foreign { .. }))
     }
 
     /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older
@@ -220,7 +306,7 @@ impl TargetFacts {
 
     /// Whether it is a group of the files of another target, by their size.
     pub fn is_size_group(&self) -> bool {
-        self.tree.as_ref().is_some_and(|tree| tree.group.is_some())
+        self.tree().is_some_and(|tree| tree.group.is_some())
     }
 
     /// How many read it together, ranks or readers, where different numbers do by turns.
@@ -237,17 +323,17 @@ impl TargetFacts {
     /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
     pub fn expected_device_bytes(&self) -> Option<u64> {
         let extents = self.extents.as_ref()?;
-        if let Some(places) = &self.places {
+        if let Some(places) = self.places() {
             // Where in the file such bytes are is not known.
             let is_whole = extents.least_device_bytes(places.file_bytes) == places.file_bytes;
             return is_whole.then(|| self.size_bytes - places.repeated_bytes());
         }
-        let repeated_bytes = self.tree.as_ref().map_or(0, |tree| tree.repeated_bytes);
+        let repeated_bytes = self.tree().map_or(0, |tree| tree.repeated_bytes);
         Some(extents.least_device_bytes(self.size_bytes.saturating_sub(repeated_bytes)))
     }
 
     /// Bytes that are in the page cache when the target is warm.
     pub fn cached_bytes(&self) -> u64 {
-        self.places.as_ref().map_or(self.size_bytes, |places| places.file_bytes)
+        self.places().map_or(self.size_bytes, |places| places.file_bytes)
     }
 }

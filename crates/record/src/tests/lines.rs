@@ -10,7 +10,7 @@ use crate::{
 use readlab_model::sample::Sample;
 use readlab_model::target::ServerOptions;
 use readlab_model::target::identity::Identity;
-use readlab_model::target::{Decoded, Http, TargetFacts};
+use readlab_model::target::{Decoded, Http, TargetFacts, TargetKind};
 use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::{Archive, Cache, Policy, Scheduling};
@@ -230,7 +230,7 @@ pub(super) fn every_line() -> Vec<Line> {
         etag: None,
         last_modified: Some("m".to_owned()),
     };
-    let facts = TargetFacts { size_bytes: 7, http: Some(http), ..TargetFacts::default() };
+    let facts = TargetFacts { size_bytes: 7, kind: TargetKind::Url(http), ..TargetFacts::default() };
     vec![
         Line::Target { index: 0, facts: Box::new(target()) },
         Line::Target { index: 1, facts: Box::new(facts) },

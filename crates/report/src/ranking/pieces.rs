@@ -22,12 +22,12 @@ pub enum Pieces {
 impl Pieces {
     /// Those of a target; `None` for one that is read whole.
     pub(super) fn from_facts(facts: &TargetFacts) -> Option<Pieces> {
-        let files = facts.tree.as_ref().map(|tree| Pieces::Files(tree.files));
+        let files = facts.tree().map(|tree| Pieces::Files(tree.files));
         let blocks = |it: &PlacesFacts| {
             let &PlacesFacts { reads, block_bytes, pattern, .. } = it;
             Pieces::Reads { reads, block_bytes, pattern }
         };
-        files.or(facts.places.as_ref().map(blocks))
+        files.or(facts.places().map(blocks))
     }
 
     pub fn count(self) -> u64 {

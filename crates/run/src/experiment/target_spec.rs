@@ -125,8 +125,8 @@ impl TargetSpec {
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
         let word = facts.place();
-        let tree = facts.tree.as_ref().map(|tree| TreeRequest::of_facts(tree, &word, seed));
-        let places = facts.places.as_ref().map(|places| PlacesRequest::of_facts(places, seed));
+        let tree = facts.tree().map(|tree| TreeRequest::of_facts(tree, &word, seed));
+        let places = facts.places().map(|places| PlacesRequest::of_facts(places, seed));
         let dictionary = facts.dictionary.as_ref().map(|it| PathBuf::from(&it.path));
         TargetSpec { word, form, split: None, tree, places, dictionary }
     }

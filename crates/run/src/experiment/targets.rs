@@ -49,7 +49,7 @@ impl OpenTarget {
     /// Opens a target for the control of its page cache.
     pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
         let ExaminedTarget { form, mut target } = examined;
-        target.facts.tree.iter_mut().for_each(|tree| tree.is_metadata_cold = drop_caches);
+        target.facts.tree_mut().into_iter().for_each(|tree| tree.is_metadata_cold = drop_caches);
         let cache = CacheControl::open(&target, Eviction::of_run(drop_caches))?;
         Ok(OpenTarget { form, target, cache })
     }

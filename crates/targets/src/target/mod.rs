@@ -36,7 +36,7 @@ use readlab_model::target::ServerOptions;
 use readlab_model::target::device::Device;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::layers::io_quotas;
-use readlab_model::target::{Http, TargetFacts};
+use readlab_model::target::{Http, TargetFacts, TargetKind};
 use readlab_protocol::{Archive, Part, Reads};
 pub use readlab_system::file_status::size_bytes as size_of;
 use readlab_system::file_status::{FileKind, FileStatus};
@@ -188,8 +188,7 @@ impl Target {
     /// stays there.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
-            self.facts.http = Some(Http::Own);
-            self.facts.store = source.store();
+            self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
             let remote = Box::new(Remote::of_own_server(source, options)?);
             self.place = Place::Served { file: file.clone(), remote };
         }

@@ -4,7 +4,7 @@ use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
 use super::s3::PresignError;
 use super::source::{ReadRequest, Source};
 use super::{Place, Target, TargetError};
-use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::Reads;
 use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
 use std::ffi::OsString;
@@ -190,12 +190,12 @@ impl Target {
         });
         let software = response.field("server").map(str::to_owned);
         let known = version.clone().unwrap_or_default();
+        let http = Http::Foreign { software, etag: known.etag, last_modified: known.last_modified };
         let facts = TargetFacts {
             path: remote.source.to_string(),
             size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
             cautions: cautions(version.as_ref()).into_iter().chain(redirect).collect(),
-            http: Some(Http::Foreign { software, etag: known.etag, last_modified: known.last_modified }),
-            store: remote.source.store(),
+            kind: TargetKind::sent_by(http, remote.source.store()),
             ..TargetFacts::default()
         };
         let has_ranges = has_ranges(&response);

@@ -1,6 +1,7 @@
 //! Verdicts on cold readings: what the device, a cache above it and the file's extents decide.
 
 use super::*;
+use readlab_model::target::TargetKind;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 
 #[test]
@@ -54,7 +55,7 @@ fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
     let judged = |fetched: u64, wall_ms| {
         let mut record = machine();
         let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
-        record.targets[0].places = Some(PlacesFacts {
+        record.targets[0].kind = TargetKind::Places(PlacesFacts {
             pattern,
             block_bytes: 4096,
             reads: SIZE / 4096,
@@ -115,7 +116,7 @@ fn cold_above_a_cache_is_held_against_no_device() {
 #[test]
 fn of_many_files_too_few_in_flight_are_told_also_above_a_cache() {
     let mut record = machine();
-    record.targets[0].tree = Some(TreeFacts { files: 20_000, ..TreeFacts::default() });
+    record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
     above_a_cache(&mut record);
     let alone = cold(&mut record, "rust/read/avx512", cpu(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));

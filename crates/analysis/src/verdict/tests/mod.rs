@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use readlab_model::sample::Sample;
 use readlab_model::target::extents::Extents;
 use readlab_model::target::tree::TreeFacts;
-use readlab_model::target::{Decoded, TargetFacts};
+use readlab_model::target::{Decoded, TargetFacts, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
@@ -120,7 +120,7 @@ fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
 fn of_small_files_the_rate_of_the_copy_is_that_of_opening_them() {
     for (opens_ms, right) in [(60, Verdict::Metadata), (20, Verdict::Copy)] {
         let mut record = machine();
-        record.targets[0].tree = Some(TreeFacts { files: 20_000, ..TreeFacts::default() });
+        record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
         add(&mut record, "rust/opens", CacheState::Warm, Cache::None, cpu(opens_ms, 1, opens_ms - 1));
         let read = warm(&mut record, "rust/read/memchr@buffer_bytes=65536", cpu(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");

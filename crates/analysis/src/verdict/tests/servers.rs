@@ -3,12 +3,12 @@
 
 use super::*;
 use readlab_model::sample::{RequestMeters, TurnSeen};
-use readlab_model::target::Http;
+use readlab_model::target::{Http, TargetKind};
 use readlab_model::trial::TrialIndex;
 
 fn of_server(http: Http) -> Record {
     let mut record = record(None);
-    record.targets[0].http = Some(http);
+    record.targets[0].kind = TargetKind::Url(http);
     record
 }
 

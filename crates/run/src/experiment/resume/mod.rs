@@ -245,7 +245,7 @@ impl SameAnswers<'_> {
         for (target, before) in targets.iter_mut().zip(self.before) {
             let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
             let facts = &target.target.facts;
-            let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http == facts.http;
+            let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http() == facts.http();
             ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
             ensure!(
                 before.dictionary == facts.dictionary,

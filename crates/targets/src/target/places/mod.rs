@@ -8,6 +8,7 @@ mod pattern;
 
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError};
+use readlab_model::target::TargetKind;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_protocol::Places;
 use readlab_system::folder::scratch::Scratch;
@@ -64,7 +65,8 @@ impl Target {
         let distinct = offsets.iter().collect::<HashSet<_>>().len() as u64;
         let places = FilePlaces::write(Places { file: file.clone(), block_bytes, offsets })?;
         self.facts.size_bytes = reads * block_bytes;
-        self.facts.places = Some(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
+        self.facts.kind =
+            TargetKind::Places(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
         self.place = Place::Blocks(Arc::new(places));
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::source::ReadRequest;
 use super::{Place, Target, TargetError, device, mount_and_device, refusal};
 use first_file::FirstFile;
 pub use list::{ListSource, Paths};
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetKind};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
 use readlab_model::target::layers;
@@ -136,7 +136,7 @@ impl Target {
             extents: found.extents.clone(),
             ..TargetFacts::at(request.source.path())
         };
-        let facts = TargetFacts { tree: Some(found.into_facts(request)), ..facts };
+        let facts = TargetFacts { kind: TargetKind::Tree(found.into_facts(request)), ..facts };
         Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
     }
 }

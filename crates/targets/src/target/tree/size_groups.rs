@@ -23,7 +23,7 @@ impl Target {
     /// The files of a tree in groups by size; none of what is no tree. Within a group they keep
     /// their order.
     pub fn size_groups(&self) -> Result<Vec<Target>, TargetError> {
-        let (Some(tree), Some(facts)) = (self.tree(), &self.facts.tree) else { return Ok(Vec::new()) };
+        let (Some(tree), Some(facts)) = (self.tree(), self.facts.tree()) else { return Ok(Vec::new()) };
         let groups = tree.grouped(&self.facts.path)?;
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "groups").map_err(own(&temporary))?;
@@ -43,7 +43,7 @@ impl Target {
                 path_hex: None,
                 ..target.facts
             };
-            if let Some(own) = &mut target.facts.tree {
+            if let Some(own) = target.facts.tree_mut() {
                 (own.order, own.group) = (facts.order, Some(group));
             }
             Ok(target)
@@ -111,7 +111,7 @@ mod tests {
         let found: Vec<Vec<String>> = groups.iter().map(names).collect();
         assert_eq!(found, [vec!["01", "03", "06"], vec!["02", "05", "07"], vec!["00", "04"]]);
         assert_eq!(groups.iter().map(|it| it.facts.size_bytes).collect::<Vec<_>>(), [6, 90, 1700]);
-        let facts = groups[2].facts.tree.as_ref().unwrap();
+        let facts = groups[2].facts.tree().unwrap();
         assert_eq!((facts.group, facts.order), (Some(SizeGroup::Largest), TreeOrder::Name));
         assert!(groups[2].facts.path.ends_with(" (largest third of its files)"));
     }

@@ -165,7 +165,7 @@ mod tests {
         let whole = found(hub.path(), true).unwrap();
         assert_eq!((whole.facts.size_bytes, whole.tree().unwrap().len()), (8, 2), "by two names");
         assert!(whole.facts.cautions.iter().any(|it| it.contains("several names")), "{:?}", whole.facts);
-        assert_eq!(whole.facts.tree.unwrap().repeated_bytes, 4);
+        assert_eq!(whole.facts.tree().unwrap().repeated_bytes, 4);
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         symlink("gone", hub.path().join("snapshot/dangling")).unwrap();
         symlink("..", hub.path().join("snapshot/back")).unwrap();
         let target = found(hub.path(), true).unwrap();
-        assert_eq!(target.facts.tree.as_ref().unwrap().skipped.links, 2);
+        assert_eq!(target.facts.tree().unwrap().skipped.links, 2);
         assert!(target.facts.cautions.iter().any(|it| it.contains("2 links (links that lead nowhere")));
     }
 
