@@ -2,7 +2,7 @@
 //! after file waits most of the time. Needs root. It is removed when dropped.
 
 use crate::paced_device::PacedDevice;
-use crate::paced_file::Pace;
+use crate::paced_file::DeviceUse;
 use crate::places::{run, unmount};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl LateTree {
         fs::File::create(&made.image)?.set_len(1 << 30)?;
         let tree = tree.to_string_lossy();
         run("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", "-d", &tree], &[&made.image])?;
-        let device = made.device.insert(PacedDevice::make(beside, &made.image, Pace::After(DELAY))?);
+        let device = made.device.insert(PacedDevice::make(beside, &made.image, DeviceUse::After(DELAY))?);
         run("mount", &["-t", "ext4", "-o", "ro"], &[device.path(), &made.folder])?;
         made.is_mounted = true;
         Ok(made)

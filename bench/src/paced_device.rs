@@ -2,7 +2,7 @@
 //!
 //! Needs root. It is removed when dropped.
 
-use crate::paced_file::{self, Pace};
+use crate::paced_file::{self, DeviceUse};
 use crate::places::run;
 use anyhow::Context;
 use fuser::BackgroundSession;
@@ -20,7 +20,7 @@ pub(crate) struct PacedDevice {
 
 impl PacedDevice {
     /// Shows a file's content through a mount in a folder beside others.
-    pub(crate) fn make(beside: &Path, content: &Path, pace: Pace) -> anyhow::Result<PacedDevice> {
+    pub(crate) fn make(beside: &Path, content: &Path, pace: DeviceUse) -> anyhow::Result<PacedDevice> {
         let folder = beside.join("paced");
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let session = paced_file::mount(content, &folder, NAME, pace)?;

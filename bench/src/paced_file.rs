@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// When a read is answered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Pace {
+pub(crate) enum DeviceUse {
     /// So long after it came, however many others do.
     After(Duration),
     /// So long after the one before it, however many wait.
@@ -35,7 +35,7 @@ struct PacedFile {
     name: String,
     /// In memory, so that no disk has a part in the pace.
     content: Vec<u8>,
-    pace: Pace,
+    pace: DeviceUse,
     /// When the last read was answered.
     answered: Mutex<Instant>,
 }
@@ -45,7 +45,7 @@ pub(crate) fn mount(
     content: &Path,
     folder: &Path,
     name: &str,
-    pace: Pace,
+    pace: DeviceUse,
 ) -> anyhow::Result<BackgroundSession> {
     let content = fs::read(content).with_context(|| content.display().to_string())?;
     let file = PacedFile { name: name.to_owned(), content, pace, answered: Mutex::new(Instant::now()) };
@@ -95,7 +95,7 @@ impl Filesystem for PacedFile {
     /// A loop device on the file waits for each of its reads in turn unless the kernel may have
     /// several in flight.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        if let Pace::After(_) = self.pace {
+        if let DeviceUse::After(_) = self.pace {
             let unsupported = |flags| io::Error::other(format!("this kernel has no {flags:?}"));
             config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(unsupported)?;
         }
@@ -128,11 +128,11 @@ impl Filesystem for PacedFile {
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.content.len());
         let bytes = &self.content[from..from.saturating_add(size as usize).min(self.content.len())];
         match self.pace {
-            Pace::Every(interval) => {
+            DeviceUse::Every(interval) => {
                 self.wait_for_turn(interval);
                 reply.data(bytes);
             }
-            Pace::After(delay) => {
+            DeviceUse::After(delay) => {
                 let bytes = bytes.to_vec();
                 thread::spawn(move || {
                     thread::sleep(delay);

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// How fast it is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct DeviceUse {
     /// Bytes a second of each connection; `None` for as fast as it can.
     pub(crate) bytes_per_s: Option<f64>,
     /// Before the first byte of each content.
@@ -23,12 +23,12 @@ pub(crate) struct Pace {
 }
 
 /// Starts one on 127.0.0.1 that runs as long as this program; its URL.
-pub(crate) fn start(content: Vec<u8>, pace: Pace) -> anyhow::Result<String> {
+pub(crate) fn start(content: Vec<u8>, pace: DeviceUse) -> anyhow::Result<String> {
     start_at(Ipv4Addr::LOCALHOST, content, pace)
 }
 
 /// The same at another address of this host.
-pub(crate) fn start_at(at: Ipv4Addr, content: Vec<u8>, pace: Pace) -> anyhow::Result<String> {
+pub(crate) fn start_at(at: Ipv4Addr, content: Vec<u8>, pace: DeviceUse) -> anyhow::Result<String> {
     let listener = TcpListener::bind((at, 0)).with_context(|| format!("a port on {at}"))?;
     let address: SocketAddr = listener.local_addr()?;
     let content = Arc::new(content);
@@ -42,7 +42,7 @@ pub(crate) fn start_at(at: Ipv4Addr, content: Vec<u8>, pace: Pace) -> anyhow::Re
     Ok(format!("http://{address}/content"))
 }
 
-fn answer_all(client: &TcpStream, content: &[u8], pace: Pace) -> std::io::Result<()> {
+fn answer_all(client: &TcpStream, content: &[u8], pace: DeviceUse) -> std::io::Result<()> {
     client.set_nodelay(true)?;
     let mut lines = BufReader::new(client).lines();
     while let Some(first) = lines.next().transpose()? {
@@ -71,7 +71,7 @@ fn send(
     is_get: bool,
     content: &[u8],
     range: Option<Range<usize>>,
-    pace: Pace,
+    pace: DeviceUse,
 ) -> std::io::Result<()> {
     let size = content.len();
     let (status, about) = match &range {

@@ -2,7 +2,7 @@
 //! on top of another, and a slow one in user space. All but the first are made by the bench, need
 //! root, and are removed when dropped.
 
-use crate::paced_file::{self, Pace};
+use crate::paced_file::{self, DeviceUse};
 use crate::programs::Programs;
 use anyhow::{Context, bail};
 use fuser::BackgroundSession;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long each read of a slow file system waits: with the kernel's requests of 128 KiB, about as
 /// slow as a network.
-const SLOW: Pace = Pace::Every(Duration::from_millis(2));
+const SLOW: DeviceUse = DeviceUse::Every(Duration::from_millis(2));
 
 /// What the file in a place is called.
 const NAME: &str = "lines.txt";

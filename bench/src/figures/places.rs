@@ -10,7 +10,7 @@
 use crate::control_group::{Group, Limit};
 use crate::fio;
 use crate::paced_device::PacedDevice;
-use crate::paced_file::Pace;
+use crate::paced_file::DeviceUse;
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -246,7 +246,7 @@ impl Ground {
             }
             Speed::Fixed => {
                 let interval = Duration::from_secs(1) / u32::try_from(READS_PER_S)?;
-                let device = PacedDevice::make(programs.folder(), &file, Pace::Every(interval))?;
+                let device = PacedDevice::make(programs.folder(), &file, DeviceUse::Every(interval))?;
                 ground.target = device.path().to_owned();
                 ground._device = Some(device);
             }

@@ -3,7 +3,7 @@
 
 use crate::control_group::{Group, Limit};
 use crate::fio;
-use crate::paced_server::{self, Pace};
+use crate::paced_server::{self, DeviceUse};
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -82,7 +82,7 @@ impl Made {
             Made::Connection => {
                 let file = programs.lines(Bytes(4 << 20))?;
                 let content = fs::read(&file).with_context(|| file.display().to_string())?;
-                let pace = Pace { bytes_per_s: Some(CONNECTION_BYTES_PER_S), delay: Duration::ZERO };
+                let pace = DeviceUse { bytes_per_s: Some(CONNECTION_BYTES_PER_S), delay: Duration::ZERO };
                 let target = paced_server::start(content, pace)?.into();
                 Ok(Limits { target, _group: None })
             }

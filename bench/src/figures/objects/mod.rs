@@ -4,7 +4,7 @@
 
 mod verdicts;
 
-use crate::paced_server::{self, Pace};
+use crate::paced_server::{self, DeviceUse};
 use crate::pairs;
 use crate::programs::{Programs, Race};
 use crate::row::Row;
@@ -71,7 +71,7 @@ fn median(trial: &TrialRecord) -> f64 {
 
 /// How near ranges over four connections come to four times one connection.
 fn paced(programs: &Programs) -> anyhow::Result<Row> {
-    let pace = Pace { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO };
+    let pace = DeviceUse { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO };
     let url = paced_server::start(content(programs, CONTENT)?, pace)?;
     let mut found = Vec::new();
     for _ in 0..programs.repeats(PAIRS) {

@@ -4,7 +4,7 @@
 use super::{BYTES_PER_S, CONTENT, ONE, RANGED, content, trial};
 use crate::control_group::{Group, Limit};
 use crate::limited_link::LimitedLink;
-use crate::paced_server::{self, Pace};
+use crate::paced_server::{self, DeviceUse};
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use crate::running::Running;
@@ -34,7 +34,7 @@ struct Case {
 /// Where the limit is made.
 #[derive(Debug, Clone, Copy)]
 enum Made {
-    Server(Pace),
+    Server(DeviceUse),
     /// In the link, as `tbf` takes rates.
     Link(&'static str),
     /// In the client, of a server that encrypts.
@@ -47,13 +47,13 @@ const QUARTER: Made = Made::Client(Limit::ProcessorTime { percent: 25 });
 const CASES: [Case; 5] = [
     Case {
         name: "a late first byte",
-        made: Made::Server(Pace { bytes_per_s: None, delay: Duration::from_millis(50) }),
+        made: Made::Server(DeviceUse { bytes_per_s: None, delay: Duration::from_millis(50) }),
         method: "http",
         right: "first byte",
     },
     Case {
         name: "a paced connection",
-        made: Made::Server(Pace { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO }),
+        made: Made::Server(DeviceUse { bytes_per_s: Some(BYTES_PER_S), delay: Duration::ZERO }),
         method: "http",
         right: "one connection",
     },
@@ -118,7 +118,7 @@ impl Setting {
             Made::Server(pace) => Ok(of_url(paced_server::start(content(programs, CONTENT)?, pace)?)),
             Made::Link(rate) => {
                 let link = LimitedLink::make(rate)?;
-                let pace = Pace { bytes_per_s: None, delay: Duration::ZERO };
+                let pace = DeviceUse { bytes_per_s: None, delay: Duration::ZERO };
                 let url = paced_server::start_at(LimitedLink::SERVER, content(programs, CONTENT)?, pace)?;
                 Ok(Setting { link: Some(link), ..of_url(url) })
             }

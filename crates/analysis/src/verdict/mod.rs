@@ -26,7 +26,7 @@ mod tests;
 pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced};
-pub use parts::{Part, Parts};
+pub use parts::{Parts, TimeShare};
 pub use server::ServerWait;
 
 use crate::stats::{self, Significance};
@@ -56,7 +56,7 @@ const REMEDY: f64 = 1.05;
 pub enum Verdict {
     Device {
         /// Whether it is busy, and if not, why.
-        pace: Pace,
+        pace: DeviceUse,
     },
     /// The kernel's copy out of the page cache.
     Copy,
@@ -137,7 +137,7 @@ pub enum Verdict {
     /// Several parts, none of which decides.
     Mixed {
         /// The parts of the time, largest first.
-        shares: Vec<(Part, f64)>,
+        shares: Vec<(TimeShare, f64)>,
     },
     /// It is faster than what should have limited it: the limit is not known here.
     BeyondLimit {
@@ -153,7 +153,7 @@ pub enum Verdict {
 /// How a reading that waits for its device uses it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "pace", rename_all = "snake_case")]
-pub enum Pace {
+pub enum DeviceUse {
     /// It is busy.
     Saturated,
     /// The requests are too small.
@@ -228,7 +228,7 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
     if facts.fetched_times.is_some()
         && facts.limit(LimitKind::Device).is_some_and(|near| near.share >= AT_LIMIT)
     {
-        return Verdict::Device { pace: Pace::Saturated };
+        return Verdict::Device { pace: DeviceUse::Saturated };
     }
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
@@ -259,21 +259,21 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
-    let largest = shares.iter().find(|(part, _)| *part != Part::Queued);
+    let largest = shares.iter().find(|(part, _)| *part != TimeShare::Queued);
     match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
         // It takes this share of its time to decode as fast as can be.
-        Some((Part::User, _))
+        Some((TimeShare::User, _))
             if facts.limit(LimitKind::Decoding).is_some_and(|near| near.share >= DOMINANT) =>
         {
             Verdict::Decoding
         }
-        Some((Part::User, _)) => Verdict::Processing { lift: lift(record, trial) },
-        Some((Part::Copy, _)) => Verdict::Copy,
-        Some((Part::Faults, _)) => Verdict::Faults,
-        Some((Part::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(record, trial) },
+        Some((TimeShare::User, _)) => Verdict::Processing { lift: lift(record, trial) },
+        Some((TimeShare::Copy, _)) => Verdict::Copy,
+        Some((TimeShare::Faults, _)) => Verdict::Faults,
+        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(record, trial) },
         // Beyond the copy, the kernel decodes what the file system stores encoded.
-        Some((Part::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
-        Some((Part::Opens, _)) => Verdict::Metadata,
+        Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
+        Some((TimeShare::Opens, _)) => Verdict::Metadata,
         _ => Verdict::Mixed { shares },
     }
 }
@@ -283,8 +283,9 @@ fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<
     let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        let saturated =
-            || quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: Pace::Saturated });
+        let saturated = || {
+            quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: DeviceUse::Saturated })
+        };
         return Some(read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated));
     }
     if at(LimitKind::Link) {

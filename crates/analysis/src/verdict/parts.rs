@@ -25,7 +25,7 @@ const COPIES: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TimeShare {
     /// The contender's own code.
     User,
     /// The kernel's copy out of the page cache, as long as the control takes for the same bytes.
@@ -83,19 +83,20 @@ impl Parts {
     }
 
     /// The parts, the largest first.
-    pub fn largest_first(&self) -> Vec<(Part, f64)> {
+    pub fn largest_first(&self) -> Vec<(TimeShare, f64)> {
         let mut parts = vec![
-            (Part::User, self.user),
-            (Part::Copy, self.copy),
-            (Part::Faults, self.faults),
-            (Part::NewMemory, self.new_memory),
-            (Part::Opens, self.opens),
-            (Part::Kernel, self.kernel),
-            (Part::Waiting, self.waiting),
-            (Part::Queued, self.queued),
+            (TimeShare::User, self.user),
+            (TimeShare::Copy, self.copy),
+            (TimeShare::Faults, self.faults),
+            (TimeShare::NewMemory, self.new_memory),
+            (TimeShare::Opens, self.opens),
+            (TimeShare::Kernel, self.kernel),
+            (TimeShare::Waiting, self.waiting),
+            (TimeShare::Queued, self.queued),
         ];
         // Most targets are a single file, and most readings reuse their memory.
-        parts.retain(|(part, share)| !matches!(part, Part::Opens | Part::NewMemory) || *share > 0.0);
+        parts
+            .retain(|(part, share)| !matches!(part, TimeShare::Opens | TimeShare::NewMemory) || *share > 0.0);
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }

@@ -3,7 +3,7 @@
 
 use super::faults::reads_by_calls;
 use super::parts::{TrialFacts, median};
-use super::{Pace, Remedy, Verdict, best};
+use super::{DeviceUse, Remedy, Verdict, best};
 use readlab_model::sample::Meter;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};
@@ -44,9 +44,9 @@ fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
 
 /// The pace of a reading through the page cache, in order, that asks for too little as the kernel
 /// reads ahead for it by a setting of the device that is less than usual.
-pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<Pace> {
+pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<DeviceUse> {
     let target = record.targets.get(it.trial.target)?;
     let is_whole = target.places().is_none() && target.tree().is_none();
     let bytes = target.device.as_ref()?.read_ahead_bytes.filter(|_| is_whole)?;
-    (bytes < USUAL_BYTES).then_some(Pace::ReadAhead { bytes })
+    (bytes < USUAL_BYTES).then_some(DeviceUse::ReadAhead { bytes })
 }

@@ -1,7 +1,7 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
-use super::parts::{LimitShare, Part, TrialFacts};
-use super::{ABOVE_LIMIT, Diagnosis, Pace, Remedy, ServerWait, Verdict};
+use super::parts::{LimitShare, TimeShare, TrialFacts};
+use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
 use readlab_model::target::device::IoQuota;
 use readlab_model::units::{Bytes, Throughput};
 use readlab_record::LimitKind;
@@ -193,22 +193,22 @@ fn at_once(connections: u64) -> String {
     if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
 }
 
-fn device(pace: &Pace, facts: &TrialFacts) -> String {
+fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
     let used = of_limit(LimitKind::Device, facts) + &around(facts);
     let remedy = |what: &str, Remedy { name, times }: &Remedy| {
         format!("waits for a device that has room: {used}; {what}: {name} is {times:.1} times as fast")
     };
     match pace {
-        Pace::Saturated => format!("stopped by the device: {used}"),
-        Pace::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
-        Pace::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
-        Pace::ReadAhead { bytes } => format!(
+        DeviceUse::Saturated => format!("stopped by the device: {used}"),
+        DeviceUse::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
+        DeviceUse::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
+        DeviceUse::ReadAhead { bytes } => format!(
             "waits for a device that has room: {used}; the kernel reads ahead {} at a time, less than usual: blockdev \
              --setra sets it{}",
             Bytes(*bytes).binary(),
             times(facts)
         ),
-        Pace::TooLittle => format!(
+        DeviceUse::TooLittle => format!(
             "waits for a device that has room: {used}; it asks for too little at a time{}",
             times(facts)
         ),
@@ -274,16 +274,16 @@ fn distance(facts: &TrialFacts) -> String {
     )
 }
 
-fn word(part: Part) -> &'static str {
+fn word(part: TimeShare) -> &'static str {
     match part {
-        Part::User => "own code",
-        Part::Copy => "copy",
-        Part::Faults => "page faults",
-        Part::NewMemory => "new memory",
-        Part::Opens => "opening files",
-        Part::Kernel => "other kernel work",
-        Part::Waiting => "waiting",
-        Part::Queued => "waiting for a processor",
+        TimeShare::User => "own code",
+        TimeShare::Copy => "copy",
+        TimeShare::Faults => "page faults",
+        TimeShare::NewMemory => "new memory",
+        TimeShare::Opens => "opening files",
+        TimeShare::Kernel => "other kernel work",
+        TimeShare::Waiting => "waiting",
+        TimeShare::Queued => "waiting for a processor",
     }
 }
 
@@ -294,11 +294,11 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         _ => word.to_owned(),
     };
     match &judgement.verdict {
-        Verdict::Device { pace: Pace::Saturated } => share("device"),
-        Verdict::Device { pace: Pace::SmallBlocks { .. } } => "small blocks".to_owned(),
-        Verdict::Device { pace: Pace::Shallow { .. } } => "shallow depth".to_owned(),
-        Verdict::Device { pace: Pace::ReadAhead { .. } } => "short read-ahead".to_owned(),
-        Verdict::Device { pace: Pace::TooLittle } => "too little in flight".to_owned(),
+        Verdict::Device { pace: DeviceUse::Saturated } => share("device"),
+        Verdict::Device { pace: DeviceUse::SmallBlocks { .. } } => "small blocks".to_owned(),
+        Verdict::Device { pace: DeviceUse::Shallow { .. } } => "shallow depth".to_owned(),
+        Verdict::Device { pace: DeviceUse::ReadAhead { .. } } => "short read-ahead".to_owned(),
+        Verdict::Device { pace: DeviceUse::TooLittle } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
         Verdict::Processing { lift: Some(Remedy { times, .. }) } => {

@@ -2,7 +2,7 @@
 //! server; a quota.
 
 use super::parts::TrialFacts;
-use super::{DOMINANT, Pace, Remedy, Verdict, best, quota, read_ahead, server};
+use super::{DOMINANT, DeviceUse, Remedy, Verdict, best, quota, read_ahead, server};
 use readlab_model::trial::CacheState;
 use readlab_record::{LimitKind, Record, TrialRecord};
 
@@ -20,7 +20,7 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     }
     let is_of_many = target.is_some_and(|target| target.tree().is_some() || target.places().is_some());
     let shallow = is_of_many.then(|| busier(record, trial)).flatten();
-    let shallow = shallow.map(|remedy| Verdict::Device { pace: Pace::Shallow { remedy } });
+    let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
     if facts.cold_above.is_some() {
         // More in flight helps from wherever the bytes come.
         let why = "it waits for what lies below its file system".to_owned();
@@ -69,7 +69,7 @@ fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
 }
 
 /// Why the device is not busy, by the readings past the cache that keep it busier.
-fn pace(record: &Record, it: &TrialRecord) -> Pace {
+fn pace(record: &Record, it: &TrialRecord) -> DeviceUse {
     let (block, depth) = in_flight(it);
     let others = record.trials.iter().filter(|other| {
         let past_cache = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
@@ -83,15 +83,15 @@ fn pace(record: &Record, it: &TrialRecord) -> Pace {
         best(it, fitting)
     };
     if !it.trial.bypasses_cache() {
-        return read_ahead::pace(record, it).unwrap_or(Pace::TooLittle);
+        return read_ahead::pace(record, it).unwrap_or(DeviceUse::TooLittle);
     }
     let larger = faster(&|other_block, other_depth| other_block > block && other_depth == depth);
     let deeper = faster(&|other_block, other_depth| other_block == block && other_depth > depth);
     match (larger, deeper) {
-        (Some(larger), Some(deeper)) if deeper.times > larger.times => Pace::Shallow { remedy: deeper },
-        (Some(remedy), _) => Pace::SmallBlocks { remedy },
-        (None, Some(remedy)) => Pace::Shallow { remedy },
-        (None, None) => Pace::TooLittle,
+        (Some(larger), Some(deeper)) if deeper.times > larger.times => DeviceUse::Shallow { remedy: deeper },
+        (Some(remedy), _) => DeviceUse::SmallBlocks { remedy },
+        (None, Some(remedy)) => DeviceUse::Shallow { remedy },
+        (None, None) => DeviceUse::TooLittle,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::ceiling::Ceiling;
 use super::trial_progress::{TrialProgress, TurnCpu};
-use super::unaccounted::{Collects, NULL_TURNS_MIN, ReplyOverhead, is_null};
+use super::unaccounted::{HasGc, NULL_TURNS_MIN, ReplyOverhead, is_null};
 use crate::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{COMMAND, CacheState};
@@ -59,7 +59,7 @@ impl Plausibility {
         if has_null && self.answering.turns() < NULL_TURNS_MIN {
             return None;
         }
-        self.answering.refutes(&progress.turns, Collects(planned.collects))
+        self.answering.refutes(&progress.turns, HasGc(planned.collects))
     }
 
     /// Warm readings for which there was too little CPU time even to visit the bytes.

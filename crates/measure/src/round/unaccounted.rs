@@ -69,9 +69,9 @@ pub(crate) struct UnaccountedTime {
 
 /// Whether a contender collects garbage between its windows and its answer, by its roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Collects(pub(crate) bool);
+pub(crate) struct HasGc(pub(crate) bool);
 
-impl Collects {
+impl HasGc {
     fn fixed_ns(self) -> u64 {
         if self.0 { COLLECTING_FIXED_NS } else { FIXED_NS }
     }
@@ -107,7 +107,7 @@ impl UnaccountedTime {
     /// thread that is woken may have to wait for the end of other time slices, so the time of a few
     /// slices is excused wholly. Waiting inside windows excuses nothing outside of them, so the
     /// rest of the waiting is assumed to be spread evenly over the turn.
-    fn beyond_ns(&self, collects: Collects) -> u64 {
+    fn beyond_ns(&self, collects: HasGc) -> u64 {
         let parts = if collects.0 { COLLECTING_SHARE_PARTS } else { SHARE_PARTS };
         let between_ns = u64::from(self.readings).saturating_mul(BETWEEN_READINGS_NS);
         let lab_ns = (self.lab_delayed_ns / (1 + self.seen_ns / LAB_WAKES_NS)).min(self.whole_ns());
@@ -125,8 +125,7 @@ impl ReplyOverhead {
     /// Learns from a turn, if it is that of the control that reads nothing.
     pub(super) fn learn(&mut self, trial: &Trial, turn: &[Sample]) {
         if is_null(trial) {
-            self.left_out_ns
-                .extend(UnaccountedTime::measured(turn).map(|turn| turn.beyond_ns(Collects(false))));
+            self.left_out_ns.extend(UnaccountedTime::measured(turn).map(|turn| turn.beyond_ns(HasGc(false))));
         }
     }
 
@@ -135,7 +134,7 @@ impl ReplyOverhead {
     }
 
     /// Why these turns cannot be true; `None` if they can, or if there are none.
-    pub(super) fn refutes(&self, turns: &[UnaccountedTime], collects: Collects) -> Option<String> {
+    pub(super) fn refutes(&self, turns: &[UnaccountedTime], collects: HasGc) -> Option<String> {
         let mut sorted: Vec<&UnaccountedTime> = turns.iter().collect();
         sorted.sort_unstable_by_key(|turn| turn.beyond_ns(collects));
         let why = |turn: &UnaccountedTime, which: &str, allowed_ns: u64| {
@@ -159,7 +158,7 @@ impl ReplyOverhead {
     }
 
     /// What the turn that leaves out least may leave out beyond its own share.
-    fn bound_ns(&self, collects: Collects) -> u64 {
+    fn bound_ns(&self, collects: HasGc) -> u64 {
         collects.fixed_ns().saturating_add(NULL_FACTOR.saturating_mul(self.at(0.5)))
     }
 
@@ -191,14 +190,14 @@ pub fn share_of_bound(
     answering.left_out_ns = null
         .iter()
         .filter_map(|turn| UnaccountedTime::measured(turn))
-        .map(|turn| turn.beyond_ns(Collects(false)))
+        .map(|turn| turn.beyond_ns(HasGc(false)))
         .collect();
     let turns = turns(samples);
     let beyond = turns
         .iter()
         .filter_map(|turn| UnaccountedTime::measured(turn))
-        .map(|it| it.beyond_ns(Collects(collects)));
-    Some(beyond.min()? as f64 / answering.bound_ns(Collects(collects)) as f64)
+        .map(|it| it.beyond_ns(HasGc(collects)));
+    Some(beyond.min()? as f64 / answering.bound_ns(HasGc(collects)) as f64)
 }
 
 pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
@@ -224,7 +223,7 @@ mod tests {
     use readlab_model::sample::TurnSeen;
 
     const MS: u64 = 1_000_000;
-    const NO: Collects = Collects(false);
+    const NO: HasGc = HasGc(false);
 
     fn turn(
         seen_ns: u64,
@@ -247,7 +246,7 @@ mod tests {
     fn windows_untimed_readings_and_shares_are_explained() {
         let one = turn(150 * MS, &[100 * MS], 1, 0, 0);
         assert_eq!(one.beyond_ns(NO), 50 * MS - 5 * MS - 20_000);
-        assert_eq!(one.beyond_ns(Collects(true)), 50 * MS - 25 * MS - 20_000);
+        assert_eq!(one.beyond_ns(HasGc(true)), 50 * MS - 25 * MS - 20_000);
         // Two untimed ones, each three times as long as the longest timed.
         let four = turn(850 * MS, &[80 * MS, 100 * MS], 4, 0, 0);
         assert_eq!(four.beyond_ns(NO), 70 * MS - 39 * MS - 80_000);

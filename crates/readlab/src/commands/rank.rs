@@ -46,7 +46,7 @@ pub(super) struct NewRun<'a> {
 
 /// What rank 0 tells the others before all prepare.
 #[derive(Debug, Serialize, Deserialize)]
-enum Beginning {
+enum RunAnnouncement {
     /// A new run, whose order is drawn from this seed.
     Anew { seed: u64 },
     /// The rest of a run.
@@ -70,11 +70,11 @@ pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCod
         };
         let reopened = if job.is_leader() { task.reopened() } else { Ok(None) };
         let told = job.is_leader().then(|| match &reopened {
-            Ok(reopened) => Ok(task.beginning(reopened.as_ref())),
+            Ok(reopened) => Ok(task.announcement(reopened.as_ref())),
             Err(error) => Err(format!("{error:#}")),
         });
-        let beginning = match job.broadcast(told.as_ref())? {
-            Ok(beginning) => beginning,
+        let announcement = match job.broadcast(told.as_ref())? {
+            Ok(announcement) => announcement,
             Err(reason) => return Ok(refused(&job, reason)),
         };
         let done = match reopened? {
@@ -84,7 +84,7 @@ pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCod
             }
             None => {
                 let rank = Rank { job: &job, share: task.share(), before: None, hidden: task.hidden() };
-                let work = task.work(beginning, job.rank(), readers);
+                let work = task.work(announcement, job.rank(), readers);
                 if job.is_leader() { rank.lead(work, None, options) } else { rank.serve(work) }
             }
         };
@@ -102,26 +102,31 @@ impl Task<'_> {
         Ok(Some(Reopened { run, writer, fleet }))
     }
 
-    fn beginning(&self, reopened: Option<&Reopened>) -> Beginning {
+    fn announcement(&self, reopened: Option<&Reopened>) -> RunAnnouncement {
         match (self, reopened) {
-            (_, Some(reopened)) => Beginning::Rest(reopened.run.first_lines()),
-            (Task::Anew(run), None) => Beginning::Anew { seed: run.config.rules.seed },
+            (_, Some(reopened)) => RunAnnouncement::Rest(reopened.run.first_lines()),
+            (Task::Anew(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
             (Task::Rest(_), None) => unreachable!("rank 0 has reopened it"),
         }
     }
 
     /// What a rank that has no record prepares.
-    fn work(self, beginning: Beginning, rank: u32, readers: NonZero<u32>) -> anyhow::Result<RankRun> {
-        match (beginning, self) {
-            (Beginning::Rest(lines), _) => lines.of_rank(rank).map(RankRun::rest),
-            (Beginning::Anew { seed }, Task::Anew(run)) => {
+    fn work(
+        self,
+        announcement: RunAnnouncement,
+        rank: u32,
+        readers: NonZero<u32>,
+    ) -> anyhow::Result<RankRun> {
+        match (announcement, self) {
+            (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(RankRun::rest),
+            (RunAnnouncement::Anew { seed }, Task::Anew(run)) => {
                 let NewRun { mut config, target, fleet } = *run;
                 config.rules.seed = seed;
                 let counts = fleet.counts.as_ref().map(|counts| counts.among(readers.get())).transpose()?;
                 let specs = vec![target(rank, readers)?];
                 Ok(RankRun::Anew(Box::new(NewWork { config, specs, counts })))
             }
-            (Beginning::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
+            (RunAnnouncement::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
         }
     }
 
@@ -148,7 +153,7 @@ pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
             return Ok(refused(&job, reason));
         }
         // What begins is for those that plan.
-        if let Err(reason) = job.broadcast::<Result<Beginning, String>>(None)? {
+        if let Err(reason) = job.broadcast::<Result<RunAnnouncement, String>>(None)? {
             return Ok(refused(&job, reason));
         }
         left(&job, watch(&job, path))

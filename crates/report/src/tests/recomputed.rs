@@ -9,7 +9,7 @@ use crate::state_pairs::StatePairs;
 use crate::{ArchiveRatio, csv, html, json_with};
 use readlab_analysis::fleet::method_effects;
 use readlab_analysis::stats::{self, Interval, Ratio, Significance};
-use readlab_analysis::verdict::{Pace, Remedy, ServerWait, Verdict};
+use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Trial, TrialRecord, Trials};
@@ -202,7 +202,9 @@ fn remedy(verdict: &Verdict) -> Option<&Remedy> {
     match verdict {
         Verdict::Processing { lift } => lift.as_ref(),
         Verdict::Lock { alone } => Some(alone),
-        Verdict::Device { pace: Pace::SmallBlocks { remedy } | Pace::Shallow { remedy } } => Some(remedy),
+        Verdict::Device { pace: DeviceUse::SmallBlocks { remedy } | DeviceUse::Shallow { remedy } } => {
+            Some(remedy)
+        }
         Verdict::Server { wait: ServerWait::Connection { remedy, .. } } => Some(remedy),
         _ => None,
     }

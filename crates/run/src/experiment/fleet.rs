@@ -77,7 +77,7 @@ impl Experiment {
     pub fn scale(&mut self, counts: &BTreeSet<u32>) {
         self.target_for_each(counts, |facts, ranks| TargetFacts { ranks: Some(ranks), ..facts.clone() });
         self.rank_counts = counts.iter().copied().collect();
-        for line in &mut self.preface {
+        for line in &mut self.header_lines {
             if let Line::Header(header) = line {
                 // Which ranks measure a trial is not in its plan.
                 header.agenda = None;
@@ -94,22 +94,23 @@ impl Experiment {
         if matches!(self.procedure, Procedure::Rounds(Rounds::Rest(_))) {
             return;
         }
-        let mut place = self.preface.len();
-        for (at, line) in self.preface.iter_mut().enumerate() {
+        let mut place = self.header_lines.len();
+        for (at, line) in self.header_lines.iter_mut().enumerate() {
             if let Line::Target { facts, .. } = line {
                 make_joint(facts, agreement);
                 place = at + 1;
             }
         }
-        self.preface.insert(place, Line::Fleet(Box::new(agreement.fleet.clone())));
-        self.preface.extend(shared_caches(agreement, &self.plan.states).map(super::preface::warning));
+        self.header_lines.insert(place, Line::Fleet(Box::new(agreement.fleet.clone())));
+        self.header_lines
+            .extend(shared_caches(agreement, &self.plan.states).map(super::header_lines::warning));
     }
 
     /// Replaces the name of the file by that of the fleet's first rank in what the record says of
     /// it, and this word of the command line.
     pub fn hide(&mut self, word: &str, fleet: &Fleet) {
         let name = fleet.ranks.first().map_or("file", |rank| rank.path.as_str());
-        for line in &mut self.preface {
+        for line in &mut self.header_lines {
             match line {
                 Line::Header(header) => {
                     let given = header.command.iter_mut().filter(|it| *it == word);

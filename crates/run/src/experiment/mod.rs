@@ -13,12 +13,12 @@ mod execute;
 mod expected_answers;
 pub mod fio;
 pub mod fleet;
+mod header_lines;
 mod link;
 pub mod longest_run;
 pub mod outcome;
 pub mod participants;
 pub mod planner;
-mod preface;
 mod prepare;
 mod probe;
 pub mod recorder;
@@ -57,7 +57,7 @@ use targets::KnownTarget;
 pub struct Experiment {
     kind: RunKind,
     /// The lines that the record gets before anything is measured.
-    preface: Vec<Line>,
+    header_lines: Vec<Line>,
     targets: Vec<KnownTarget>,
     /// What the cache state of each target rests on.
     caches: Vec<CacheControl>,
@@ -110,7 +110,7 @@ impl Experiment {
 
     /// Writes the lines that come before anything is measured.
     pub fn introduce(&mut self, recorder: &mut Recorder) -> Result<(), RecordError> {
-        self.preface.drain(..).try_for_each(|line| recorder.append(line))
+        self.header_lines.drain(..).try_for_each(|line| recorder.append(line))
     }
 
     /// Time since the run began.

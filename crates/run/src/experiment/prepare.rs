@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 use super::size_groups::GroupReading;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{OpenTarget, known, serve};
-use super::{Experiment, Procedure, Rounds, participants, preface, references, resume_plan};
+use super::{Experiment, Procedure, Rounds, header_lines, participants, references, resume_plan};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
@@ -65,16 +65,16 @@ impl Experiment {
         };
         let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
         let resume_plan = resume_plan::plan(config, &plan, &targets, &inspect);
-        let mut header = preface::header(config.kind, plan.rules.seed, reference);
+        let mut header = header_lines::header(config.kind, plan.rules.seed, reference);
         header.references = references;
         header.agenda = resume_plan;
-        let mut preface = preface::lines(header, &targets, contenders, &plan);
-        preface.extend(warning);
-        preface.extend(left_out.map(preface::warning));
+        let mut header_lines = header_lines::lines(header, &targets, contenders, &plan);
+        header_lines.extend(warning);
+        header_lines.extend(left_out.map(header_lines::warning));
         let (targets, caches) = known(targets, expected);
         let mut experiment = Experiment {
             kind: config.kind,
-            preface,
+            header_lines,
             targets,
             caches,
             servers,
@@ -251,7 +251,7 @@ fn inspect_plan(
     let mut inspect = InspectPlan { flame_graphs: None, trace: config.trace };
     let Some(named) = &config.flame_graphs else { return Ok((inspect, None)) };
     if let Err(why) = profile::can_sample() {
-        return Ok((inspect, Some(preface::warning(format!("no flame graphs: {why}")))));
+        return Ok((inspect, Some(header_lines::warning(format!("no flame graphs: {why}")))));
     }
     let whole = |path: &Path| without_parents(path).with_context(|| display_path(path));
     let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;

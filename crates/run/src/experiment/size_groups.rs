@@ -46,10 +46,10 @@ impl Experiment {
     /// Adds them to the lines that come before anything is measured, unless the record has them.
     fn introduce_groups(&mut self, facts: Vec<TargetFacts>) {
         let is_target = |line: &Line| matches!(line, Line::Target { .. });
-        let Some(last) = self.preface.iter().rposition(is_target) else { return };
+        let Some(last) = self.header_lines.iter().rposition(is_target) else { return };
         let lines = (1..).zip(facts).map(|(index, facts)| Line::Target { index, facts: Box::new(facts) });
-        let rest = self.preface.split_off(last + 1);
-        self.preface.extend(lines.chain(rest));
+        let rest = self.header_lines.split_off(last + 1);
+        self.header_lines.extend(lines.chain(rest));
     }
 
     /// Adds a trial on each group for each trial that reads a list.

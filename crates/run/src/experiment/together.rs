@@ -100,8 +100,8 @@ impl Experiment {
         let scaled = trials.iter().flat_map(|planned| (0..counts.len()).map(|target| planned.on(target)));
         self.plan.trials = scaled.collect();
         self.plan.number();
-        let lines = std::mem::take(&mut self.preface).into_iter();
-        self.preface = lines
+        let lines = std::mem::take(&mut self.header_lines).into_iter();
+        self.header_lines = lines
             .flat_map(|line| match line {
                 Line::Target { facts, .. } => {
                     let target =

@@ -51,8 +51,13 @@ fn faults_of_a_buffer_that_each_reading_makes_are_no_mapping() {
 fn of_places(record: &mut Record) -> u64 {
     let (block_bytes, reads) = (4096, 4096);
     record.targets[0].size_bytes = block_bytes * reads;
-    record.targets[0].kind =
-        TargetKind::Places(PlacesFacts { pattern: Pattern::Random, block_bytes, reads, distinct: reads, file_bytes: SIZE });
+    record.targets[0].kind = TargetKind::Places(PlacesFacts {
+        pattern: Pattern::Random,
+        block_bytes,
+        reads,
+        distinct: reads,
+        file_bytes: SIZE,
+    });
     block_bytes * reads
 }
 

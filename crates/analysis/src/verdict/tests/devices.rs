@@ -31,7 +31,7 @@ fn small_blocks_and_a_shallow_queue_are_separated_by_what_was_faster() {
     let mut record = machine();
     let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
     let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
-    assert_eq!(pace, Pace::TooLittle);
+    assert_eq!(pace, DeviceUse::TooLittle);
     direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(600, 20, 40));
     let shallow = direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", cpu(1200, 40, 80));
     assert_eq!(verdict_on(&record, small).stops_at(), "small blocks");

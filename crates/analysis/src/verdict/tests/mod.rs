@@ -215,7 +215,7 @@ fn where_nothing_decides_the_shares_are_shown() {
     let open = warm(&mut record, "command/cat", meters);
     let judged = verdict_on(&record, open);
     let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
-    assert_eq!(shares[0], (Part::Waiting, 0.4));
+    assert_eq!(shares[0], (TimeShare::Waiting, 0.4));
     assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
 }
 

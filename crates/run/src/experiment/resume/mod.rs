@@ -14,7 +14,7 @@ use super::size_groups::GroupReading;
 use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
 use super::targets::{OpenTarget, known, serve};
 use super::together::Readers;
-use super::{Experiment, Procedure, Rounds, participants, preface};
+use super::{Experiment, Procedure, Rounds, header_lines, participants};
 use crate::live::Live;
 use anyhow::{Context, anyhow, bail, ensure};
 pub use fleet::FirstLines;
@@ -84,12 +84,12 @@ impl Experiment {
         let copying = Deadline::of_copying(&resume_plan.rules, begun);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
-        let preface = restart(&resume_plan, &record.header).into_iter().collect();
+        let header_lines = restart(&resume_plan, &record.header).into_iter().collect();
         let (targets, caches) = known(targets, expected);
         let readers = Readers::of_record(&record.targets);
         let mut experiment = Experiment {
             kind: record.header.kind,
-            preface,
+            header_lines,
             targets,
             caches,
             servers,
@@ -119,8 +119,8 @@ impl Experiment {
     /// Makes it the rest of the run in this record, which took so much time.
     fn go_on_after(&mut self, mut record: Record, earlier: Duration) -> anyhow::Result<()> {
         let resumed = Line::Resumed(resumption(&self.plan, &record, earlier)?);
-        self.preface.insert(0, resumed);
-        self.preface.iter().cloned().for_each(|line| record.add(line));
+        self.header_lines.insert(0, resumed);
+        self.header_lines.iter().cloned().for_each(|line| record.add(line));
         self.procedure = Procedure::Rounds(Rounds::Rest(Box::new(record)));
         Ok(())
     }
@@ -245,7 +245,8 @@ impl SameAnswers<'_> {
         for (target, before) in targets.iter_mut().zip(self.before) {
             let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
             let facts = &target.target.facts;
-            let is_same = before.digest.as_ref() == Some(&expected.truth.digest) && before.http() == facts.http();
+            let is_same =
+                before.digest.as_ref() == Some(&expected.truth.digest) && before.http() == facts.http();
             ensure!(is_same, "{}: is not what it was before the run was cut short: begin anew", facts.path);
             ensure!(
                 before.dictionary == facts.dictionary,
@@ -356,7 +357,7 @@ fn restart(plan: &ResumePlan, before: &Header) -> Option<Line> {
         return None;
     }
     let (was, is) = (before.machine.summary(), Machine::probe().summary());
-    Some(preface::warning(if was == is {
+    Some(header_lines::warning(if was == is {
         "the machine was started anew while the run was cut short: where a file lies in memory, and what else runs, is not as before".to_owned()
     } else {
         format!(

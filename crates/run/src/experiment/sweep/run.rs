@@ -7,7 +7,7 @@ use super::unread::{CacheProbeFile, SpaceBudget};
 use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
-use crate::experiment::{Experiment, Procedure, participants, preface};
+use crate::experiment::{Experiment, Procedure, header_lines, participants};
 use anyhow::Context;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -84,7 +84,11 @@ impl Experiment {
         let begun = Instant::now();
         Experiment {
             kind: RunKind::Sweep,
-            preface: vec![Line::Header(Box::new(preface::header(RunKind::Sweep, config.seed, None)))],
+            header_lines: vec![Line::Header(Box::new(header_lines::header(
+                RunKind::Sweep,
+                config.seed,
+                None,
+            )))],
             targets: Vec::new(),
             caches: Vec::new(),
             servers: Vec::new(),
@@ -129,19 +133,19 @@ impl Sweep {
         let targets = announce(folder, hidden_cache, recorder)?;
         let own = own_file(beside, folder);
         if let Err(error) = &own {
-            recorder.append(preface::warning(format!("contenders are not warmed up: {error:#}")))?;
+            recorder.append(header_lines::warning(format!("contenders are not warmed up: {error:#}")))?;
         }
         let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
         write::settle(folder)?;
         if config.keep {
             keep(config, folder, recorder)?;
         }
-        preface::absent(contenders).try_for_each(|line| recorder.append(line))?;
+        header_lines::absent(contenders).try_for_each(|line| recorder.append(line))?;
         let plan = plan(config, folder, methods)?;
         recorder.follow(&plan);
         let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
         if config.primed {
-            recorder.append(preface::warning(PRIMED.to_owned()))?;
+            recorder.append(header_lines::warning(PRIMED.to_owned()))?;
             sampler = sampler.priming();
         }
         let end = sequence::run(&plan, &mut sampler, recorder)?;
@@ -159,7 +163,7 @@ fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder)
     folder.keep()?;
     let (path, again) = (display_path(folder.path()), config.again(folder.path()));
     let text = format!("the files were kept in {path}; to read them again: {again}");
-    Ok(recorder.append(preface::warning(text))?)
+    Ok(recorder.append(header_lines::warning(text))?)
 }
 
 /// Compares what the files hold with what was written.
