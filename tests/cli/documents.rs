@@ -147,6 +147,20 @@ fn every_target_of_make_that_the_documents_show_exists() {
 }
 
 #[test]
+fn what_the_documents_install_from_a_clone_is_there() {
+    let places = places();
+    let shown = places.iter().filter_map(|place| place.command.strip_prefix("cargo install --path "));
+    let folders: Vec<&str> = shown.map(|words| words.split(' ').next().unwrap()).collect();
+    assert!(!folders.is_empty());
+    for folder in folders {
+        let folder = root().join(folder);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        let is_program = manifest.contains("\nname = \"readlab\"\n") && folder.join("src/main.rs").exists();
+        assert!(is_program, "{} has no program readlab", folder.display());
+    }
+}
+
+#[test]
 fn what_is_typed_elsewhere_is_typed_there() {
     for shown in list().scene.into_iter().flat_map(|scene| scene.command) {
         let Some(elsewhere) = shown.elsewhere else { continue };
