@@ -103,7 +103,8 @@ fn is_usual(config: &RunConfig) -> bool {
     config.methods.is_empty() && !config.entries.iter().any(is_own)
 }
 
-/// The trials of a state beyond so many, the most telling first.
+/// The trials of a state beyond so many, the most telling first. Each method that the user named
+/// stays, whatever the prediction: one that reads little takes less, and rounds end in time.
 fn beyond(plan: &Plan, state: CacheState, most: usize) -> Vec<TrialIndex> {
     let mut of_contender = BTreeMap::<&str, usize>::new();
     let mut ranked = Vec::new();
@@ -126,7 +127,8 @@ fn beyond(plan: &Plan, state: CacheState, most: usize) -> Vec<TrialIndex> {
     if let Some(first) = ranked.iter().position(|(_, is_control, _)| !is_control) {
         ranked[..=first].rotate_right(1);
     }
-    ranked.into_iter().skip(most).map(|(_, _, index)| index).collect()
+    let named = ranked.iter().filter(|(rank, ..)| *rank == Rank::Named).count();
+    ranked.into_iter().skip(most.max(named)).map(|(_, _, index)| index).collect()
 }
 
 /// How much a trial tells beside the others.
@@ -201,6 +203,16 @@ mod tests {
         assert!(plan.absent.iter().all(|(_, outcome)| outcome.reason().unwrap().contains("3.00 s")));
         let indices: Vec<TrialIndex> = plan.trials.iter().map(|it| it.trial.index).collect();
         assert_eq!(indices, [0, 1, 5, 8, 9, 10].map(TrialIndex::new), "trials keep their numbers");
+    }
+
+    #[test]
+    fn each_method_that_the_user_named_is_read_once_before_any_is_left_out() {
+        let mut plan = planned(Budget::Firm(Nanos(40 * SECOND)));
+        for at in [4, 5] {
+            plan.trials[at].is_first_named = true;
+        }
+        fit(&mut plan, &config(&["rust/c", "rust/d"], false), predicted(9)).unwrap();
+        assert_eq!(names(&plan, COLD), ["null", "c", "d"], "the time is for one");
     }
 
     #[test]

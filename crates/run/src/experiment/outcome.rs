@@ -68,13 +68,20 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
     // What fio measured is a limit without a trial.
     let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
-    if counted().any(took_part) || only_controls && is_limit_measured() {
+    // Readings of a search choose, and no number is reported from them.
+    if counted().any(TrialRecord::is_measured) || only_controls && is_limit_measured() {
         return None;
     }
+    let searched: usize = counted().map(|it| it.searched.len()).sum();
     let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
     let is_requested = |it: &&TrialRecord| requested.iter().any(|name| names(name, record, it));
     let of_requested = counted().filter(is_requested).find_map(reason);
     let ended = match record.end {
+        Some((EndReason::Budget, _)) if searched > 0 => Some(format!(
+            "the time was up after {searched} {} of the search, before the best was measured afresh: give more by \
+             --budget",
+            if searched == 1 { "reading" } else { "readings" }
+        )),
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
         Some((EndReason::TargetChanged, _)) => record.warnings.last().cloned(),
         _ => None,
@@ -154,5 +161,30 @@ fn contender(requested: &Requested) -> &str {
             name.split('/').next().unwrap_or(name)
         }
         Requested::Contender(name) | Requested::Language(name) => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::trial::{CacheState, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::testing::{header, sized, trial};
+    use readlab_record::{Line, Record};
+
+    #[test]
+    fn a_search_that_measured_nothing_afresh_has_measured_nothing() {
+        let mut record = Record::new(header());
+        record.add(sized(0, 1 << 20));
+        record.add(trial(0, "rust/read/memchr", CacheState::Cold, Cache::Through));
+        let reading =
+            |rung| Line::Sample(Box::new(Sample { trial: TrialIndex::new(0), rung, ..Sample::default() }));
+        record.add(reading(Some(0)));
+        record.end = Some((EndReason::Budget, 1));
+        let why = nothing_measured(&record, &[]).unwrap();
+        assert!(why.contains("after 1 reading of the search") && why.contains("--budget"), "{why}");
+        record.add(reading(None));
+        assert_eq!(nothing_measured(&record, &[]), None);
     }
 }
