@@ -1,50 +1,47 @@
 //! Measures the figures that readlab promises about itself, side by side in one run, and shows
 //! which are met.
 //!
-//! Usage: `readlab-bench [--before PROGRAM] [--repeats N] [FIGURE…]`, with the release's `readlab`
-//! and `standalone` built beside it; `make bench` does all of it. With an older readlab as PROGRAM,
-//! the figures about deciding measure both in turns. It is a report, not a test: a missed target is
-//! marked, and the exit code stays 0. Each figure is a file in [`figures`]; they share the start of
-//! programs ([`programs`]), ratios of pairs ([`pairs`]), and rows.
+//! Usage: `readlab-bench [--list] [--before PROGRAM] [--repeats N] [FIGURE…]`, with the release's
+//! `readlab` and `standalone` built beside it; `make bench` does all of it. `verdicts/NAME` are the
+//! cases of that figure whose names begin so. It is a report, not a test: a missed target is marked,
+//! and the exit code stays 0.
+//!
+//! Each figure is a file in [`figures`], the cases of verdicts are the table in [`cases`], and what
+//! is made for them (limits, file systems, servers, hosts) is in [`made`].
 
-mod busy_loops;
-mod control_group;
-mod export;
+mod cases;
 mod figures;
-mod fio;
-mod fleet;
-mod hyperfine;
-mod lab;
-mod late_tree;
-mod limited_link;
-mod options;
-mod outcomes;
-mod paced_device;
-mod paced_file;
-mod paced_server;
+mod made;
 mod pairs;
 mod pairwise;
-mod places;
 mod programs;
-mod record_lines;
-mod report;
 mod row;
-mod running;
 mod screen;
-mod script_server;
-mod share;
-mod told;
 
 use anyhow::{Context, bail};
 use figures::Figure;
-use options::Options;
 use programs::Programs;
 use row::Row;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+const USAGE: &str = "usage: readlab-bench [--list] [--before PROGRAM] [--repeats N] [FIGURE…]";
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Options {
+    /// Figures, or cases of `verdicts`; none for all.
+    names: Vec<String>,
+    is_list: bool,
+    /// An older readlab, which some figures measure in turns with this one.
+    before: Option<PathBuf>,
+    /// How often races are repeated, instead of each figure's own number.
+    repeats: Option<NonZeroUsize>,
+}
+
 fn main() -> ExitCode {
-    match Options::parse(std::env::args().skip(1)).and_then(|options| run(&options)) {
+    match Options::parse(std::env::args().skip(1)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("readlab-bench: {error:#}");
@@ -53,33 +50,104 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> anyhow::Result<()> {
-    let figures = chosen(&options.figures)?;
+fn run(options: Options) -> anyhow::Result<()> {
+    let figures = selected(&options.names)?;
+    let minutes: u32 = figures.iter().map(|figure| figure.minutes).sum();
+    if options.is_list {
+        figures.iter().for_each(|it| println!("{:<18}{:>3} min  {}", it.name, it.minutes, it.about));
+        cases::selected(&options.names)?.iter().for_each(|case| println!("verdicts/{}", case.name));
+        println!("about {minutes} min on two processors");
+        return Ok(());
+    }
     let programs = Programs::beside_this_one(options)?;
     let mut rows = Vec::new();
     for figure in figures {
-        eprintln!("{}", figure.about);
+        eprintln!("{}: {} (about {} min)", figure.name, figure.about, figure.minutes);
         let start = Instant::now();
         // What could not be measured is a row too: the others are still worth their time.
-        let found =
-            (figure.measure)(&programs).unwrap_or_else(|error| vec![Row::failed(figure.name, &error)]);
+        let found = Row::all_or_failed(figure.name, (figure.measure)(&programs));
         eprintln!("{}: {} rows, {:.0} s", figure.name, found.len(), start.elapsed().as_secs_f64());
-        print!("{}", report::table(figure, &found));
+        print!("{}", row::table(figure.about, &found));
         rows.extend(found.into_iter().map(|row| (figure.name, row)));
-        let file = programs.folder().join("figures.json");
-        std::fs::write(&file, report::json(&rows)).with_context(|| file.display().to_string())?;
+        let file = programs.folder.join("figures.json");
+        std::fs::write(&file, row::json(&rows)).with_context(|| file.display().to_string())?;
     }
-    println!("{}", report::summary(&rows));
-    println!("figures: {}", programs.folder().join("figures.json").display());
+    println!("{}", row::summary(&rows));
+    println!("figures: {}", programs.folder.join("figures.json").display());
     Ok(())
 }
 
-/// The figures of these names, or all.
-fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Figure>> {
-    let known: Vec<&str> = figures::ALL.iter().map(|figure| figure.name).collect();
-    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Figure>> {
+    let is_of = |figure: &Figure, name: &str| {
+        name.strip_prefix(figure.name)
+            .is_some_and(|rest| rest.is_empty() || (figure.name == cases::FIGURE && rest.starts_with('/')))
+    };
+    if let Some(name) = names.iter().find(|name| !figures::ALL.iter().any(|it| is_of(it, name))) {
+        let known: Vec<&str> = figures::ALL.iter().map(|figure| figure.name).collect();
         bail!("no figure '{name}' (known: {})", known.join(", "));
     }
-    let wanted = |figure: &&Figure| names.is_empty() || names.iter().any(|name| name == figure.name);
-    Ok(figures::ALL.iter().filter(wanted).collect())
+    cases::selected(names)?;
+    let is_selected = |it: &&Figure| names.is_empty() || names.iter().any(|name| is_of(it, name));
+    Ok(figures::ALL.iter().filter(is_selected).collect())
+}
+
+impl Options {
+    fn parse(words: impl IntoIterator<Item = String>) -> anyhow::Result<Options> {
+        let mut options = Options::default();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().with_context(|| format!("{word}: its value is missing; {USAGE}"));
+            match word.as_str() {
+                "--list" => options.is_list = true,
+                "--before" => options.before = Some(value()?.into()),
+                "--repeats" => {
+                    let text = value()?;
+                    let count =
+                        text.parse().with_context(|| format!("--repeats '{text}': from 1 on; {USAGE}"));
+                    options.repeats = Some(count?);
+                }
+                _ if word.starts_with('-') => bail!("no option '{word}'; {USAGE}"),
+                _ => options.names.push(word),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &str) -> anyhow::Result<Options> {
+        Options::parse(words.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn options_and_figures_may_come_in_any_order() {
+        let found = parse("power --before /old/readlab verdicts/zip --repeats 3").unwrap();
+        assert_eq!(found.names, ["power", "verdicts/zip"]);
+        assert_eq!(found.before, Some("/old/readlab".into()));
+        assert_eq!(found.repeats, NonZeroUsize::new(3));
+        let names: Vec<&str> = selected(&found.names).unwrap().iter().map(|it| it.name).collect();
+        assert_eq!(names, ["verdicts", "power"]);
+        assert_eq!(parse("").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        for words in ["--after x", "--before", "--repeats", "--repeats 0", "--repeats many", "-x"] {
+            let error = format!("{:#}", parse(words).unwrap_err());
+            assert!(error.contains("usage: readlab-bench"), "{words}: {error}");
+        }
+        for name in ["pow", "power/5", "verdicts/no-such-case"] {
+            assert!(selected(&[name.to_owned()]).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_whole_run_takes_ninety_minutes_at_most() {
+        assert!(figures::ALL.iter().map(|figure| figure.minutes).sum::<u32>() <= 90);
+        let names: std::collections::BTreeSet<&str> = figures::ALL.iter().map(|it| it.name).collect();
+        assert_eq!(names.len(), figures::ALL.len());
+    }
 }

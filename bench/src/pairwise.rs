@@ -1,28 +1,98 @@
-//! Every pair of trials of a record by a readlab's own analysis: it ranks the record once with each
-//! trial as the reference. From that follow the share of pairs that it tells apart, and how sure
-//! the first rank is.
+//! What a readlab finds in a record by its own analysis, from its JSON export: of that, only fields
+//! that every revision writes. For every pair of trials, the record is ranked once with each trial
+//! as the reference: from that follow the share of pairs that are told apart, and how sure the
+//! first rank is.
 
-use crate::export::{Export, ExportedTrial, RankingKey, Standing, half_width};
-use crate::lab::Lab;
-use crate::record_lines::RecordLines;
-use crate::share::Share;
+use crate::programs::Lab;
+use crate::row::Share;
 use anyhow::Context;
 use readlab_analysis::stats::{Interval, Significance};
 use readlab_model::trial::TrialIndex;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The pairs of a record.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Export {
+    trials: Vec<ExportedTrial>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct ExportedTrial {
+    index: TrialIndex,
+    pub(crate) id: String,
+    #[serde(flatten)]
+    ranking: RankingKey,
+    cache: String,
+    summary: Option<IgnoredAny>,
+    /// `None` for a control, and where there are too few rounds.
+    rank: Option<ExportedRank>,
+    ratio: Option<ExportedRatio>,
+}
+
+/// What the trials of one ranking have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct RankingKey {
+    state: String,
+    target: Option<String>,
+    work: String,
+    decodes: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ExportedRank {
+    /// From 1; trials that tie share it.
+    place: usize,
+    /// How it compares with the first of its rank: `first`, `tied`, or with too few rounds `undecided`.
+    standing: String,
+}
+
+/// A ratio to the reference: above 1, the trial is faster.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ExportedRatio {
+    reference: String,
+    ci95: Option<[f64; 2]>,
+}
+
+impl Export {
+    /// The trials that were measured, without controls.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &ExportedTrial> {
+        self.trials.iter().filter(|trial| trial.cache != "none" && trial.summary.is_some())
+    }
+}
+
+impl ExportedTrial {
+    /// The interval of its ratio to the reference.
+    pub(crate) fn interval(&self) -> Option<Interval> {
+        let [low, high] = self.ratio.as_ref()?.ci95?;
+        Some(Interval { low, high })
+    }
+
+    pub(crate) fn significance(&self) -> Option<Significance> {
+        self.interval().map(Significance::from_interval)
+    }
+
+    fn is_compared_with(&self, reference: &str) -> bool {
+        self.ratio.as_ref().is_some_and(|ratio| ratio.reference == reference)
+    }
+}
+
+/// Half the width of a ratio's interval, as a share: 0.05 for an interval from 1 ÷ 1.05 to 1.05.
+pub(crate) fn half_width(ratio: Interval) -> f64 {
+    (ratio.high / ratio.low).sqrt() - 1.0
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pairwise {
     export: Export,
     pairs: Vec<Pair>,
 }
 
-/// Two trials of one ranking.
 #[derive(Debug, Clone, PartialEq)]
 struct Pair {
-    ranking: RankingKey,
+    state: String,
     /// Numbers of the trials, the lower first.
     trials: [TrialIndex; 2],
     /// Of the ratio of one to the other, whichever was the reference.
@@ -35,8 +105,10 @@ pub(crate) enum FirstRank {
     /// Every other trial is shown to be slower.
     Decided,
     /// So many tie with the first; half the width of their ratios to it, of the least certain one.
-    Tied { others: usize, half_width: f64 },
-    /// There are too few rounds to say.
+    Tied {
+        others: usize,
+        half_width: f64,
+    },
     Undecided,
 }
 
@@ -45,37 +117,30 @@ impl Pairwise {
     pub(crate) fn compare(lab: &Lab, record: &Path) -> anyhow::Result<Pairwise> {
         let folder = record.with_file_name("references");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let (copy, lines) = (folder.join("record.jsonl"), RecordLines::read(record)?);
+        let copy = folder.join("record.jsonl");
+        let text = std::fs::read_to_string(record).with_context(|| record.display().to_string())?;
         let export = lab.export(record)?;
         let names: BTreeSet<&str> = export.measured().map(|trial| trial.id.as_str()).collect();
         let mut pairs = Vec::new();
         for name in names {
-            lines.with_reference(name)?.write(&copy)?;
+            std::fs::write(&copy, with_reference(&text, name)?)
+                .with_context(|| copy.display().to_string())?;
             pairs.extend(pairs_with(&lab.export(&copy)?, name));
         }
         Ok(Pairwise { export, pairs })
     }
 
-    /// The states of the cache.
-    pub(crate) fn states(&self) -> BTreeSet<&str> {
-        self.export.measured().map(|trial| trial.ranking.state.as_str()).collect()
-    }
-
-    /// How many of the pairs of a state are shown to differ.
     pub(crate) fn told_apart(&self, state: &str) -> Share {
-        let pairs = self.pairs.iter().filter(|pair| pair.ranking.state == state);
+        let pairs = self.pairs.iter().filter(|pair| pair.state == state);
         let differs = |ci95| Significance::from_interval(ci95) != Significance::Tie;
         pairs.map(|pair| pair.ci95.is_some_and(differs)).collect()
     }
 
-    /// How sure the first rank of a state is.
     pub(crate) fn first_rank(&self, state: &str) -> FirstRank {
-        let of_state = |trial: &&ExportedTrial| trial.ranking.state == state;
-        let (first, others): (Vec<_>, Vec<_>) = (self.export.measured().filter(of_state))
-            .filter_map(|trial| {
-                trial.rank.as_ref().filter(|rank| rank.place == 1).map(|rank| (trial.index, rank.standing))
-            })
-            .partition(|(_, standing)| *standing == Standing::First);
+        let ranked = self.export.measured().filter(|trial| trial.ranking.state == state);
+        let ranks = ranked.filter_map(|it| it.rank.as_ref().map(|rank| (it.index, rank)));
+        let (first, others): (Vec<_>, Vec<_>) =
+            ranks.filter(|(_, rank)| rank.place == 1).partition(|(_, rank)| rank.standing == "first");
         let Some(&(leader, _)) = first.first() else { return FirstRank::Undecided };
         let widths: Option<Vec<f64>> =
             others.iter().map(|&(other, _)| self.half_width([leader, other])).collect();
@@ -88,10 +153,9 @@ impl Pairwise {
         }
     }
 
-    fn half_width(&self, trials: [TrialIndex; 2]) -> Option<f64> {
-        let trials = [trials[0].min(trials[1]), trials[0].max(trials[1])];
-        let pair = self.pairs.iter().find(|pair| pair.trials == trials)?;
-        pair.ci95.map(half_width)
+    fn half_width(&self, mut trials: [TrialIndex; 2]) -> Option<f64> {
+        trials.sort();
+        self.pairs.iter().find(|pair| pair.trials == trials)?.ci95.map(half_width)
     }
 }
 
@@ -116,31 +180,40 @@ impl FirstRank {
     }
 }
 
+/// A record with this trial as the reference. The lines after its header stay as they are, whatever
+/// revision wrote them.
+fn with_reference(record: &str, name: &str) -> anyhow::Result<String> {
+    let (header, rest) = record.split_once('\n').context("a record has a header")?;
+    let mut header: Value = serde_json::from_str(header)?;
+    header["reference"] = name.into();
+    Ok(format!("{header}\n{rest}"))
+}
+
 /// The pairs of a reference with the trials after it.
 fn pairs_with(export: &Export, name: &str) -> Vec<Pair> {
-    let of_name = |trial: &&ExportedTrial| trial.id == name;
-    let references = export.measured().filter(of_name);
-    references
-        .flat_map(|reference| {
-            let others =
-                export.measured().filter(|it| it.ranking == reference.ranking && it.index > reference.index);
-            others.map(|it| Pair {
-                ranking: it.ranking.clone(),
-                trials: [reference.index, it.index],
-                ci95: it.interval_against(name),
-            })
-        })
-        .collect()
+    let references = export.measured().filter(|trial| trial.id == name);
+    let with = |reference: &ExportedTrial| -> Vec<Pair> {
+        let others =
+            export.measured().filter(|it| it.ranking == reference.ranking && it.index > reference.index);
+        let pair = |it: &ExportedTrial| Pair {
+            state: it.ranking.state.clone(),
+            trials: [reference.index, it.index],
+            ci95: it.interval().filter(|_| it.is_compared_with(name)),
+        };
+        others.map(pair).collect()
+    };
+    references.flat_map(with).collect()
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use readlab_record::Record;
     use serde_json::json;
 
     /// An export of these trials: name, place, standing, and the interval of the ratio to this
     /// reference.
-    fn export(reference: &str, trials: &[(&str, usize, &str, Option<[f64; 2]>)]) -> Export {
+    pub(crate) fn export(reference: &str, trials: &[(&str, usize, &str, Option<[f64; 2]>)]) -> Export {
         let trials: Vec<_> = trials
             .iter()
             .enumerate()
@@ -150,7 +223,7 @@ mod tests {
                     "ratio": (*id != reference).then(|| json!({ "reference": reference, "estimate": 1.0, "ci95": ci95 })) })
             })
             .collect();
-        Export::parse(json!({ "trials": trials }).to_string().as_bytes()).unwrap()
+        serde_json::from_value(json!({ "trials": trials })).unwrap()
     }
 
     /// Three trials: the intervals of b and c to a, and of c to b; the standing of b.
@@ -177,16 +250,34 @@ mod tests {
         let of = |b, standing| three(b, Some([0.4, 0.5]), None, standing).first_rank("warm");
         assert_eq!(of(Some([0.5, 0.6]), "first"), FirstRank::Decided);
         assert_eq!(of(None, "undecided"), FirstRank::Undecided);
-        assert_eq!(of(None, "undecided").half_width(), f64::INFINITY);
-    }
-
-    #[test]
-    fn a_tie_is_as_wide_as_the_interval_of_the_two() {
-        let tied = [("a", 1, "first", None), ("b", 1, "tied", Some([1.0 / 1.04, 1.04]))];
-        let export = export("a", &tied);
-        let found = Pairwise { pairs: pairs_with(&export, "a"), export };
+        let tied = export("a", &[("a", 1, "first", None), ("b", 1, "tied", Some([1.0 / 1.04, 1.04]))]);
+        let found = Pairwise { pairs: pairs_with(&tied, "a"), export: tied };
         let FirstRank::Tied { others: 1, half_width } = found.first_rank("warm") else { panic!("{found:?}") };
         assert!((half_width - 0.04).abs() < 1e-9);
         assert_eq!(found.first_rank("warm").words(), "1 tied at ±4.0 %");
+    }
+
+    #[test]
+    fn controls_and_trials_without_samples_are_not_measured() {
+        let mut export =
+            export("a", &[("a", 1, "first", None), ("b", 1, "tied", None), ("c", 1, "tied", None)]);
+        export.trials[1].summary = None;
+        export.trials[2].cache = "none".to_owned();
+        assert_eq!(export.measured().map(|trial| trial.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    }
+
+    #[test]
+    fn every_ranked_trial_can_be_made_the_reference() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/made/race.jsonl");
+        let before = Record::read(&golden).unwrap();
+        let text = std::fs::read_to_string(&golden).unwrap();
+        let path = std::env::temp_dir().join(format!("readlab-bench-{}.jsonl", std::process::id()));
+        for trial in before.trials.iter().map(|it| &it.trial.id) {
+            std::fs::write(&path, with_reference(&text, &trial.to_string()).unwrap()).unwrap();
+            let after = Record::read(&path).unwrap();
+            assert_eq!(after.header.reference.as_ref(), Some(trial));
+            assert_eq!(after.trials, before.trials);
+        }
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,84 +1,88 @@
-//! The measured programs: the lab as its users start it, and the same loop without the lab.
-//!
-//! Both are started from their release builds; the results are read from their output or record.
-//! Files of the bench are in the folder `bench` of the build.
+//! The measured programs: the lab as its users start it, and the same loop without the lab. Their
+//! results are read from their output or record. Files of the bench are in the folder `bench` of
+//! the build.
 
-use crate::lab::{Lab, Revision};
-use crate::options::Options;
-use crate::running::Running;
-use anyhow::{Context, bail};
-use readlab_model::trial::CacheState;
+use crate::Options;
+use crate::pairwise::Export;
+use anyhow::{Context, bail, ensure};
+use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
-use readlab_protocol::Archive;
-use readlab_record::Record;
-use std::fs::File;
-use std::io::Read;
+use readlab_record::{Outcome, Record, TrialRecord};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-/// Where the programs are, and where files may be made.
+/// How a readlab learns where compilers are that are not on the PATH, and where this checkout has
+/// them.
+const TOOLCHAINS: [&str; 2] = ["READLAB_TOOLCHAINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../toolchains")];
+
 #[derive(Debug)]
 pub(crate) struct Programs {
-    lab: Lab,
+    release: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) lab: Lab,
     before: Option<Lab>,
-    standalone: PathBuf,
-    relay: PathBuf,
-    slowed: PathBuf,
-    locked: PathBuf,
-    folder: PathBuf,
-    repeats: Option<NonZeroUsize>,
+    pub(crate) options: Options,
+}
+
+/// A readlab program. Each judges its records by its own statistics, through its own export.
+#[derive(Debug, Clone)]
+pub(crate) struct Lab {
+    pub(crate) revision: Revision,
+    pub(crate) program: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Revision {
+    /// That of this bench.
+    Now,
+    Before,
 }
 
 /// A race of the lab: which trials, on what, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Race<'a> {
-    /// Name of its folder.
     pub(crate) name: &'a str,
-    /// The trials by name; none for the line-up of `readlab race`.
+    /// The only trials, without controls; none for the line-up of `readlab race`.
     pub(crate) trials: &'a [&'a str],
     /// The file or URL.
     pub(crate) file: &'a Path,
     /// From which state, if not both.
     pub(crate) state: Option<CacheState>,
-    /// Options of the lab's command line.
     pub(crate) options: &'a [&'a str],
 }
 
-/// A search of the lab: on what, from which state, and for what.
-#[derive(Debug, Clone)]
-pub(crate) struct Search<'a> {
-    /// Name of its folder.
-    pub(crate) name: &'a str,
-    /// The file or URL.
-    pub(crate) file: &'a Path,
-    pub(crate) state: CacheState,
-    /// Options of the lab's command line.
-    pub(crate) options: &'a [&'a str],
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    record: PathBuf,
 }
 
 impl Programs {
-    /// The programs of the build that this one belongs to.
-    pub(crate) fn beside_this_one(options: &Options) -> anyhow::Result<Programs> {
+    pub(crate) fn beside_this_one(options: Options) -> anyhow::Result<Programs> {
         let own = std::env::current_exe().context("where this program is")?;
-        let release = own.parent().context("this program lies in a folder")?;
-        let (program, standalone) = (release.join("readlab"), release.join("examples/standalone"));
-        let (relay, slowed) = (release.join("readlab-relay"), release.join("readlab-slowed"));
-        let locked = release.join("readlab-locked");
-        let all = [&program, &standalone, &relay, &slowed, &locked];
-        if let Some(absent) = all.into_iter().find(|path| !path.exists()) {
-            bail!("{}: is not there; 'make bench' builds it", absent.display());
-        }
-        let before = options
-            .before
-            .as_deref()
-            .map(|path| path.canonicalize().with_context(|| path.display().to_string()));
-        let before = before.transpose()?.map(|program| Lab { revision: Revision::Before, program });
+        let release = own.parent().context("a program is in a folder")?.to_owned();
         let folder = release.with_file_name("bench");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let lab = Lab { revision: Revision::Now, program };
-        let repeats = options.repeats;
-        Ok(Programs { lab, before, standalone, relay, slowed, locked, folder, repeats })
+        let before = options.before.as_ref();
+        let before = before.map(|path| path.canonicalize().with_context(|| path.display().to_string()));
+        let before = before.transpose()?.map(|program| Lab { revision: Revision::Before, program });
+        let lab = Lab { revision: Revision::Now, program: release.join("readlab") };
+        let programs = Programs { release, folder, lab, before, options };
+        let all = [programs.lab.program.clone(), programs.standalone(), programs.slowed()];
+        if let Some(absent) = all.iter().find(|path| !path.exists()) {
+            bail!("{}: is not there; 'make bench' builds it", absent.display());
+        }
+        Ok(programs)
+    }
+
+    fn standalone(&self) -> PathBuf {
+        self.release.join("examples/standalone")
+    }
+
+    /// The contender whose readings are slow for a known reason.
+    pub(crate) fn slowed(&self) -> PathBuf {
+        self.release.join("readlab-slowed")
     }
 
     /// The readlab of this build, then the older one beside which it is measured, if there is one.
@@ -86,80 +90,9 @@ impl Programs {
         [&self.lab].into_iter().chain(&self.before)
     }
 
-    /// The readlab of this build.
-    pub(crate) fn lab(&self) -> &Lab {
-        &self.lab
-    }
-
     /// How often something is repeated: as the user says, else so often.
     pub(crate) fn repeats(&self, usual: usize) -> usize {
-        self.repeats.map_or(usual, NonZeroUsize::get)
-    }
-
-    /// The reader that can be slowed by a known share of its time.
-    pub(crate) fn slowed(&self) -> &Path {
-        &self.slowed
-    }
-
-    /// A roster with the reader whose threads wait for each other.
-    pub(crate) fn locked(&self) -> anyhow::Result<String> {
-        self.roster("locked", &self.locked)
-    }
-
-    /// A roster with one contender, which is this program.
-    pub(crate) fn roster(&self, name: &str, program: &Path) -> anyhow::Result<String> {
-        let text = format!(
-            "[[contender]]\nname = '{name}'\nabout = 'made for a figure'\nrun = ['{}']\n",
-            program.display()
-        );
-        let file = self.folder.join(format!("{name}.toml"));
-        std::fs::write(&file, text).with_context(|| file.display().to_string())?;
-        Ok(file.display().to_string())
-    }
-
-    /// Where files may be made.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The program that starts a contender and relays its messages.
-    pub(crate) fn relay(&self) -> &Path {
-        &self.relay
-    }
-
-    /// A file of text lines of this size, made unless it is there.
-    pub(crate) fn lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
-        let mut command = self.lab.command("corpus");
-        command.args(["make", "lines", &size.0.to_string(), "--folder"]).arg(self.folder.join("corpus"));
-        Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
-    }
-
-    /// Searches, and reads the record.
-    pub(crate) fn tune(&self, search: &Search) -> anyhow::Result<Record> {
-        let folder = self.empty_folder(search.name)?;
-        let mut command = self.lab.command("tune");
-        command.args(["--quiet", "--state", &search.state.to_string(), "--output"]).arg(&folder);
-        command.args(search.options).arg("--").arg(search.file);
-        Running::start(command, &folder)?.record()
-    }
-
-    /// A roster that has the lab's own Rust contender under several names.
-    pub(crate) fn twins(&self, names: [&str; 2]) -> anyhow::Result<String> {
-        let mut roster = String::new();
-        for name in names {
-            let script = self.folder.join(format!("{name}.sh"));
-            let renamed = format!(r#"s/"contender":"rust"/"contender":"{name}"/"#);
-            let text =
-                format!("'{}' contender rust \"$@\" | sed -u '{renamed}'\n", self.lab.program.display());
-            std::fs::write(&script, text).with_context(|| script.display().to_string())?;
-            roster += &format!(
-                "[[contender]]\nname = '{name}'\nabout = 'a twin'\nrun = ['/bin/sh', '{}']\n",
-                script.display()
-            );
-        }
-        let file = self.folder.join("twins.toml");
-        std::fs::write(&file, roster).with_context(|| file.display().to_string())?;
-        Ok(file.display().to_string())
+        self.options.repeats.map_or(usual, NonZeroUsize::get)
     }
 
     /// The folder of a run, without what an earlier one left.
@@ -171,16 +104,43 @@ impl Programs {
         Ok(folder)
     }
 
-    /// The same as the only content of an archive.
-    pub(crate) fn packed_lines(&self, size: Bytes, archive: Archive) -> anyhow::Result<PathBuf> {
-        let mut command = self.lab.command("corpus");
-        command
-            .args(["make", "lines", &size.0.to_string(), "--in", archive.word(), "--folder"])
-            .arg(self.folder.join("corpus"));
-        Ok(PathBuf::from(output(command)?.trim_end_matches('\n')))
+    /// A file of text lines of this size, made unless it is there.
+    pub(crate) fn lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
+        self.corpus(&["make", "lines", &size.0.to_string()])
     }
 
-    /// Starts a race; what it finds is in its folder when it has ended.
+    /// The same as the only content of a zip.
+    pub(crate) fn zipped_lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
+        self.corpus(&["make", "lines", &size.0.to_string(), "--in", "zip"])
+    }
+
+    /// A tree of files with the sizes of source code.
+    pub(crate) fn source_tree(&self, files: usize) -> anyhow::Result<PathBuf> {
+        self.corpus(&["tree", "source", &files.to_string()])
+    }
+
+    fn corpus(&self, words: &[&str]) -> anyhow::Result<PathBuf> {
+        let mut command = self.lab.command("corpus");
+        command.args(words).arg("--folder").arg(self.folder.join("corpus"));
+        Ok(PathBuf::from(output(&mut command)?.trim_end_matches('\n')))
+    }
+
+    /// A roster of contenders: the name and the command line of each.
+    pub(crate) fn roster(&self, name: &str, contenders: &[(&str, &[&str])]) -> anyhow::Result<String> {
+        let entry = |(name, run): &(&str, &[&str])| {
+            format!("[[contender]]\nname = '{name}'\nabout = 'made for the bench'\nrun = {run:?}\n")
+        };
+        let file = self.folder.join(format!("{name}.toml"));
+        let text: String = contenders.iter().map(entry).collect();
+        std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+        Ok(file.display().to_string())
+    }
+
+    /// A roster with the contender whose readings are slow for a known reason.
+    pub(crate) fn slowed_roster(&self) -> anyhow::Result<String> {
+        self.roster("slowed", &[("slowed", &[&self.slowed().display().to_string()])])
+    }
+
     pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
         let folder = self.empty_folder(race.name)?;
         let mut command = self.command(&self.lab, race, &folder)?;
@@ -205,42 +165,20 @@ impl Programs {
         Ok(command)
     }
 
-    /// Races, and reads the record.
     pub(crate) fn race(&self, race: &Race) -> anyhow::Result<Record> {
         self.start(race)?.record()
     }
 
-    /// Makes the page of a record.
-    pub(crate) fn report(&self, record: &Path, page: &Path) -> anyhow::Result<()> {
-        let mut command = self.lab.command("report");
-        command.arg(record).arg("--output").arg(page);
-        output(command).map(drop)
-    }
-
-    /// Runs `readlab --help`.
-    pub(crate) fn help(&self) -> anyhow::Result<()> {
-        output(self.lab.command("--help")).map(drop)
-    }
-
-    /// Compares two records; returns whether the gate fails.
-    pub(crate) fn compare(&self, before: &Path, now: &Path, options: &[&str]) -> anyhow::Result<bool> {
-        let mut command = self.lab.command("compare");
-        command.args(options).arg("--").arg(before).arg(now);
-        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-        match status.with_context(|| self.lab.program.display().to_string())?.code() {
-            Some(0) => Ok(false),
-            Some(3) => Ok(true),
-            other => bail!("{command:?} ended with {other:?}"),
-        }
-    }
-
-    /// The trials as a suite of the lab's.
     fn suite(&self, race: &Race) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join("suites");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let file = folder.join(format!("{}.toml", race.name));
-        let archive = archive(race.file)?;
-        let trials: String = race.trials.iter().map(|trial| suite_trial(trial, archive)).collect();
+        let is_zip = race.file.extension().is_some_and(|ending| ending == "zip");
+        let trial = |trial: &&str| {
+            let decodes = is_zip && ["rust/zip", "rust/decoder"].contains(trial);
+            format!("[[trial]]\ntrial = {trial:?}\n{}", if decodes { "target = \"zip\"\n" } else { "" })
+        };
+        let trials: String = race.trials.iter().map(trial).collect();
         let text = format!(
             "name = {:?}\nabout = \"A figure of the bench.\"\nwork = \"newlines\"\ncontrols = false\n{trials}",
             race.name
@@ -256,48 +194,102 @@ impl Programs {
         file: &Path,
         count: usize,
     ) -> anyhow::Result<Vec<u64>> {
-        let mut command = Command::new(&self.standalone);
-        command.args([trial.method(), trial.scan().unwrap_or("-"), trial.work.word()]).arg(file);
-        command
-            .arg(count.to_string())
-            .args(trial.params.0.iter().map(|(name, value)| format!("{name}={value}")));
-        let lines = output(command)?;
+        let settings = trial.params.0.iter().map(|(name, value)| format!("{name}={value}"));
+        let mut command = Command::new(self.standalone());
+        command.args([trial.method(), trial.scan().unwrap_or("-"), trial.work.word()]);
+        let lines = output(command.arg(file).arg(count.to_string()).args(settings))?;
         lines.lines().map(|line| line.parse().with_context(|| format!("standalone said {line:?}"))).collect()
     }
+}
 
-    /// The lab's own program as the contender `rust`, with these arguments.
-    pub(crate) fn contender(&self, words: Vec<std::ffi::OsString>) -> readlab_system::program::CommandLine {
-        let args = ["contender", "rust"].map(Into::into).into_iter().chain(words).collect();
-        readlab_system::program::CommandLine {
-            program: self.lab.program.clone().into(),
-            args,
-            ..readlab_system::program::CommandLine::default()
+impl Lab {
+    /// A command of it, without input. Compilers that are not on the PATH are those of this
+    /// checkout, wherever the program is.
+    pub(crate) fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(verb).stdin(Stdio::null());
+        let [variable, folder] = TOOLCHAINS;
+        if std::env::var_os(variable).is_none() {
+            command.env(variable, folder);
+        }
+        command
+    }
+
+    /// Builds every contender that can be built here, so that no race has to.
+    pub(crate) fn build(&self) -> anyhow::Result<()> {
+        let mut command = self.command("build");
+        let status =
+            command.stdout(Stdio::null()).status().with_context(|| self.program.display().to_string())?;
+        // 1: some contender could not be built; races then go on without it.
+        ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
+        Ok(())
+    }
+
+    /// Its results of a record. The page that comes with them is left beside the record.
+    pub(crate) fn export(&self, record: &Path) -> anyhow::Result<Export> {
+        let mut command = self.command("report");
+        command.arg(record).args(["--export-json", "-"]);
+        serde_json::from_str(&output(&mut command)?).with_context(|| format!("what {command:?} printed"))
+    }
+}
+
+impl Running {
+    /// Starts a command that writes its record into this folder.
+    pub(crate) fn start(mut command: Command, folder: &Path) -> anyhow::Result<Running> {
+        let child = command.spawn().with_context(|| command.get_program().display().to_string())?;
+        Ok(Running { child, record: folder.join("record.jsonl") })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn is_over(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait().context("waiting for the lab")?.is_some())
+    }
+
+    /// Waits for its end; returns where its record is. That some trial failed (1) is in the record.
+    pub(crate) fn finish(mut self) -> anyhow::Result<PathBuf> {
+        let status = self.child.wait().context("waiting for the lab")?;
+        ensure!(matches!(status.code(), Some(0 | 1)), "the lab ended with {status}");
+        Ok(self.record.clone())
+    }
+
+    pub(crate) fn record(self) -> anyhow::Result<Record> {
+        Ok(Record::read(&self.finish()?)?)
+    }
+}
+
+impl Drop for Running {
+    /// A race that is dropped is ended; its contender exits at the end of its input.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It may have ended by itself; in both cases it is reaped.
+            let _ = self.child.kill().and_then(|()| self.child.wait());
         }
     }
 }
 
-/// A trial in a suite. A method that decodes archives reads the content, the others the bytes.
-fn suite_trial(trial: &str, archive: Option<Archive>) -> String {
-    let method = trial.strip_prefix("rust/").and_then(readlab_rust::method::registry::find);
-    let target = archive.filter(|archive| method.is_some_and(|method| method.decodes.contains(archive)));
-    let target = target.map(|archive| format!("target = \"{archive}\"\n")).unwrap_or_default();
-    format!("[[trial]]\ntrial = {trial:?}\n{target}")
-}
-
-/// What kind of archive a file is, if it is one.
-fn archive(file: &Path) -> anyhow::Result<Option<Archive>> {
-    let mut head = Vec::new();
-    let opened = File::open(file).and_then(|file| file.take(4).read_to_end(&mut head));
-    opened.with_context(|| file.display().to_string())?;
-    Ok(Archive::by_magic(&head))
+/// The trial of this name in a record, or with its contender and method, if it was measured.
+pub(crate) fn measured<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r TrialRecord> {
+    let TrialId { method, params } = TrialId::parse_written(name).with_context(|| name.to_owned())?;
+    let names = (method.contender.as_str(), method.method.as_str());
+    let mut of_method =
+        record.trials.iter().filter(|it| (it.trial.contender(), it.trial.method()) == names).peekable();
+    let first = of_method.peek().copied();
+    let found = of_method.find(|it| it.trial.id.params == params).or(first);
+    let found = found.with_context(|| format!("no trial {name}: {}", record.warnings.join("; ")))?;
+    match &found.outcome {
+        Some(Outcome::Measured) => Ok(found),
+        other => bail!("{name}: {}", other.as_ref().and_then(Outcome::reason).unwrap_or("cut short")),
+    }
 }
 
 /// What a program prints, if it ends well.
-fn output(mut command: Command) -> anyhow::Result<String> {
-    let done = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let done = done.with_context(|| command.get_program().display().to_string())?;
-    if !done.status.success() {
-        bail!("{command:?} ended with {}", done.status);
-    }
-    String::from_utf8(done.stdout).context("its output")
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
+    let program = command.get_program().display().to_string();
+    let done = command.stdin(Stdio::null()).output().with_context(|| program.clone())?;
+    let why = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "{command:?} ended with {}: {}", done.status, why.trim());
+    String::from_utf8(done.stdout).with_context(|| format!("what {program} prints"))
 }

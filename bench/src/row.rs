@@ -1,15 +1,16 @@
 //! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
+//! Rows become a table for people, and JSON, which rounds nothing.
 
-use crate::lab::Revision;
-use readlab_analysis::stats::Interval;
-use serde::Serialize;
+use crate::programs::Revision;
+use readlab_analysis::stats::{self, Interval};
+use readlab_system::machine::Machine;
+use serde_json::json;
+use std::fmt::Write;
 
-/// One line of the report.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
-    /// What was measured.
     pub(crate) figure: String,
-    /// The promise, in words; `None` for a number without one.
+    /// The promise; `None` for a number without one.
     pub(crate) target: Option<String>,
     /// What was found, in words.
     pub(crate) measured: String,
@@ -17,29 +18,57 @@ pub(crate) struct Row {
     pub(crate) ok: Option<bool>,
     /// The number itself, unrounded; `None` where nothing could be measured.
     pub(crate) value: Option<f64>,
-    /// Its 95 % interval, if there is one.
     pub(crate) ci95: Option<Interval>,
 }
 
 impl Row {
-    /// A number with a promise.
     pub(crate) fn judged(
         figure: impl Into<String>,
-        target: &str,
+        target: impl Into<String>,
         value: f64,
         ok: bool,
-        measured: String,
+        measured: impl Into<String>,
     ) -> Row {
-        let (figure, target) = (figure.into(), Some(target.to_owned()));
-        Row { figure, target, measured, ok: Some(ok), value: Some(value), ci95: None }
+        let (target, ok) = (Some(target.into()), Some(ok));
+        Row { target, ok, ..Row::unjudged(figure, value, measured) }
     }
 
-    /// A number without one.
-    pub(crate) fn unjudged(figure: impl Into<String>, value: f64, measured: String) -> Row {
-        Row { figure: figure.into(), target: None, measured, ok: None, value: Some(value), ci95: None }
+    pub(crate) fn unjudged(figure: impl Into<String>, value: f64, measured: impl Into<String>) -> Row {
+        let (figure, measured) = (figure.into(), measured.into());
+        Row { figure, target: None, measured, ok: None, value: Some(value), ci95: None }
     }
 
-    /// The same with its interval.
+    /// The median of some times, promised to be at most so long.
+    pub(crate) fn seconds(figure: impl Into<String>, most: Option<f64>, seconds: &[f64]) -> Row {
+        let Some(median) = stats::median(seconds.iter().copied()) else {
+            return Row::failed(figure, &anyhow::anyhow!("it never came"));
+        };
+        let each: Vec<String> = seconds.iter().map(|it| format!("{it:.1}")).collect();
+        let mut measured = format!("{median:.1} s");
+        if seconds.len() > 1 {
+            let _ = write!(measured, " (of {})", each.join(", "));
+        }
+        match most {
+            Some(most) => {
+                Row::judged(figure, format!("at most {most:.0} s"), median, median <= most, measured)
+            }
+            None => Row::unjudged(figure, median, measured),
+        }
+    }
+
+    pub(crate) fn failed(figure: impl Into<String>, why: &anyhow::Error) -> Row {
+        let measured = format!("not measured: {why:#}");
+        Row { figure: figure.into(), target: None, measured, ok: None, value: None, ci95: None }
+    }
+
+    pub(crate) fn or_failed(figure: impl Into<String>, found: anyhow::Result<Row>) -> Row {
+        found.unwrap_or_else(|error| Row::failed(figure, &error))
+    }
+
+    pub(crate) fn all_or_failed(figure: impl Into<String>, found: anyhow::Result<Vec<Row>>) -> Vec<Row> {
+        found.unwrap_or_else(|error| vec![Row::failed(figure, &error)])
+    }
+
     pub(crate) fn with(self, ci95: Option<Interval>) -> Row {
         Row { ci95, ..self }
     }
@@ -54,14 +83,7 @@ impl Row {
         }
     }
 
-    /// No number, and why.
-    pub(crate) fn failed(figure: impl Into<String>, why: &anyhow::Error) -> Row {
-        let measured = format!("not measured: {why:#}");
-        Row { figure: figure.into(), target: None, measured, ok: None, value: None, ci95: None }
-    }
-
-    /// The first word of its line.
-    pub(crate) fn mark(&self) -> &'static str {
+    fn mark(&self) -> &'static str {
         match (self.ok, self.value) {
             (Some(true), _) => "met",
             (Some(false), _) => "MISSED",
@@ -71,13 +93,114 @@ impl Row {
     }
 }
 
+pub(crate) fn table(about: &str, rows: &[Row]) -> String {
+    let target = |row: &Row| row.target.clone().unwrap_or_else(|| "–".to_owned());
+    let width =
+        |text: &dyn Fn(&Row) -> String| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let (name_width, target_width) = (width(&|row| row.figure.clone()), width(&target));
+    let mut text = format!("\n{about}\n");
+    for row in rows {
+        let (mark, figure, target, measured) = (row.mark(), &row.figure, target(row), &row.measured);
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "  {mark:<6}  {figure:<name_width$}  {target:<target_width$}  {measured}");
+    }
+    text
+}
+
+pub(crate) fn summary(rows: &[(&str, Row)]) -> String {
+    let count = |mark: &str| rows.iter().filter(|(_, row)| row.mark() == mark).count();
+    let (met, missed, noted, absent) = (count("met"), count("MISSED"), count("noted"), count("ABSENT"));
+    format!("\n{met} met, {missed} missed, {noted} noted, {absent} could not be measured")
+}
+
+/// Everything, with the machine.
+pub(crate) fn json(rows: &[(&str, Row)]) -> String {
+    let row = |(group, row): &(&str, Row)| {
+        let Row { figure, target, measured, ok, value, ci95 } = row;
+        json!({ "group": group, "figure": figure, "target": target, "measured": measured, "ok": ok, "value": value, "ci95": ci95 })
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let document =
+        json!({ "schema": "readlab.figures", "version": 1, "machine": Machine::probe(), "rows": rows });
+    format!("{document:#}\n")
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    hits: usize,
+    cases: usize,
+}
+
+/// The 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Share {
+    pub(crate) fn count(&mut self, is_so: bool) {
+        self.cases += 1;
+        self.hits += usize::from(is_so);
+    }
+
+    pub(crate) fn with(self, other: Share) -> Share {
+        Share { hits: self.hits + other.hits, cases: self.cases + other.cases }
+    }
+
+    /// From 0 to 1; not a number without a case.
+    pub(crate) fn value(self) -> f64 {
+        stats::count(self.hits) / stats::count(self.cases)
+    }
+
+    /// `24 of 40 (60 %)`.
+    pub(crate) fn words(self) -> String {
+        let Share { hits, cases } = self;
+        if cases == 0 {
+            "no case".to_owned()
+        } else {
+            format!("{hits} of {cases} ({:.0} %)", self.value() * 100.0)
+        }
+    }
+
+    /// The 95 % interval of the share behind it (Wilson, 1927); `None` without a case.
+    fn ci95(self) -> Option<Interval> {
+        if self.cases == 0 {
+            return None;
+        }
+        let (n, p) = (stats::count(self.cases), self.value());
+        let scale = 1.0 + Z * Z / n;
+        let middle = (p + Z * Z / (2.0 * n)) / scale;
+        let half = Z / scale * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        Some(Interval { low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
+    }
+
+    pub(crate) fn at_least(self, figure: impl Into<String>, least: f64) -> Row {
+        let target = format!("at least {:.0} %", least * 100.0);
+        Row::judged(figure, target, self.value(), self.value() >= least, self.words()).with(self.ci95())
+    }
+
+    pub(crate) fn at_most(self, figure: impl Into<String>, most: f64) -> Row {
+        let target = format!("at most {:.0} %", most * 100.0);
+        Row::judged(figure, target, self.value(), self.value() <= most, self.words()).with(self.ci95())
+    }
+
+    pub(crate) fn noted(self, figure: impl Into<String>) -> Row {
+        Row::unjudged(figure, self.value(), self.words()).with(self.ci95())
+    }
+}
+
+impl FromIterator<bool> for Share {
+    fn from_iter<I: IntoIterator<Item = bool>>(cases: I) -> Share {
+        let mut share = Share::default();
+        cases.into_iter().for_each(|is_so| share.count(is_so));
+        share
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_older_revision_promises_nothing() {
-        let row = Row::judged("time", "at most 1 s", 2.0, false, "2 s".to_owned());
+        let row = Row::judged("time", "at most 1 s", 2.0, false, "2 s");
         assert_eq!(row.clone().for_revision(Revision::Now), row);
         let before = row.for_revision(Revision::Before);
         assert_eq!(
@@ -86,5 +209,43 @@ mod tests {
         );
         let failed = Row::failed("time", &anyhow::anyhow!("it is not there"));
         assert_eq!(failed.for_revision(Revision::Before).mark(), "ABSENT");
+    }
+
+    #[test]
+    fn a_time_is_judged_by_its_median_and_never_without_one() {
+        let row = |seconds: &[f64]| Row::seconds("x", Some(10.0), seconds);
+        assert_eq!((row(&[9.0, 10.0, 40.0]).ok, row(&[9.0, 10.1, 11.0]).ok), (Some(true), Some(false)));
+        assert_eq!(row(&[]).mark(), "ABSENT");
+    }
+
+    fn share(hits: usize, cases: usize) -> Share {
+        (0..cases).map(|case| case < hits).collect()
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_wilsons() {
+        // Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263 and 0 of 20.
+        for (hits, cases, low, high) in [(81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611)] {
+            let found = share(hits, cases).ci95().unwrap();
+            assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
+        }
+        assert_eq!(share(0, 0).ci95(), None);
+    }
+
+    #[test]
+    fn a_promise_is_kept_up_to_its_bound_and_never_without_a_case() {
+        assert_eq!(
+            (share(1, 20).at_most("x", 0.05).ok, share(2, 20).at_most("x", 0.05).ok),
+            (Some(true), Some(false))
+        );
+        assert_eq!(
+            (share(16, 20).at_least("x", 0.8).ok, share(15, 20).at_least("x", 0.8).ok),
+            (Some(true), Some(false))
+        );
+        assert_eq!(
+            (share(0, 0).at_most("x", 0.05).ok, share(0, 0).at_least("x", 0.0).ok),
+            (Some(false), Some(false))
+        );
+        assert_eq!(share(24, 40).words(), "24 of 40 (60 %)");
     }
 }

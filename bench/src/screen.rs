@@ -1,35 +1,52 @@
 //! A program on a pseudo terminal, as on a user's screen: what it prints, and when. What is printed
 //! without a pause is one burst, as a table that is drawn at once.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 40;
-/// A longer silence ends a burst.
 const PAUSE: Duration = Duration::from_millis(60);
+/// How long to wait for something to be printed.
+const WAIT: Duration = Duration::from_millis(25);
 /// How a program asks for the place of the cursor, and a terminal's answer.
 const ASK_CURSOR: &[u8] = b"\x1b[6n";
 const CURSOR: &[u8] = b"\x1b[1;1R";
 /// Rows with a rate or a time that make a ranking.
 const RANKED_ROWS: usize = 3;
 
-/// A terminal and what was printed on it.
+/// When a program first showed a ranking, and when it ended, since its start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shown {
+    pub(crate) ranking: Option<Duration>,
+    pub(crate) end: Duration,
+}
+
+/// Runs a race on a terminal of its own.
+pub(crate) fn run(command: &Command) -> anyhow::Result<Shown> {
+    let mut screen = Screen::start(command)?;
+    let status = screen.finish()?;
+    // 1: some trial failed.
+    ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
+    Ok(Shown { ranking: screen.first_ranking(), end: screen.start.elapsed() })
+}
+
+/// A terminal, the program on it, and what it printed.
 #[derive(Debug)]
-pub(crate) struct Screen {
+struct Screen {
     controller: OwnedFd,
+    child: Child,
     start: Instant,
     bursts: Vec<Burst>,
 }
 
-/// What was printed without a pause.
 #[derive(Debug)]
 struct Burst {
     begin: Duration,
@@ -38,8 +55,8 @@ struct Burst {
 }
 
 impl Screen {
-    /// Starts a program on a terminal of its own, from which it may take keys and signals.
-    pub(crate) fn start(command: &Command) -> anyhow::Result<(Screen, Child)> {
+    /// Starts a program that may take keys and signals from its terminal.
+    fn start(command: &Command) -> anyhow::Result<Screen> {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
         let controller = controller.context("a pseudo terminal")?;
         grantpt(&controller).and_then(|()| unlockpt(&controller)).context("a pseudo terminal")?;
@@ -52,20 +69,24 @@ impl Screen {
         child.arg("--ctty").arg(command.get_program()).args(command.get_args());
         let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
         child.envs(variables).env("TERM", "xterm-256color").env_remove("NO_COLOR");
-        let child = child.stdin(side()?).stdout(side()?).stderr(side()?);
+        child.stdin(side()?).stdout(side()?).stderr(side()?);
         let start = Instant::now();
         let child = child.spawn().context("setsid, of util-linux")?;
-        Ok((Screen { controller, start, bursts: Vec::new() }, child))
+        Ok(Screen { controller, child, start, bursts: Vec::new() })
     }
 
-    /// The time since the start.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+    fn finish(&mut self) -> anyhow::Result<ExitStatus> {
+        loop {
+            let ended = self.child.try_wait().context("waiting for the lab")?;
+            self.look()?;
+            if let Some(status) = ended {
+                return Ok(status);
+            }
+        }
     }
 
-    /// Takes in what is printed now or within this time.
-    pub(crate) fn look(&mut self, wait: Duration) -> anyhow::Result<()> {
-        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
+    fn look(&mut self) -> anyhow::Result<()> {
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(WAIT.subsec_nanos()) };
         let mut ready = [PollFd::new(&self.controller, PollFlags::IN)];
         if poll(&mut ready, Some(&wait)).context("waiting for a terminal")? == 0 {
             return Ok(());
@@ -73,7 +94,7 @@ impl Screen {
         let mut bytes = [0; 1 << 16];
         match rustix::io::read(&self.controller, &mut bytes) {
             Ok(count) => self.print(&bytes[..count]),
-            // Nobody has its other side open: the program has ended.
+            // The other side is closed: the program has ended.
             Err(Errno::IO) => Ok(()),
             Err(error) => Err(error).context("a pseudo terminal"),
         }
@@ -94,10 +115,18 @@ impl Screen {
         Ok(())
     }
 
-    /// When a ranking was first on the screen.
-    pub(crate) fn first_ranking(&self) -> Option<Duration> {
+    fn first_ranking(&self) -> Option<Duration> {
         let burst = self.bursts.iter().find(|burst| is_ranking(&String::from_utf8_lossy(&burst.bytes)));
         burst.map(|burst| burst.begin)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It may have ended by itself; in both cases it is reaped.
+            let _ = self.child.kill().and_then(|()| self.child.wait());
+        }
     }
 }
 
@@ -111,14 +140,9 @@ fn is_ranking(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What a shell prints, until it has ended.
     fn seen(script: &str) -> Screen {
-        let mut command = Command::new("sh");
-        let (mut screen, mut child) = Screen::start(command.args(["-c", script])).unwrap();
-        while child.try_wait().unwrap().is_none() {
-            screen.look(Duration::from_millis(10)).unwrap();
-        }
-        screen.look(Duration::from_millis(10)).unwrap();
+        let mut screen = Screen::start(Command::new("sh").args(["-c", script])).unwrap();
+        screen.finish().unwrap();
         screen
     }
 

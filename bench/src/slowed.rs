@@ -1,24 +1,34 @@
-//! The program `readlab-slowed`: a reader that is slower than itself by a known share. After each
-//! reading it is busy for that share of the time that the reading took, so that its difference from
-//! the same reader without is exact, whatever the machine does.
+//! The program `readlab-slowed`: a contender whose readings are slow for a known reason.
 //!
-//! Usage: as a contender, the words of PROTOCOL.md, with the method `read` and its parameters
-//! `added_percent` and `copy`, which only tells equal trials apart. As a command,
-//! `readlab-slowed count PERCENT FILE` prints the number of newlines.
+//! Its method `busy` is busy after each reading for a share of the time that the reading took
+//! (`added_percent`; `copy` only tells equal trials apart), so that its difference from the same
+//! reader without is exact, whatever the machine does. In its method `locked`, threads read and count
+//! under one lock, so that one always waits for the others.
+//!
+//! Usage: as a contender, the words of PROTOCOL.md. As a command, `readlab-slowed count PERCENT
+//! FILE` prints the number of newlines.
 
 use readlab_protocol::serve::{self, Contender, Refusal, Request};
 use readlab_protocol::{Cache, MethodLine, ParamLine, Reads, SampleLine, TurnRequest};
 use readlab_rust::{Reading, Work};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::hint;
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 const BUFFER_BYTES: u64 = 256 << 10;
+const PIECE_BYTES: usize = 1 << 20;
+const BUSY: &str = "busy";
 const ADDED: &str = "added_percent";
 const COPY: &str = "copy";
+const LOCKED: &str = "locked";
+const THREADS: &str = "threads";
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -31,23 +41,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the number of newlines.
 fn count(percent: &OsStr, file: &OsStr) -> Result<ExitCode, Refusal> {
     let percent = percent.to_str().and_then(|word| word.parse().ok());
     let percent =
         percent.ok_or_else(|| Refusal::Failed("usage: readlab-slowed count PERCENT FILE".to_owned()))?;
-    let sample = SlowedReading::new(Path::new(file), percent)?.take()?;
-    println!("{}", sample.newlines.unwrap_or_default());
+    let counts = Method::busy(Path::new(file), percent)?.read_timed()?.1;
+    println!("{}", counts.newlines);
     Ok(ExitCode::SUCCESS)
 }
 
-/// The contender.
 struct Slowed;
 
 struct SlowedReading {
-    reading: Reading,
-    added_percent: u64,
+    method: Method,
     params: BTreeMap<String, u64>,
+}
+
+enum Method {
+    Busy { reading: Reading, added_percent: u64 },
+    Locked { file: PathBuf, threads: u64 },
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    bytes: u64,
+    newlines: u64,
 }
 
 impl Contender for Slowed {
@@ -60,16 +78,17 @@ impl Contender for Slowed {
     }
 
     fn runtime(&self) -> String {
-        "read(2) and memchr, then a busy loop".to_owned()
+        "read(2) and memchr, then a busy loop; read(2) and a count under one lock".to_owned()
     }
 
     fn methods(&self) -> Vec<MethodLine> {
-        let param = |name: &str, max| ParamLine { name: name.to_owned(), default: 0, min: 0, max };
-        vec![MethodLine {
-            method: "read".to_owned(),
+        let param =
+            |name: &str, default, max| ParamLine { name: name.to_owned(), default, min: default, max };
+        let line = |method: &str, about: &str, params| MethodLine {
+            method: method.to_owned(),
             scans: BTreeMap::from([(Work::Newlines.word().to_owned(), vec!["-".to_owned()])]),
-            params: vec![param(ADDED, 1000), param(COPY, 100)],
-            about: "read(2) into one buffer, then a busy loop for a share of that time".to_owned(),
+            params,
+            about: about.to_owned(),
             cache: Cache::Through,
             reads: Reads::File,
             decodes: Vec::new(),
@@ -78,45 +97,95 @@ impl Contender for Slowed {
             lists: false,
             tls: false,
             unavailable: None,
-        }]
+        };
+        vec![
+            line(
+                BUSY,
+                "read(2) into one buffer, then a busy loop for a share of that time",
+                vec![param(ADDED, 0, 1000), param(COPY, 0, 100)],
+            ),
+            line(
+                LOCKED,
+                "threads that read and count piece by piece under one lock",
+                vec![param(THREADS, 1, 64)],
+            ),
+        ]
     }
 
     fn open(&self, request: &Request) -> Result<Box<dyn serve::Reader>, Refusal> {
-        let given = |name| request.settings.iter().find(|(it, _)| *it == name).map_or(0, |(_, value)| *value);
-        let mut reading = SlowedReading::new(Path::new(request.target), given(ADDED))?;
-        reading.params.insert(COPY.to_owned(), given(COPY));
-        Ok(Box::new(reading))
+        let given = |name, default| {
+            request.settings.iter().find(|(it, _)| *it == name).map_or(default, |(_, value)| *value)
+        };
+        let file = Path::new(request.target);
+        let (method, params) = if request.method == LOCKED {
+            let threads = given(THREADS, 1);
+            (Method::Locked { file: file.to_owned(), threads }, vec![(THREADS, threads)])
+        } else {
+            let added = given(ADDED, 0);
+            (Method::busy(file, added)?, vec![(ADDED, added), (COPY, given(COPY, 0))])
+        };
+        let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Box::new(SlowedReading { method, params }))
     }
 }
 
-impl SlowedReading {
-    fn new(file: &Path, added_percent: u64) -> Result<SlowedReading, Refusal> {
+impl Method {
+    fn busy(file: &Path, added_percent: u64) -> Result<Method, Refusal> {
         let reading = Reading::new("read", "memchr", Work::Newlines, file, [("buffer_bytes", BUFFER_BYTES)]);
-        let reading = reading.map_err(|error| Refusal::Failed(error.to_string()))?;
-        Ok(SlowedReading {
-            reading,
-            added_percent,
-            params: BTreeMap::from([(ADDED.to_owned(), added_percent)]),
-        })
+        Ok(Method::Busy { reading: reading.map_err(failed)?, added_percent })
     }
 
-    /// Reads once, and is busy for its share of the time that this took.
-    fn take(&mut self) -> Result<SampleLine, Refusal> {
+    /// One reading from open to close, and the time that it took.
+    fn read_timed(&mut self) -> Result<(Duration, Counts), Refusal> {
         let start = Instant::now();
-        let answer = self.reading.read().map_err(|error| Refusal::Failed(error.to_string()))?;
-        let until = slowed(start.elapsed(), self.added_percent);
-        while start.elapsed() < until {
-            hint::spin_loop();
-        }
-        let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Ok(SampleLine { wall_ns, bytes: answer.bytes, newlines: answer.newlines, ..SampleLine::default() })
+        let counts = match self {
+            Method::Busy { reading, added_percent } => {
+                let answer = reading.read().map_err(failed)?;
+                let until = with_added(start.elapsed(), *added_percent);
+                while start.elapsed() < until {
+                    hint::spin_loop();
+                }
+                let (bytes, newlines) = (answer.bytes, answer.newlines);
+                Counts { bytes: bytes.unwrap_or_default(), newlines: newlines.unwrap_or_default() }
+            }
+            Method::Locked { file, threads } => read_locked(file, *threads).map_err(failed)?,
+        };
+        Ok((start.elapsed(), counts))
     }
 }
 
-/// What a reading takes that is slowed by this share.
-fn slowed(reading: Duration, added_percent: u64) -> Duration {
+fn failed(error: impl ToString) -> Refusal {
+    Refusal::Failed(error.to_string())
+}
+
+fn with_added(reading: Duration, percent: u64) -> Duration {
     #[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
-    reading.mul_f64(1.0 + added_percent as f64 / 100.0)
+    reading.mul_f64(1.0 + percent as f64 / 100.0)
+}
+
+/// Threads share the file at its place, a piece of it, and what was counted.
+fn read_locked(path: &Path, threads: u64) -> io::Result<Counts> {
+    let shared = Mutex::new((File::open(path)?, vec![0; PIECE_BYTES], Counts::default()));
+    let work = || -> io::Result<()> {
+        loop {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let (file, piece, counts) = &mut *shared;
+            let count = file.read(piece)?;
+            counts.bytes += count as u64;
+            counts.newlines += piece[..count].iter().filter(|byte| **byte == b'\n').count() as u64;
+            drop(shared);
+            if count == 0 {
+                return Ok(());
+            }
+            // Another thread gets the lock.
+            thread::yield_now();
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("counting does not panic"))
+    })?;
+    Ok(shared.into_inner().unwrap_or_else(PoisonError::into_inner).2)
 }
 
 impl serve::Reader for SlowedReading {
@@ -126,9 +195,15 @@ impl serve::Reader for SlowedReading {
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         for _ in 0..request.lead {
-            self.take()?;
+            self.method.read_timed()?;
         }
-        (0..request.count).map(|_| self.take()).collect()
+        let mut sample = |_| {
+            let (wall, counts) = self.method.read_timed()?;
+            let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
+            let (bytes, newlines) = (Some(counts.bytes), Some(counts.newlines));
+            Ok(SampleLine { wall_ns, bytes, newlines, ..SampleLine::default() })
+        };
+        (0..request.count).map(&mut sample).collect()
     }
 }
 
@@ -143,25 +218,32 @@ mod tests {
 
     #[test]
     fn a_share_is_added_to_the_time_of_the_reading() {
-        let of = |percent| slowed(Duration::from_millis(40), percent);
-        assert_eq!(of(0), Duration::from_millis(40));
-        assert_eq!(of(5), Duration::from_millis(42));
-        assert_eq!(of(100), Duration::from_millis(80));
+        let of = |percent| with_added(Duration::from_millis(40), percent);
+        let ms = [40, 42, 80].map(Duration::from_millis);
+        assert_eq!([of(0), of(5), of(100)], ms);
     }
 
     #[test]
-    fn it_speaks_the_protocol_and_counts_right() {
-        let words = ["read", "read", "-", "newlines", file().to_str().unwrap(), "added_percent=20", "copy=3"];
-        let words = words.map(OsString::from);
-        let mut output = Vec::new();
-        assert_eq!(serve::serve(&Slowed, &words, &mut "go 1 2\n".as_bytes(), &mut output), ExitCode::SUCCESS);
-        let text = String::from_utf8(output).unwrap();
-        let messages: Vec<Message> = text.lines().map(|line| Message::parse(line).unwrap()).collect();
-        let params = BTreeMap::from([(ADDED.to_owned(), 20), (COPY.to_owned(), 3)]);
-        assert_eq!(messages[1], Message::Ready { params });
+    fn both_methods_speak_the_protocol_and_count_right() {
         let newlines = std::fs::read(file()).unwrap().iter().filter(|byte| **byte == b'\n').count() as u64;
-        let right =
-            |message: &&Message| matches!(message, Message::Sample(it) if it.newlines == Some(newlines));
-        assert_eq!(messages.iter().filter(right).count(), 2);
+        let busy = (&["busy", "added_percent=20", "copy=3"][..], [(ADDED, 20), (COPY, 3)].to_vec());
+        let locked = |word: &'static str, threads| ([LOCKED, word].to_vec(), [(THREADS, threads)].to_vec());
+        for (words, params) in [(busy.0.to_vec(), busy.1), locked("threads=2", 2), locked("threads=5", 5)] {
+            let mut all = vec!["read", words[0], "-", "newlines", file().to_str().unwrap()];
+            all.extend(&words[1..]);
+            let all: Vec<OsString> = all.into_iter().map(OsString::from).collect();
+            let mut output = Vec::new();
+            assert_eq!(
+                serve::serve(&Slowed, &all, &mut "go 1 2\n".as_bytes(), &mut output),
+                ExitCode::SUCCESS
+            );
+            let text = String::from_utf8(output).unwrap();
+            let messages: Vec<Message> = text.lines().map(|line| Message::parse(line).unwrap()).collect();
+            let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            assert_eq!(messages[1], Message::Ready { params });
+            let right =
+                |message: &&Message| matches!(message, Message::Sample(it) if it.newlines == Some(newlines));
+            assert_eq!(messages.iter().filter(right).count(), 2, "{words:?}");
+        }
     }
 }

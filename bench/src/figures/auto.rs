@@ -1,26 +1,32 @@
 //! Figure: whether `auto` is as fast as the best fixed method, for every place of the file and
-//! every cached part.
+//! every cached part, and `files-auto` for many files.
 //!
 //! For each case the fixed methods race once to find the best of them; then the best one and `auto`
 //! race again, alone, pair by pair. (The best of many noisy medians is too low because of its
 //! noise; a new race is not.) They race several times, as where a process gets its memory may
 //! double the time of all its readings; each race gives one ratio. If those cannot tell, they race
-//! three times as often: those decide by themselves alone, so that repeating them does not choose
-//! the result. The lab has no state "half cached", so the bench makes it before each reading.
+//! again, more often: those decide by themselves alone, so that repeating them does not choose the
+//! result. The lab has no state "half cached", so the bench makes it before each reading and lets the
+//! methods take turns within this process.
 
-mod half;
-
-use crate::places::Place;
-use crate::programs::{Programs, Race};
+use crate::made::Cleanup;
+use crate::made::file_system::FileSystem;
+use crate::pairs::{self, PairRatio};
+use crate::programs::{Programs, Race, measured};
 use crate::row::Row;
 use anyhow::Context;
-use readlab_analysis::stats::{self, Interval, Ratio};
-use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_analysis::stats::{self, Confidence};
+use readlab_measure::cache::{Eviction, PageCache, TargetCache};
+use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
-use readlab_record::{Outcome, Record, TrialRecord};
+use readlab_record::{Record, TrialRecord};
+use readlab_rust::method::registry;
+use readlab_rust::{Reading, Sample, Work};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-pub(super) const ABOUT: &str = "auto: the best fixed method's time against that of rust/auto, pair by pair; against memory, wc -l and the device";
+pub(super) const ABOUT: &str = "the best fixed method's time against that of rust/auto, pair by pair; against memory, wc -l and the device; of many files";
 
 /// How much longer than the best fixed method it may take.
 const TOLERANCE: f64 = 0.03;
@@ -35,101 +41,122 @@ const ONE: [&str; 6] = [
     "rust/io_uring@buffer=1MiB,depth=8,direct=1,registered=1",
 ];
 
-/// What more threads make possible beside them.
 const MORE: [&str; 2] = ["rust/pread@threads=all", "rust/mmap@threads=all"];
 
-/// `auto` by the threads that it may use, and the fixed methods that it is compared with.
-fn fields() -> [(&'static str, Vec<&'static str>); 2] {
-    [("rust/auto@threads=1", ONE.to_vec()), ("rust/auto", [&ONE[..], &MORE].concat())]
-}
+const ONE_THREAD: &str = "rust/auto@threads=1";
+const ALL_THREADS: &str = "rust/auto";
+
+const LARGE: Bytes = Bytes(500_000_000);
 
 /// A state and a size, on the usual file system.
-const CASES: [(CacheState, Bytes); 7] = [
+const CASES: [(CacheState, Bytes); 5] = [
     (CacheState::Warm, Bytes(10_000)),
-    (CacheState::Warm, Bytes(1_000_000)),
     (CacheState::Warm, Bytes(100_000_000)),
-    (CacheState::Warm, Bytes(2_000_000_000)),
+    (CacheState::Warm, LARGE),
     (CacheState::Cold, Bytes(1_000_000)),
-    (CacheState::Cold, Bytes(100_000_000)),
-    (CacheState::Cold, Bytes(2_000_000_000)),
+    (CacheState::Cold, LARGE),
 ];
 
-const ELSEWHERE: Bytes = Bytes(256 << 20);
+/// Other file systems, and the states that a file can be in there.
+const ELSEWHERE: [(&str, FileSystem, &[CacheState]); 4] = [
+    ("on tmpfs", FileSystem::Memory, &[CacheState::Warm]),
+    ("on btrfs with zstd", FileSystem::Compressed, &[CacheState::Warm, CacheState::Cold]),
+    ("on xfs", FileSystem::Xfs, &[CacheState::Warm, CacheState::Cold]),
+    ("on overlayfs", FileSystem::Overlay, &[CacheState::Warm, CacheState::Cold]),
+];
+const ELSEWHERE_SIZE: Bytes = Bytes(128 << 20);
+
+const FILES_AUTO: &str = "rust/files-auto/memchr";
+const OTHERS: [&str; 5] = [
+    "rust/read/memchr@buffer=64KiB",
+    "rust/files-threads/memchr@threads=all",
+    "rust/files-threads/memchr@threads=64",
+    "rust/files-io_uring/memchr",
+    "rust/files-ahead/memchr",
+];
+const SOURCE_FILES: usize = 5_000;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (state, size) in CASES {
         let file = programs.lines(size)?;
-        rows.extend(compare(programs, &file, state, &format!("{state} {size}")));
+        for auto in [ONE_THREAD, ALL_THREADS] {
+            rows.push(compare(programs, &file, state, auto, &format!("{state} {size}")));
+        }
     }
-    rows.extend(half::rows(programs, &fields()));
-    for place in [Place::Memory, Place::Compressed, Place::Xfs, Place::Overlay] {
-        let name = place.name();
-        rows.extend(match place.make(programs, ELSEWHERE) {
-            Err(error) => vec![Row::failed(name, &error)],
-            Ok(made) => place
-                .states()
-                .iter()
-                .flat_map(|&state| compare(programs, made.file(), state, &format!("{state} {name}")))
-                .collect(),
-        });
+    for auto in [ONE_THREAD, ALL_THREADS] {
+        let figure = format!("{auto}, half cached {LARGE}");
+        rows.push(Row::or_failed(figure.clone(), half_cached(programs, auto, figure)));
     }
-    rows.extend(against_limits(programs).unwrap_or_else(|error| vec![Row::failed("limits", &error)]));
+    for (name, file_system, states) in ELSEWHERE {
+        let mut cleanup = Cleanup::default();
+        match file_system.make(&mut cleanup, programs, ELSEWHERE_SIZE) {
+            Err(error) => rows.push(Row::failed(name, &error)),
+            Ok(file) => rows.extend(
+                states
+                    .iter()
+                    .map(|&state| compare(programs, &file, state, ALL_THREADS, &format!("{state} {name}"))),
+            ),
+        }
+    }
+    rows.extend(Row::all_or_failed("limits", against_limits(programs)));
+    for state in [CacheState::Cold, CacheState::Warm] {
+        let figure = format!("files-auto, {state}, {SOURCE_FILES} files of source code");
+        rows.push(Row::or_failed(figure.clone(), files(programs, state, figure)));
+    }
     Ok(rows)
 }
 
-/// One row for each number of threads.
-fn compare(programs: &Programs, file: &Path, state: CacheState, case: &str) -> Vec<Row> {
-    let row = |(auto, fixed): (&str, Vec<&str>)| {
-        let figure = format!("{auto}, {case}");
-        kept_up(programs, file, state, auto, &fixed)
-            .map(|(ratio, best)| judged(&figure, &ratio, &best))
-            .unwrap_or_else(|error| Row::failed(figure, &error))
-    };
-    fields().into_iter().map(row).collect()
+/// The fixed methods that `auto` with so many threads is compared with.
+fn fixed(auto: &str) -> Vec<&'static str> {
+    if auto == ONE_THREAD { ONE.to_vec() } else { [&ONE[..], &MORE].concat() }
 }
 
-/// How many times as long the best fixed method takes as `auto`, in a race of those two alone.
-fn kept_up(
-    programs: &Programs,
-    file: &Path,
-    state: CacheState,
-    auto: &str,
-    fixed: &[&str],
-) -> anyhow::Result<(Ratio, String)> {
-    let options = ["--runs", "7", "--fills", "7"];
-    let heat = Race { name: "auto-heat", trials: fixed, file, state: Some(state), options: &options };
-    let heat = programs.race(&heat)?;
-    let best = fastest(&heat).context("no fixed method was measured")?.trial.id.to_string();
-    let trials = [auto, &best];
-    decided(|races| {
-        let ratios: anyhow::Result<Vec<f64>> = (0..races)
-            .map(|_| {
-                let options = ["--runs", "5", "--fills", "5"];
-                let race =
-                    Race { name: "auto-final", trials: &trials, file, state: Some(state), options: &options };
-                Ok(ratio_of(&programs.race(&race)?, 1, 0)?.estimate)
-            })
-            .collect();
-        of_races(&ratios?)
-    })
-    .map(|ratio| (ratio, best))
+/// How many times as long the best fixed method takes as `auto`, in races of those two alone.
+fn compare(programs: &Programs, file: &Path, state: CacheState, auto: &str, case: &str) -> Row {
+    let figure = format!("{auto}, {case}");
+    let race = |name, trials: &[&str], runs| {
+        let options = ["--runs", runs, "--fills", runs];
+        programs.race(&Race { name, trials, file, state: Some(state), options: &options })
+    };
+    let found = || {
+        let heat = race("auto-heat", &fixed(auto), "7")?;
+        let best = fastest(heat.trials.iter().filter(|it| it.is_measured()));
+        let best = best.context("no fixed method was measured")?.trial.id.to_string();
+        let ratio = decided(|races| {
+            over_races((0..races).map(|_| ratio_of(&race("auto-final", &[auto, &best], "5")?, &best, auto)))
+        })?;
+        Ok(kept_up(figure.clone(), &ratio, &best))
+    };
+    Row::or_failed(&figure, found())
+}
+
+fn kept_up(figure: String, ratio: &PairRatio, best: &str) -> Row {
+    let row = ratio.at_least(figure, 1.0 - TOLERANCE);
+    Row { measured: format!("{}  {best}", row.measured), ..row }
+}
+
+fn fastest<'r>(trials: impl Iterator<Item = &'r TrialRecord>) -> Option<&'r TrialRecord> {
+    trials.min_by(|a, b| pairs::wall_ns(a).total_cmp(&pairs::wall_ns(b)))
+}
+
+fn ratio_of(record: &Record, slow: &str, fast: &str) -> anyhow::Result<f64> {
+    let ratio = stats::ratio(&measured(record, slow)?.samples, &measured(record, fast)?.samples);
+    Ok(ratio.context("no round holds both")?.estimate)
 }
 
 /// The mean of the logarithms of ratios, each of a race of its own.
-fn of_races(ratios: &[f64]) -> anyhow::Result<Ratio> {
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let (mean, sd) = stats::mean_and_sd(&logs);
-    let ci95 = stats::interval_of_mean(mean, sd.context("one race has no interval")?, logs.len() as u64);
-    let ends = ci95.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
-    Ok(Ratio { estimate: mean.exp(), ci95: ends, pairs: logs.len() })
+fn over_races(ratios: impl Iterator<Item = anyhow::Result<f64>>) -> anyhow::Result<PairRatio> {
+    let logs = ratios.map(|ratio| Ok(ratio?.ln())).collect::<anyhow::Result<Vec<f64>>>()?;
+    let ci95 = stats::mean_interval(&logs, Confidence::REPORTED).map(|ends| ends.map(f64::exp));
+    Ok(PairRatio { estimate: stats::mean_and_sd(&logs).0.exp(), ci95 })
 }
 
 /// The ratio by as few races, or rounds, as decide whether it keeps up, or leave a doubt of 2 % at
 /// most.
-fn decided(measure: impl Fn(usize) -> anyhow::Result<Ratio>) -> anyhow::Result<Ratio> {
-    const FEW: usize = 8;
-    const MANY: usize = 24;
+fn decided(measure: impl Fn(usize) -> anyhow::Result<PairRatio>) -> anyhow::Result<PairRatio> {
+    const FEW: usize = 5;
+    const MANY: usize = 10;
     const HALF_WIDTH: f64 = 0.02;
     let ratio = measure(FEW)?;
     let least = 1.0 - TOLERANCE;
@@ -139,95 +166,103 @@ fn decided(measure: impl Fn(usize) -> anyhow::Result<Ratio>) -> anyhow::Result<R
     if is_decided { Ok(ratio) } else { measure(MANY) }
 }
 
-fn judged(figure: &str, ratio: &Ratio, best: &str) -> Row {
-    let ends = ratio.ci95.map(|ends| format!(" [{:.3}, {:.3}]", ends.low, ends.high)).unwrap_or_default();
-    let words = format!("{:.3}{ends}  best: {best}", ratio.estimate);
-    let target = format!("at least {:.2}", 1.0 - TOLERANCE);
-    let ok = ratio.estimate >= 1.0 - TOLERANCE;
-    Row::judged(figure, &target, ratio.estimate, ok, words).with(ratio.ci95)
-}
-
 /// What `auto` reaches of the limits, in races of all of them for each state.
 fn against_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    const RACES: usize = 6;
-    const WARM: [&str; 5] = [
-        "rust/auto@threads=1",
-        "rust/auto",
-        "rust/resident",
-        "rust/resident@threads=all",
-        "command/wc -l {}",
-    ];
-    const DEVICE: [&str; 6] = [
-        "rust/auto",
+    const RACES: usize = 4;
+    const WC: &str = "command/wc -l {}";
+    const MEMORY: [&str; 2] = ["rust/resident", "rust/resident@threads=all"];
+    const DEVICE: [&str; 5] = [
         "rust/device@buffer=128KiB,depth=16",
         "rust/device@buffer=128KiB,depth=32",
         "rust/device@buffer=512KiB,depth=8",
         "rust/device@buffer=1MiB,depth=8",
         "rust/device@buffer=1MiB,depth=4,threads=2",
     ];
-    let file = programs.lines(Bytes(1 << 30))?;
-    let options = ["--runs", "5", "--fills", "5"];
-    let races = |name, trials, state| {
-        let race = Race { name, trials, file: &file, state: Some(state), options: &options };
+    let file = programs.lines(Bytes(512 << 20))?;
+    let races = |trials: &[&str], state| {
+        let options = ["--runs", "5", "--fills", "5"];
+        let race = Race { name: "auto-limits", trials, file: &file, state: Some(state), options: &options };
         (0..RACES).map(|_| programs.race(&race)).collect::<anyhow::Result<Vec<Record>>>()
     };
-    let warm = races("auto-warm", &WARM[..], CacheState::Warm)?;
-    let cold = races("auto-cold", &DEVICE[..], CacheState::Cold)?;
-    let points = (1..DEVICE.len()).filter(|&point| trial(&cold[0], point).is_ok());
-    let time_in = |record: &Record, point| trial(record, point).map_or(f64::INFINITY, median_ns);
-    let time =
-        |point: &usize| crate::pairs::median(&cold.iter().map(|it| time_in(it, *point)).collect::<Vec<_>>());
-    let best = points.min_by(|a, b| time(a).total_cmp(&time(b))).context("no point of the device")?;
-    let ratio = |records: &[Record], of, auto| {
-        let ratios = records.iter().map(|record| Ok(ratio_of(record, of, auto)?.estimate));
-        of_races(&ratios.collect::<anyhow::Result<Vec<f64>>>()?)
+    let warm = races(&[ONE_THREAD, ALL_THREADS, MEMORY[0], MEMORY[1], WC], CacheState::Warm)?;
+    let cold = races(&[&[ALL_THREADS], &DEVICE[..]].concat(), CacheState::Cold)?;
+    let time = |setting: &&str| {
+        pairs::median(cold.iter().map(|it| measured(it, setting).map_or(f64::INFINITY, pairs::wall_ns)))
     };
-    let told = |records: &[Record], (of, auto): (usize, usize), least: f64, figure: String| match ratio(
-        records, of, auto,
-    ) {
-        Err(error) => Row::failed(figure, &error),
-        Ok(ratio) => {
-            let ends = ratio.ci95.map(|e| format!(" [{:.3}, {:.3}]", e.low, e.high)).unwrap_or_default();
-            let words = format!("{:.3}{ends}", ratio.estimate);
-            let target = format!("at least {least}");
-            Row::judged(figure, &target, ratio.estimate, ratio.estimate >= least, words).with(ratio.ci95)
-        }
+    let device = DEVICE.iter().min_by(|a, b| time(a).total_cmp(&time(b))).context("a device has settings")?;
+    let row = |(records, auto, limit, least): (&[Record], &str, &str, f64)| {
+        let figure = format!("{auto} against {limit}, 512 MiB");
+        let found = over_races(records.iter().map(|record| ratio_of(record, limit, auto)));
+        Row::or_failed(figure.clone(), found.map(|ratio| ratio.at_least(figure, least)))
     };
-    let named = |auto: usize, of: usize| format!("{} against {}, warm, 1 GiB", WARM[auto], WARM[of]);
-    Ok(vec![
-        told(&warm, (2, 0), 0.95, named(0, 2)),
-        told(&warm, (3, 1), 0.95, named(1, 3)),
-        told(&warm, (4, 0), 2.0, named(0, 4)),
-        told(&warm, (4, 1), 3.0, named(1, 4)),
-        told(&cold, (best, 0), 0.95, format!("{} against {}, cold, 1 GiB", DEVICE[0], DEVICE[best])),
-    ])
+    let targets = [
+        (&warm[..], ONE_THREAD, MEMORY[0], 0.95),
+        (&warm, ALL_THREADS, MEMORY[1], 0.95),
+        (&warm, ONE_THREAD, WC, 2.0),
+        (&warm, ALL_THREADS, WC, 3.0),
+        (&cold, ALL_THREADS, device, 0.95),
+    ];
+    Ok(targets.into_iter().map(row).collect())
 }
 
-/// How many times as long one trial takes as another, pair by pair within rounds; both by their
-/// place in the suite.
-fn ratio_of(record: &Record, slow: usize, fast: usize) -> anyhow::Result<Ratio> {
-    let (slow, fast) = (trial(record, slow)?, trial(record, fast)?);
-    stats::ratio(&slow.samples, &fast.samples).context("no round holds both")
+/// The best other method's time over that of `files-auto`, in the same rounds.
+fn files(programs: &Programs, state: CacheState, figure: String) -> anyhow::Result<Row> {
+    let folder = programs.source_tree(SOURCE_FILES)?;
+    let mut options = vec!["--runs", "20", "--fills", "5", "--budget", "20m"];
+    options.extend([FILES_AUTO].iter().chain(&OTHERS).flat_map(|method| ["--method", method]));
+    let race = Race { name: "auto-files", trials: &[], file: &folder, state: Some(state), options: &options };
+    let record = programs.race(&race)?;
+    let auto = measured(&record, FILES_AUTO)?;
+    let others = record
+        .trials
+        .iter()
+        .filter(|it| it.is_measured() && !it.trial.is_control() && it.trial.method() != auto.trial.method());
+    let ratios = others.filter_map(|other| Some((other, stats::ratio(&other.samples, &auto.samples)?)));
+    let lowest = ratios.min_by(|(_, a), (_, b)| a.estimate.total_cmp(&b.estimate));
+    let (other, ratio) = lowest.context("no other was measured")?;
+    let ratio = PairRatio { estimate: ratio.estimate, ci95: ratio.ci95 };
+    Ok(kept_up(figure, &ratio, &other.trial.id.to_string()))
 }
 
-/// The measured trial at this place of the suite.
-fn trial(record: &Record, place: usize) -> anyhow::Result<&TrialRecord> {
-    let found = record.trial(TrialIndex::new(place));
-    let found = found.with_context(|| format!("trial {place} is not in the record"))?;
-    match &found.outcome {
-        Some(Outcome::Measured) => Ok(found),
-        other => {
-            let why = other.as_ref().and_then(Outcome::reason).unwrap_or("cut short");
-            anyhow::bail!("{}: {why}", found.trial.id)
+fn half_cached(programs: &Programs, auto: &str, figure: String) -> anyhow::Result<Row> {
+    let file = programs.lines(LARGE)?;
+    let fixed = fixed(auto);
+    let heat = half_cached_walls(&file, &fixed, 7)?;
+    let medians: Vec<f64> = heat.into_iter().map(pairs::median).collect();
+    let best = (0..fixed.len()).min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
+    let best = fixed[best.context("no fixed method")?];
+    let ratio = decided(|rounds| {
+        let fresh = half_cached_walls(&file, &[best, auto], rounds)?;
+        let pairs: Vec<(f64, f64)> = fresh[0].iter().copied().zip(fresh[1].iter().copied()).collect();
+        Ok(pairs::ratio(&pairs))
+    })?;
+    Ok(kept_up(figure, &ratio, best))
+}
+
+fn half_cached_walls(file: &Path, methods: &[&str], rounds: usize) -> anyhow::Result<Vec<Vec<f64>>> {
+    let cache = PageCache::open(file, Eviction::OfFile)?;
+    let mut readings =
+        methods.iter().map(|method| reading(method, file)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut walls = vec![Vec::new(); methods.len()];
+    for _ in 0..rounds {
+        for (reading, walls) in readings.iter_mut().zip(&mut walls) {
+            cache.evict()?;
+            std::io::copy(&mut File::open(file)?.take(LARGE.0 / 2), &mut std::io::sink())?;
+            walls.push(stats::float(Sample::take(reading)?.wall_ns));
         }
     }
+    Ok(walls)
 }
 
-fn median_ns(trial: &TrialRecord) -> f64 {
-    crate::pairs::median(&crate::pairs::floats(trial.samples.iter().map(|sample| sample.wall_ns)))
-}
-
-fn fastest(record: &Record) -> Option<&TrialRecord> {
-    let measured = record.trials.iter().filter(|trial| trial.outcome == Some(Outcome::Measured));
-    measured.min_by(|a, b| median_ns(a).total_cmp(&median_ns(b)))
+/// The trial of this name as a reading within this process, with the best scan that there is.
+fn reading(name: &str, file: &Path) -> anyhow::Result<Reading> {
+    let id = TrialId::parse_written(name)?;
+    let method = registry::find(&id.method.method).with_context(|| format!("{name}: no such method"))?;
+    let scan = method.scans(Work::Newlines)[0];
+    let spelled = |(given, &value): (&String, &u64)| {
+        let param = method.params.iter().find(|param| param.name == given);
+        param.map(|param| (param.name, value)).with_context(|| format!("{name}: no parameter {given}"))
+    };
+    let settings = id.params.0.iter().map(spelled).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Reading::new(method.name, scan, Work::Newlines, file, settings)?)
 }

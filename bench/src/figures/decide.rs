@@ -1,75 +1,95 @@
-//! Figure: how soon the default race decides. It runs on a terminal, as a user sees it: time to the
-//! first ranking on the screen and to the end, how sure its first rank is, and how many pairs of
-//! trials it tells apart. An older readlab (`--before`) runs in turns with this one.
+//! Figure: how soon a default race decides, and what a suite answers. A race runs on a terminal, as
+//! a user sees it: time to the first ranking on the screen and to the end, how sure its first rank
+//! is, and how many pairs of trials it tells apart. An older readlab (`--before`) runs in turns with
+//! this one.
 
-mod observed;
-
-use crate::lab::{Lab, Revision};
-use crate::pairs;
 use crate::pairwise::{FirstRank, Pairwise};
-use crate::programs::{Programs, Race};
-use crate::row::Row;
-use crate::share::Share;
-use observed::Observed;
+use crate::programs::{Lab, Programs, Race, Revision, Running, output};
+use crate::row::{Row, Share};
+use crate::screen::{self, Shown};
 use readlab_model::units::Bytes;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub(super) const ABOUT: &str =
-    "decide: the default race of 256 MiB and 1 GiB: first ranking, time, first rank, pairs told apart";
+    "default races: first ranking, time, first rank, pairs told apart; claims told by a suite";
 
-const REPEATS: usize = 3;
 /// Half the width of a tie that is one.
 const TIE: f64 = 0.05;
+const SUITE: &str = "byte-stream";
+const SUITE_BUDGET: &str = "150s";
 
-/// A file, and what is promised of its race.
-struct Size {
-    bytes: Bytes,
+/// A default race, and what is promised of it.
+struct DefaultRace {
+    name: &'static str,
+    target: Target,
+    options: &'static [&'static str],
     ranking_s: Option<f64>,
     race_s: f64,
+    /// Whether its first rank shall be decided.
+    is_decisive: bool,
+    repeats: usize,
 }
 
-const SIZES: [Size; 2] = [
-    Size { bytes: Bytes(256 << 20), ranking_s: Some(10.0), race_s: 60.0 },
-    Size { bytes: Bytes(1 << 30), ranking_s: None, race_s: 120.0 },
+enum Target {
+    Lines(Bytes),
+    /// So many files, as source code has them.
+    SourceTree(usize),
+}
+
+const FILE: DefaultRace = DefaultRace {
+    name: "256 MiB",
+    target: Target::Lines(Bytes(256 << 20)),
+    options: &[],
+    ranking_s: Some(10.0),
+    race_s: 60.0,
+    is_decisive: true,
+    repeats: 2,
+};
+const OTHER: DefaultRace = DefaultRace { ranking_s: None, is_decisive: false, repeats: 1, ..FILE };
+const RACES: [DefaultRace; 4] = [
+    FILE,
+    DefaultRace {
+        name: "1 GiB",
+        target: Target::Lines(Bytes(1 << 30)),
+        ranking_s: None,
+        race_s: 120.0,
+        repeats: 1,
+        ..FILE
+    },
+    DefaultRace { name: "256 MiB over S3", options: &["--s3"], race_s: 90.0, ..OTHER },
+    DefaultRace { name: "a source tree of 20,000 files", target: Target::SourceTree(20_000), ..OTHER },
 ];
 
-/// One race.
 struct Decided {
-    observed: Observed,
-    pairwise: Pairwise,
+    shown: Shown,
+    pairwise: Option<Pairwise>,
 }
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     for lab in programs.labs() {
         lab.build()?;
     }
-    let rows =
-        |size: &Size| size.measure(programs).unwrap_or_else(|error| vec![Row::failed(size.name(), &error)]);
-    Ok(SIZES.iter().flat_map(rows).collect())
-}
-
-fn race(programs: &Programs, lab: &Lab, file: &Path) -> anyhow::Result<Decided> {
-    let name = format!("decide-{}", lab.revision.word());
-    let folder = programs.empty_folder(&name)?;
-    let race = Race { name: &name, trials: &[], file, state: None, options: &[] };
-    let observed = Observed::run(&programs.command(lab, &race, &folder)?, &folder)?;
-    let pairwise = Pairwise::compare(lab, &folder.join("record.jsonl"))?;
-    Ok(Decided { observed, pairwise })
-}
-
-impl Size {
-    fn name(&self) -> String {
-        self.bytes.binary()
+    let mut rows: Vec<Row> =
+        RACES.iter().flat_map(|race| Row::all_or_failed(race.name, race.measure(programs))).collect();
+    for lab in programs.labs() {
+        let found = Row::all_or_failed(format!("suite {SUITE}"), claims(programs, lab));
+        rows.extend(found.into_iter().map(|row| row.for_revision(lab.revision)));
     }
+    Ok(rows)
+}
 
+impl DefaultRace {
     fn measure(&self, programs: &Programs) -> anyhow::Result<Vec<Row>> {
-        let file = programs.lines(self.bytes)?;
+        let file = match self.target {
+            Target::Lines(size) => programs.lines(size)?,
+            Target::SourceTree(files) => programs.source_tree(files)?,
+        };
         let mut races: Vec<(&Lab, Vec<Decided>)> = programs.labs().map(|lab| (lab, Vec::new())).collect();
-        for _ in 0..programs.repeats(REPEATS) {
+        for _ in 0..programs.repeats(self.repeats) {
             for (lab, decided) in &mut races {
-                decided.push(race(programs, lab, &file)?);
+                decided.push(self.race(programs, lab, &file)?);
             }
             // Who is first changes, as the one before may leave something behind.
             races.reverse();
@@ -81,56 +101,32 @@ impl Size {
         Ok(rows.collect())
     }
 
+    fn race(&self, programs: &Programs, lab: &Lab, file: &Path) -> anyhow::Result<Decided> {
+        let name = format!("decide-{:?}", lab.revision);
+        let folder = programs.empty_folder(&name)?;
+        let race = Race { name: &name, trials: &[], file, state: None, options: self.options };
+        let shown = screen::run(&programs.command(lab, &race, &folder)?)?;
+        let compare = || Pairwise::compare(lab, &folder.join("record.jsonl"));
+        Ok(Decided { shown, pairwise: self.is_decisive.then(compare).transpose()? })
+    }
+
     fn rows(&self, races: &[Decided]) -> Vec<Row> {
-        let figure = |what: &str| format!("{}: {what}", self.name());
-        let seconds = |what: &str, most: Option<f64>, of: fn(&Observed) -> Option<Duration>| {
-            let found: Vec<f64> =
-                races.iter().filter_map(|it| of(&it.observed)).map(|it| it.as_secs_f64()).collect();
-            in_seconds(figure(what), most, &found)
-        };
+        let figure = |what: &str| format!("{}: {what}", self.name);
+        let rankings: Vec<f64> =
+            races.iter().filter_map(|it| it.shown.ranking).map(|it| it.as_secs_f64()).collect();
+        let ends: Vec<f64> = races.iter().map(|it| it.shown.end.as_secs_f64()).collect();
         let mut rows = vec![
-            seconds("first ranking on the screen", self.ranking_s, |it| it.ranking),
-            seconds("every trial of a state read once", None, |it| it.round),
-            seconds("the whole race", Some(self.race_s), |it| Some(it.end)),
+            Row::seconds(figure("first ranking on the screen"), self.ranking_s, &rankings),
+            Row::seconds(figure("the whole race"), Some(self.race_s), &ends),
         ];
-        for (state, found) in by_state(races) {
-            rows.push(first_rank(figure(&format!("first rank, {state}")), &found.first_ranks));
-            rows.push(found.told_apart.noted(figure(&format!("pairs told apart, {state}"))));
+        let pairwise: Vec<&Pairwise> = races.iter().filter_map(|it| it.pairwise.as_ref()).collect();
+        for state in ["cold", "warm"].into_iter().filter(|_| self.is_decisive) {
+            let ranks: Vec<FirstRank> = pairwise.iter().map(|it| it.first_rank(state)).collect();
+            let apart = pairwise.iter().map(|it| it.told_apart(state)).fold(Share::default(), Share::with);
+            rows.push(first_rank(figure(&format!("first rank, {state}")), &ranks));
+            rows.push(apart.noted(figure(&format!("pairs told apart, {state}"))));
         }
         rows
-    }
-}
-
-/// What all races found in one state.
-#[derive(Default)]
-struct OfState {
-    first_ranks: Vec<FirstRank>,
-    told_apart: Share,
-}
-
-fn by_state(races: &[Decided]) -> BTreeMap<&str, OfState> {
-    let mut states: BTreeMap<&str, OfState> = BTreeMap::new();
-    for Decided { pairwise, .. } in races {
-        for state in pairwise.states() {
-            let found = states.entry(state).or_default();
-            found.first_ranks.push(pairwise.first_rank(state));
-            found.told_apart = found.told_apart.with(pairwise.told_apart(state));
-        }
-    }
-    states
-}
-
-/// The median of some times, with a promise if there is one.
-fn in_seconds(figure: String, most: Option<f64>, seconds: &[f64]) -> Row {
-    if seconds.is_empty() {
-        return Row::failed(figure, &anyhow::anyhow!("it never came"));
-    }
-    let median = pairs::median(seconds);
-    let each: Vec<String> = seconds.iter().map(|it| format!("{it:.1}")).collect();
-    let words = format!("{median:.1} s (of {})", each.join(", "));
-    match most {
-        Some(most) => Row::judged(figure, &format!("at most {most:.0} s"), median, median <= most, words),
-        None => Row::unjudged(figure, median, words),
     }
 }
 
@@ -139,12 +135,38 @@ fn first_rank(figure: String, found: &[FirstRank]) -> Row {
     let widest = found.iter().map(|it| it.half_width()).fold(0.0, f64::max);
     let words: Vec<String> = found.iter().map(|it| it.words()).collect();
     let target = format!("decided, or tied at ±{:.0} %", TIE * 100.0);
-    Row::judged(figure, &target, widest, widest <= TIE && !found.is_empty(), words.join(", "))
+    Row::judged(figure, target, widest, widest <= TIE && !found.is_empty(), words.join(", "))
+}
+
+/// How long a suite takes with a budget, and how many claims its record answers.
+fn claims(programs: &Programs, lab: &Lab) -> anyhow::Result<Vec<Row>> {
+    let folder = programs.empty_folder(&format!("suite-{:?}", lab.revision))?;
+    let mut command = lab.command("suite");
+    command.args([SUITE, "--budget", SUITE_BUDGET, "--quiet", "--output"]).arg(&folder);
+    let start = Instant::now();
+    let record: PathBuf = Running::start(command, &folder)?.finish()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let mut command = lab.command("claims");
+    let judged: Value =
+        serde_json::from_str(&output(command.arg(SUITE).arg(&record).args(["--export-json", "-"]))?)?;
+    let figure = format!("suite {SUITE}, --budget {SUITE_BUDGET}");
+    Ok(vec![
+        Row::seconds(format!("{figure}: time"), None, &[seconds]),
+        told(&judged).noted(format!("{figure}: claims told")),
+    ])
+}
+
+/// How many claims hold or do not hold here, of all.
+fn told(judged: &Value) -> Share {
+    let files = judged["claims"].as_array().into_iter().flatten();
+    let claims = files.flat_map(|file| file["claims"].as_array().into_iter().flatten());
+    claims.map(|claim| matches!(claim["here"]["verdict"].as_str(), Some("holds" | "does_not_hold"))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_first_rank_is_kept_only_if_every_race_decides_it() {
@@ -159,9 +181,10 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_judged_by_its_median_and_never_without_one() {
-        let row = |seconds: &[f64]| in_seconds("x".to_owned(), Some(10.0), seconds);
-        assert_eq!((row(&[9.0, 10.0, 40.0]).ok, row(&[9.0, 10.1, 11.0]).ok), (Some(true), Some(false)));
-        assert_eq!(row(&[]).mark(), "ABSENT");
+    fn a_claim_is_told_if_the_record_says_so() {
+        let claim = |here: Value| json!({ "by_its_own_figures": { "verdict": "holds" }, "here": here });
+        let of = |verdict: &str| claim(json!({ "verdict": verdict }));
+        let claims = [of("holds"), of("does_not_hold"), of("cannot_be_told"), claim(Value::Null)];
+        assert_eq!(told(&json!({ "claims": [{ "claims": claims }] })).words(), "2 of 4 (50 %)");
     }
 }

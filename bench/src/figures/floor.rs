@@ -5,34 +5,31 @@
 //! line: they start contenders and end them. All others read, or serve what is read.
 
 use crate::pairs;
-use crate::programs::{Programs, Race};
+use crate::programs::{Programs, Race, Running, measured};
 use crate::row::Row;
-use crate::running::Running;
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
+use readlab_record::Record;
 use readlab_system::process::{self, ProcessEntry};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =
-    "floor: what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines, and over S3";
+    "what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines, and over S3";
 
 const FILE: Bytes = Bytes(1 << 30);
 const OBJECT: Bytes = Bytes(256 << 20);
 const NULL_NS_MAX: f64 = 5_000.0;
 const CPU_SHARE_MAX: f64 = 0.01;
-const PEAK_BYTES_MAX: f64 = 32.0 * 1024.0 * 1024.0;
-/// Time between two samples of the lab's process.
+const PEAK_MAX: Bytes = Bytes(32 << 20);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What was seen of the lab from outside.
 #[derive(Debug, Default)]
 struct Watched {
     /// Time during which a contender was reading.
     reading: Duration,
-    /// CPU time that the lab used in that time.
     cpu_ns: u64,
-    /// High-water mark of the lab's memory.
     peak_bytes: u64,
 }
 
@@ -46,39 +43,30 @@ struct Look {
 }
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let file = programs.lines(FILE)?;
-    let options = ["--runs", "5", "--fills", "1"];
-    let race =
-        Race { name: "floor", trials: &[], file: &file, state: Some(CacheState::Warm), options: &options };
-    let mut running = programs.start(&race)?;
-    let watched = watch(&mut running);
-    let record = running.record()?;
-    let null = record.trials.iter().find(|trial| trial.trial.method() == "null");
-    let walls = pairs::floats(null.into_iter().flat_map(|null| &null.samples).map(|sample| sample.wall_ns));
-    let null_ns = pairs::median(&walls);
-    let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), walls.len());
-    let mut rows =
-        vec![Row::judged("null, the empty window", "below 5 µs", null_ns, null_ns < NULL_NS_MAX, words)];
-    rows.extend(rows_of(watched));
-    rows.extend(over_s3(programs)?);
+    let (record, mut rows) = watched(programs, FILE, &[], "")?;
+    let null = measured(&record, "rust/null")?;
+    let null_ns = pairs::wall_ns(null);
+    let words = format!("{}  ({} readings)", Nanos::from_secs_f64(null_ns / 1e9), null.samples.len());
+    let is_short = null_ns < NULL_NS_MAX;
+    rows.push(Row::judged("null, the empty window", "below 5 µs", null_ns, is_short, words));
+    // The lab's own store is a process of its own.
+    rows.extend(watched(programs, OBJECT, &["--s3"], "over S3: ")?.1);
     Ok(rows)
 }
 
-/// The lab while objects are read from its own store, which is a process of its own.
-fn over_s3(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let file = programs.lines(OBJECT)?;
-    let options = ["--s3", "--runs", "5", "--fills", "1"];
+fn watched(
+    programs: &Programs,
+    size: Bytes,
+    options: &[&str],
+    prefix: &str,
+) -> anyhow::Result<(Record, Vec<Row>)> {
+    let file = programs.lines(size)?;
+    let options = [options, &["--runs", "5", "--fills", "1"]].concat();
     let state = Some(CacheState::Warm);
     let mut running =
         programs.start(&Race { name: "floor", trials: &[], file: &file, state, options: &options })?;
-    let watched = watch(&mut running);
-    running.record()?;
-    let named = |row: Row| Row { figure: format!("over S3: {}", row.figure), ..row };
-    Ok(rows_of(watched).into_iter().map(named).collect())
-}
-
-fn rows_of(watched: anyhow::Result<Watched>) -> Vec<Row> {
-    watched.map_or_else(|error| vec![Row::failed("the lab from outside", &error)], |seen| seen.rows())
+    let seen = watch(&mut running)?;
+    Ok((running.record()?, seen.rows(prefix)?))
 }
 
 /// Samples the lab's processes until it has ended.
@@ -102,25 +90,16 @@ fn watch(running: &mut Running) -> anyhow::Result<Watched> {
 }
 
 impl Watched {
-    #[expect(clippy::cast_precision_loss, reason = "bytes and nanoseconds far below 2^53")]
-    fn rows(&self) -> Vec<Row> {
-        let share = self.cpu_ns as f64 / self.reading.as_nanos() as f64;
-        let cpu = if self.reading.is_zero() {
-            Row::failed("the lab's own CPU", &anyhow::anyhow!("no contender was seen reading"))
-        } else {
-            let seconds = self.reading.as_secs_f64();
-            let words = format!("{:.2} % of a core, over {seconds:.0} s of reading", share * 100.0);
-            Row::judged(
-                "the lab's own CPU while a contender reads",
-                "below 1 %",
-                share,
-                share < CPU_SHARE_MAX,
-                words,
-            )
-        };
-        let peak = self.peak_bytes as f64;
-        let words = Bytes(self.peak_bytes).binary();
-        vec![cpu, Row::judged("the lab's peak memory", "below 32 MiB", peak, peak < PEAK_BYTES_MAX, words)]
+    fn rows(&self, prefix: &str) -> anyhow::Result<Vec<Row>> {
+        ensure!(!self.reading.is_zero(), "no contender was seen reading");
+        let reading = self.reading.as_secs_f64();
+        let share = float(self.cpu_ns) / 1e9 / reading;
+        let words = format!("{:.2} % of a core, over {reading:.0} s of reading", share * 100.0);
+        let figure = format!("{prefix}the lab's own CPU while a contender reads");
+        let cpu = Row::judged(figure, "below 1 %", share, share < CPU_SHARE_MAX, words);
+        let (peak, figure) = (Bytes(self.peak_bytes), format!("{prefix}the lab's peak memory"));
+        let target = format!("below {}", PEAK_MAX.binary());
+        Ok(vec![cpu, Row::judged(figure, target, float(peak.0), peak < PEAK_MAX, peak.binary())])
     }
 }
 
@@ -159,7 +138,6 @@ fn cpu_ns(pid: u32) -> anyhow::Result<u64> {
     Ok(sum)
 }
 
-/// High-water mark of resident memory.
 fn peak_bytes(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

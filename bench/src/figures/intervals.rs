@@ -4,18 +4,18 @@
 //! Nothing is read and no machine is measured: the noise is drawn from a fixed seed
 //! ([`noise`]), so two runs of one revision agree. The table of METHOD.md is from here.
 
-mod earlier;
 mod noise;
 
 use crate::pairs::median;
 use crate::programs::Programs;
 use crate::row::Row;
 use noise::{Cause, Noise};
-use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use readlab_analysis::stats::{self, Confidence, Interval, Observation, count, mean_and_sd};
 use readlab_model::sample::Sample;
+use std::collections::BTreeMap;
 
 pub(super) const ABOUT: &str =
-    "intervals: how often they hold the true value in simulated rounds, and how wide they are";
+    "how often intervals hold the true value in simulated rounds, and how wide they are";
 
 const ROUNDS: [u32; 10] = [5, 6, 7, 8, 10, 12, 15, 20, 30, 40];
 /// True ratios.
@@ -25,10 +25,10 @@ const FACTORS: [f64; 4] = [1.0, 1.02, 1.05, 1.2];
 const REPETITIONS: usize = 4_000;
 /// How often the earlier interval is drawn, which takes a hundred times as long.
 const EARLIER_REPETITIONS: usize = 400;
+const EARLIER_RESAMPLES: usize = 400;
 const COVERAGE: f64 = 0.94;
 const WIDTH: f64 = 0.65;
 
-/// What an interval is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
     Ratio,
@@ -60,7 +60,7 @@ fn rows(quantity: Quantity) -> Vec<Row> {
     let mut rows =
         vec![Row::judged(format!("{name}: least coverage"), target, held, held >= COVERAGE, words)];
     let widths: Vec<f64> = noise::ALL.map(|cause| earlier_width(quantity, cause, &cells)).to_vec();
-    let width = median(&widths);
+    let width = median(widths.iter().copied());
     let figure = format!("{name}: width at 10 rounds ÷ earlier");
     let words = format!("{width:.2}, median over {} kinds of noise", widths.len());
     rows.push(match quantity {
@@ -80,13 +80,13 @@ fn rows(quantity: Quantity) -> Vec<Row> {
 /// How wide the interval at ten rounds is, in widths of the earlier interval of the same noise.
 fn earlier_width(quantity: Quantity, cause: Cause, cells: &[Cell]) -> f64 {
     let mut noise = Noise::new(10);
-    let mut earlier = || earlier::half_width(&logs(quantity, cause, 10, 1.0, &mut noise));
-    let earlier: Vec<f64> = (0..EARLIER_REPETITIONS).map(|_| earlier()).collect();
+    let earlier =
+        (0..EARLIER_REPETITIONS).map(|_| half_width_earlier(&logs(quantity, cause, 10, 1.0, &mut noise)));
+    let earlier = median(earlier);
     let cell = cells.iter().find(|cell| cell.cause == cause && cell.rounds == 10);
-    cell.map_or(f64::NAN, |cell| cell.half_width) / median(&earlier)
+    cell.map_or(f64::NAN, |cell| cell.half_width) / earlier
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
 fn cell(quantity: Quantity, cause: Cause, rounds: u32) -> Cell {
     let mut noise = Noise::new(u64::from(rounds));
     let true_value = |factor: f64| if quantity == Quantity::Ratio { factor } else { cause.median() };
@@ -100,10 +100,9 @@ fn cell(quantity: Quantity, cause: Cause, rounds: u32) -> Cell {
         widths.extend(ends.iter().map(|ends| (ends.high / ends.low).ln() / 2.0));
     }
     let all = REPETITIONS * FACTORS.len();
-    Cell { cause, rounds, held: held as f64 / all as f64, half_width: median(&widths) }
+    Cell { cause, rounds, held: count(held) / count(all), half_width: median(widths) }
 }
 
-/// The interval of the lab.
 fn interval(quantity: Quantity, (reference, trial): &(Vec<Sample>, Vec<Sample>)) -> Option<Interval> {
     match quantity {
         Quantity::Ratio => stats::ratio(reference, trial)?.ci95,
@@ -116,7 +115,6 @@ fn interval(quantity: Quantity, (reference, trial): &(Vec<Sample>, Vec<Sample>))
     }
 }
 
-/// What the earlier interval is drawn from.
 fn logs(quantity: Quantity, cause: Cause, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
     let (reference, trial) = noise::trial_pair(cause, rounds, factor, noise);
     let log = |sample: &Sample| Observation::from(sample).value.ln();
@@ -125,4 +123,37 @@ fn logs(quantity: Quantity, cause: Cause, rounds: u32, factor: f64, noise: &mut 
         ..Observation::from(mine)
     };
     reference.iter().zip(&trial).map(of_round).collect()
+}
+
+/// Half the width of the interval of ten values that earlier versions of the lab drew: a bootstrap of
+/// their median over fills, widened by Student's t, and never narrower than over single values or
+/// than the interval of the sign test.
+fn half_width_earlier(ten: &[Observation]) -> f64 {
+    let mut values: Vec<f64> = ten.iter().map(|it| it.value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let singles: Vec<Vec<f64>> = ten.iter().map(|it| vec![it.value]).collect();
+    let mut fills: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for it in ten {
+        fills.entry(it.fill).or_default().push(it.value);
+    }
+    let fills: Vec<Vec<f64>> = fills.into_values().collect();
+    let reach = reach(&singles).max(reach(&fills));
+    let centre = median(values.iter().copied());
+    // The sign test leaves out one of ten values on each side.
+    let (low, high) = (values[1].min(centre - reach), values[values.len() - 2].max(centre + reach));
+    (high - low) / 2.0
+}
+
+/// Student's t times the deviation of the medians of resampled groups.
+fn reach(groups: &[Vec<f64>]) -> f64 {
+    let mut noise = Noise::new(1);
+    let k = count(groups.len());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of ten groups")]
+    let mut draw = || &groups[(noise.uniform() * k) as usize];
+    let mut resample = || median((0..groups.len()).flat_map(|_| draw().clone()).collect::<Vec<f64>>());
+    let medians: Vec<f64> = (0..EARLIER_RESAMPLES).map(|_| resample()).collect();
+    let deviation = mean_and_sd(&medians).1.unwrap_or_default();
+    // Ten values, or the three fills of four rounds that ten rounds have.
+    let t = if groups.len() == 3 { 4.303 } else { 2.262 };
+    t * (k / (k - 1.0)).sqrt() * deviation
 }

@@ -1,22 +1,21 @@
 //! Figure: which differences a race sees. Ten readers that are the same but for a known share of
 //! added time are raced against each other: how often 5, 10 and 20 % are seen as slower, and how
-//! often nothing is. What can be seen depends on the machine's noise, so the half-width of ratios
-//! between equal readers is told beside it.
+//! often nothing is. What can be seen depends on the machine's noise, which the half-width of ratios
+//! between equal readers shows.
 
-use crate::export::{Export, ExportedTrial, half_width};
 use crate::pairs;
+use crate::pairwise::{Export, ExportedTrial, half_width};
 use crate::programs::{Programs, Race};
-use crate::row::Row;
-use crate::share::Share;
+use crate::row::{Row, Share};
 use readlab_analysis::stats::Significance;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 
 pub(super) const ABOUT: &str =
-    "power: ten readers, some slower by a known share, 20 races of 60 s, warm, 64 MiB: differences seen";
+    "differences seen in races of 60 s by ten readers, some slower by a known share, warm, 64 MiB";
 
 const FILE: Bytes = Bytes(64 << 20);
-const RACES: usize = 20;
+const RACES: usize = 5;
 const BUDGET: &str = "60s";
 
 /// Readers that are slower by the same share.
@@ -37,7 +36,7 @@ const LEVELS: [Level; 4] = [
 const FALSE: f64 = 0.05;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let (file, roster) = (programs.lines(FILE)?, programs.roster("slowed", programs.slowed())?);
+    let (file, roster) = (programs.lines(FILE)?, programs.slowed_roster()?);
     let reference = name(0, 0);
     let names =
         LEVELS.iter().flat_map(|level| (1..=level.readers).map(|copy| name(level.added_percent, copy)));
@@ -50,19 +49,18 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         options.extend(names.iter().flat_map(|name| ["--method", name.as_str()]));
         let state = Some(CacheState::Warm);
         let race = Race { name: "power", trials: &[], file: &file, state, options: &options };
-        exports.push(programs.lab().export(&programs.start(&race)?.finished()?)?);
+        exports.push(programs.lab.export(&programs.start(&race)?.finish()?)?);
     }
     let mut rows: Vec<Row> = LEVELS.iter().map(|level| level.row(&exports)).collect();
     let widths = LEVELS[0].compared(&exports).filter_map(|trial| trial.interval()).map(half_width);
-    let width = pairs::median(&widths.collect::<Vec<f64>>());
+    let width = pairs::median(widths);
     let words = format!("±{:.1} %, median of ratios between equal readers", width * 100.0);
     rows.push(Row::unjudged("half-width on this machine", width, words));
     Ok(rows)
 }
 
-/// The name of a reader as a trial.
 fn name(added_percent: u64, copy: usize) -> String {
-    format!("slowed/read@added_percent={added_percent},copy={copy}")
+    format!("slowed/busy@added_percent={added_percent},copy={copy}")
 }
 
 impl Level {
@@ -95,29 +93,21 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::pairwise::tests::export;
 
     /// An export with the intervals of these readers to the reference.
-    fn export(readers: &[(u64, usize, [f64; 2])]) -> Export {
-        let trial = |(added, copy, ci95): &(u64, usize, [f64; 2])| {
-            json!({ "index": copy, "id": name(*added, *copy), "state": "warm", "target": "/f", "work": "newlines",
-                "decodes": null, "cache": "through", "summary": {}, "rank": { "place": 1, "standing": "tied" },
-                "ratio": { "reference": name(0, 0), "estimate": 1.0, "ci95": ci95 } })
-        };
-        let trials: Vec<_> = readers.iter().map(trial).collect();
-        Export::parse(json!({ "trials": trials }).to_string().as_bytes()).unwrap()
-    }
-
-    #[test]
-    fn there_are_ten_readers() {
-        assert_eq!(1 + LEVELS.iter().map(|level| level.readers).sum::<usize>(), 10);
+    fn compared(readers: &[(u64, usize, [f64; 2])]) -> Export {
+        let names: Vec<String> = readers.iter().map(|(added, copy, _)| name(*added, *copy)).collect();
+        let trials =
+            names.iter().zip(readers).map(|(name, (_, _, ci95))| (name.as_str(), 1, "tied", Some(*ci95)));
+        export(&name(0, 0), &trials.collect::<Vec<_>>())
     }
 
     #[test]
     fn only_an_interval_on_the_right_side_of_one_has_seen_a_difference() {
         let exports = [
-            export(&[(5, 1, [0.93, 0.97]), (5, 2, [0.94, 1.01]), (0, 1, [0.99, 1.01])]),
-            export(&[(5, 1, [1.01, 1.04]), (0, 1, [1.01, 1.02]), (0, 2, [0.97, 0.99])]),
+            compared(&[(5, 1, [0.93, 0.97]), (5, 2, [0.94, 1.01]), (0, 1, [0.99, 1.01])]),
+            compared(&[(5, 1, [1.01, 1.04]), (0, 1, [1.01, 1.02]), (0, 2, [0.97, 0.99])]),
         ];
         let five = LEVELS[1].row(&exports);
         assert_eq!(

@@ -3,14 +3,13 @@
 
 use crate::programs::{Programs, Race};
 use crate::row::Row;
-use readlab_analysis::stats::float;
+use readlab_analysis::stats::{count, float};
 use readlab_model::sample::Sample;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
 
-pub(super) const ABOUT: &str =
-    "state: what was proven of every sample of a race on 256 MiB of lines, cold and warm";
+pub(super) const ABOUT: &str = "what was proven of every sample of a race on 256 MiB of lines, cold and warm";
 
 const FILE: Bytes = Bytes(256 << 20);
 /// Share of the file that must have come from the device.
@@ -25,36 +24,32 @@ struct Property {
 }
 
 const PROPERTIES: [Property; 5] = [
-    Property { figure: "nothing resident before", state: CacheState::Cold, holds: nothing_resident_before },
+    Property {
+        figure: "nothing resident before",
+        state: CacheState::Cold,
+        holds: |sample, _| sample.resident_before.map(|share| share == 0.0),
+    },
     Property {
         figure: "from the device, at least 99 % of the size",
         state: CacheState::Cold,
-        holds: from_the_device,
+        holds: |sample, size| sample.device_read_bytes.map(|bytes| float(bytes) >= DEVICE_SHARE_MIN * size),
     },
-    Property { figure: "all resident before", state: CacheState::Warm, holds: all_resident_before },
-    Property { figure: "all resident after", state: CacheState::Warm, holds: all_resident_after },
-    Property { figure: "0 bytes from the device", state: CacheState::Warm, holds: nothing_from_the_device },
+    Property {
+        figure: "all resident before",
+        state: CacheState::Warm,
+        holds: |sample, _| sample.resident_before.map(|share| share == 1.0),
+    },
+    Property {
+        figure: "all resident after",
+        state: CacheState::Warm,
+        holds: |sample, _| sample.resident_after.map(|share| share == 1.0),
+    },
+    Property {
+        figure: "0 bytes from the device",
+        state: CacheState::Warm,
+        holds: |sample, _| sample.device_read_bytes.map(|bytes| bytes == 0),
+    },
 ];
-
-fn nothing_resident_before(sample: &Sample, _: f64) -> Option<bool> {
-    sample.resident_before.map(|share| share == 0.0)
-}
-
-fn from_the_device(sample: &Sample, size: f64) -> Option<bool> {
-    sample.device_read_bytes.map(|bytes| float(bytes) >= DEVICE_SHARE_MIN * size)
-}
-
-fn all_resident_before(sample: &Sample, _: f64) -> Option<bool> {
-    sample.resident_before.map(|share| share == 1.0)
-}
-
-fn all_resident_after(sample: &Sample, _: f64) -> Option<bool> {
-    sample.resident_after.map(|share| share == 1.0)
-}
-
-fn nothing_from_the_device(sample: &Sample, _: f64) -> Option<bool> {
-    sample.device_read_bytes.map(|bytes| bytes == 0)
-}
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let file = programs.lines(FILE)?;
@@ -78,11 +73,6 @@ fn row(record: &Record, property: &Property) -> Row {
         found.len(),
         found.len() - known
     );
-    let share = share(held, found.len());
-    Row::judged(format!("{state}: {figure}"), "all samples", share, held == found.len() && held > 0, words)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a few hundred samples")]
-fn share(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
+    let (share, ok) = (count(held) / count(found.len()), held == found.len() && held > 0);
+    Row::judged(format!("{state}: {figure}"), "all samples", share, ok, words)
 }

@@ -6,28 +6,28 @@
 //! because of its noise, in both cases.
 
 use crate::pairs;
-use crate::programs::{Programs, Race, Search};
-use crate::row::Row;
+use crate::programs::{Programs, Race, Running, measured};
+use crate::row::{Row, Share};
 use anyhow::Context;
-use readlab_analysis::stats::{self, EXHAUSTIVE_READINGS, Significance};
+use readlab_analysis::stats::{self, EXHAUSTIVE_READINGS, Significance, count};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(super) const ABOUT: &str =
-    "tune: the search's setting against the best of an exhaustive run of the same space, and A against A";
-pub(super) const ABOUT_OBJECTS: &str = "tune-objects: the same over S3";
+    "the search's setting against the best of an exhaustive run of the same space, and A against A";
 
 const SMALL: Bytes = Bytes(64 << 10);
 const SHARE: f64 = 0.20;
 const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
 /// The number of races of A against A, and how many of them may be called different.
-const COMPARISONS: usize = 200;
+const COMPARISONS: usize = 40;
 const DIFFERENT: f64 = 0.05;
 
 /// What is searched, and how good the search must be.
-struct Ground {
+struct SearchTask {
     name: &'static str,
     size: Bytes,
     state: CacheState,
@@ -54,73 +54,56 @@ const SPACE: &[&str] = &[
     "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1",
 ];
 
-const GROUNDS: [Ground; 2] = [
-    Ground {
-        name: "warm",
-        size: Bytes(256 << 20),
-        state: CacheState::Warm,
-        methods: METHODS,
-        options: &[],
-        space: SPACE,
-        tolerance: 0.03,
-    },
-    Ground {
-        name: "cold",
-        size: Bytes(256 << 20),
-        state: CacheState::Cold,
-        methods: METHODS,
-        options: &[],
-        space: SPACE,
-        tolerance: 0.03,
+const WARM: SearchTask = SearchTask {
+    name: "warm",
+    size: Bytes(128 << 20),
+    state: CacheState::Warm,
+    methods: METHODS,
+    options: &[],
+    space: SPACE,
+    tolerance: 0.03,
+};
+const TASKS: [SearchTask; 3] = [
+    WARM,
+    SearchTask { name: "cold", state: CacheState::Cold, ..WARM },
+    // The usual space, which bounds the memory in flight.
+    SearchTask {
+        name: "over S3, warm",
+        size: Bytes(64 << 20),
+        methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
+        options: &["--s3"],
+        space: &[],
+        tolerance: 0.02,
+        ..WARM
     },
 ];
 
-/// The usual space, which bounds the memory in flight.
-const OBJECTS: Ground = Ground {
-    name: "over S3, warm",
-    size: Bytes(64 << 20),
-    state: CacheState::Warm,
-    methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
-    options: &["--s3"],
-    space: &[],
-    tolerance: 0.02,
-};
-
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for ground in &GROUNDS {
-        let found = against_exhaustive(programs, ground);
-        rows.extend(found.unwrap_or_else(|error| vec![Row::failed(ground.name, &error)]));
-    }
-    let twins = identical(programs);
-    rows.push(twins.unwrap_or_else(|error| Row::failed("two identical contenders", &error)));
+    let found = |task: &SearchTask| Row::all_or_failed(task.name, against_exhaustive(programs, task));
+    let mut rows: Vec<Row> = TASKS.iter().flat_map(found).collect();
+    rows.push(Row::or_failed("two identical contenders", identical(programs)));
     Ok(rows)
 }
 
-pub(super) fn measure_objects(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    against_exhaustive(programs, &OBJECTS)
+fn search(programs: &Programs, file: &Path, state: CacheState, options: &[&str]) -> anyhow::Result<Record> {
+    let folder = programs.empty_folder("tune")?;
+    let mut command = programs.lab.command("tune");
+    command.args(["--quiet", "--state", &state.to_string(), "--output"]).arg(&folder);
+    command.args(options).arg("--").arg(file);
+    Running::start(command, &folder)?.record()
 }
 
 /// The setting of the search against the exhaustive best, and how many readings the search took.
-fn against_exhaustive(programs: &Programs, ground: &Ground) -> anyhow::Result<Vec<Row>> {
-    let &Ground { name, state, options: own, .. } = ground;
-    let file = &programs.lines(ground.size)?;
-    let named = |methods: &[&str]| -> Vec<String> {
-        methods.iter().flat_map(|method| ["--method".to_owned(), (*method).to_owned()]).collect()
-    };
-    let with = |methods: &[String], options: &[&str]| -> Vec<String> {
-        let options = own.iter().chain(options).map(|option| (*option).to_owned());
-        methods.iter().cloned().chain(options).collect()
-    };
-    let options = with(&named(ground.methods), &[ground.space, &["--budget", "20m"]].concat());
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let search = programs.tune(&Search { name: "tune", file, state, options: &options })?;
+fn against_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<Vec<Row>> {
+    let &SearchTask { name, state, .. } = task;
+    let file = &programs.lines(task.size)?;
+    let options = with_methods(task.methods, &[task.options, task.space, &["--budget", "20m"]]);
+    let search = search(programs, file, state, &options)?;
     let settings: Vec<String> = searched(&search).map(|trial| trial.trial.id.to_string()).collect();
     let names: Vec<&str> = settings.iter().map(String::as_str).collect();
     let readings = EXHAUSTIVE_READINGS.to_string();
     let race = |name, trials: &[&str], options: &[&str]| {
-        let options = with(&named(trials), options);
-        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let options = with_methods(trials, &[task.options, options]);
         programs.race(&Race { name, trials: &[], file, state: Some(state), options: &options })
     };
     let exhaustive =
@@ -140,24 +123,23 @@ fn against_exhaustive(programs: &Programs, ground: &Ground) -> anyhow::Result<Ve
         ),
     );
     let figure = format!("{name}: the search's setting against the exhaustive best");
-    let target = format!("within {:.0} %", ground.tolerance * 100.0);
+    let target = format!("within {:.0} %", task.tolerance * 100.0);
     let both = format!("{by_search} against {by_all}");
     if by_search == by_all {
         return Ok(vec![Row::judged(figure, &target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
-    let of = |id: &str| {
-        let found = afresh.trials.iter().find(|trial| trial.trial.id.to_string() == id);
-        found.with_context(|| format!("{id} was not measured"))
-    };
-    let ratio = stats::ratio(&of(&by_search)?.samples, &of(&by_all)?.samples);
+    let ratio = stats::ratio(&measured(&afresh, &by_search)?.samples, &measured(&afresh, &by_all)?.samples);
     let ratio = ratio.context("no round holds both")?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
-    let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + ground.tolerance, words);
+    let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + task.tolerance, words);
     Ok(vec![row.with(ratio.ci95), taken])
 }
 
-/// The settings that a search read.
+fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str> {
+    methods.iter().flat_map(|&method| ["--method", method]).chain(options.concat()).collect()
+}
+
 fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     record.trials.iter().filter(|trial| !trial.trial.is_control() && !trial.searched.is_empty())
 }
@@ -166,51 +148,54 @@ fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
 /// reference.
 fn best(record: &Record) -> anyhow::Result<String> {
     let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
-    let told = record
+    let reported = record
         .trials
         .iter()
         .filter(|trial| !trial.trial.is_control() && !trial.samples.is_empty() && !is_reference(trial));
-    let median =
-        |trial: &&TrialRecord| pairs::median(&pairs::floats(trial.samples.iter().map(|it| it.wall_ns)));
-    let best = told.min_by(|a, b| median(a).total_cmp(&median(b))).context("nothing was measured")?;
+    let best = reported
+        .min_by(|a, b| pairs::wall_ns(a).total_cmp(&pairs::wall_ns(b)))
+        .context("nothing was measured")?;
     Ok(best.trial.id.to_string())
 }
 
 /// The turns of a search and of its fresh measurement over those of the exhaustive run.
-#[expect(clippy::cast_precision_loss, reason = "a few thousand turns")]
 fn share(search: &Record, settings: usize) -> f64 {
     let turns = |trial: &TrialRecord| {
         let samples = trial.searched.iter().chain(&trial.samples);
         samples.map(|sample| sample.round).collect::<BTreeSet<_>>().len()
     };
     let reading = search.trials.iter().filter(|trial| !trial.trial.is_control());
-    reading.map(turns).sum::<usize>() as f64 / (settings * EXHAUSTIVE_READINGS) as f64
+    count(reading.map(turns).sum()) / count(settings * EXHAUSTIVE_READINGS)
 }
 
 /// Searches among two contenders that are the same program, again and again.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred comparisons")]
 fn identical(programs: &Programs) -> anyhow::Result<Row> {
-    let file = programs.lines(SMALL)?;
-    let roster = programs.twins(["first", "second"])?;
-    let mut different = 0;
-    for seed in 0..COMPARISONS {
+    let (file, roster) = (programs.lines(SMALL)?, twins(programs)?);
+    let mut different = Share::default();
+    for seed in 0..programs.repeats(COMPARISONS) {
         let seed = seed.to_string();
         let options = ["--roster", &roster, "--method", TWINS[0], "--method", TWINS[1], "--seed", &seed];
-        let search = programs.tune(&Search {
-            name: "twins",
-            file: &file,
-            state: CacheState::Warm,
-            options: &options,
-        })?;
+        let search = search(programs, &file, CacheState::Warm, &options)?;
         let of = |name: &str| {
             search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
-        let ratio = stats::ratio(&first.samples, &second.samples);
-        let clear = ratio.and_then(|ratio| ratio.clear());
-        different += usize::from(matches!(clear, Some(Significance::Faster | Significance::Slower)));
+        let clear = stats::ratio(&first.samples, &second.samples).and_then(|ratio| ratio.clear());
+        different.count(matches!(clear, Some(Significance::Faster | Significance::Slower)));
     }
-    let share = different as f64 / COMPARISONS as f64;
-    let words = format!("{different} of {COMPARISONS} called different");
-    Ok(Row::judged("two identical contenders", "at most 5 %", share, share <= DIFFERENT, words))
+    Ok(different.at_most("two identical contenders called different", DIFFERENT))
+}
+
+/// A roster that has the lab's own Rust contender under two names.
+fn twins(programs: &Programs) -> anyhow::Result<String> {
+    let script = |name: &str| -> anyhow::Result<String> {
+        let script = programs.folder.join(format!("{name}.sh"));
+        let renamed = format!(r#"s/"contender":"rust"/"contender":"{name}"/"#);
+        let lab = programs.lab.program.display();
+        std::fs::write(&script, format!("'{lab}' contender rust \"$@\" | sed -u '{renamed}'\n"))
+            .with_context(|| script.display().to_string())?;
+        Ok(script.display().to_string())
+    };
+    let (first, second) = (script("first")?, script("second")?);
+    programs.roster("twins", &[("first", &["/bin/sh", &first]), ("second", &["/bin/sh", &second])])
 }

@@ -5,10 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use readlab_model::sample::Sample;
 
-/// A source of random numbers.
 pub(super) struct Noise(Xoshiro256PlusPlus);
 
-/// What makes readings differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// Two percent.
@@ -27,7 +25,6 @@ pub(super) enum Cause {
     Disturbed,
 }
 
-/// Every kind of noise.
 pub(super) const ALL: [Cause; 7] = [
     Cause::Normal,
     Cause::Lognormal,
@@ -41,7 +38,6 @@ pub(super) const ALL: [Cause; 7] = [
 const ROUNDS_OF_FILL: u32 = 4;
 const SPIKES: f64 = 0.05;
 
-/// The deviation of normal noise.
 const SMALL: f64 = 0.02;
 
 impl Noise {

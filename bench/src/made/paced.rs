@@ -1,22 +1,25 @@
-//! A file system in user space with one file, whose reads are answered at a pace. A reader waits
-//! while neither the device nor a processor is busy. Needs root.
+//! Files of a known pace: a file system in user space with one file, whose reads are answered at
+//! it; a block device on that file; a tree on such a device. A reader waits while neither a device
+//! nor a processor is busy.
 
+use super::{Cleanup, command, loop_device, mount as mount_device};
+use crate::programs::output;
 use anyhow::Context;
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, Request,
+    Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, InitFlags, KernelConfig,
+    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, Request,
 };
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// When a read is answered.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum DeviceUse {
+pub(crate) enum Pace {
     /// So long after it came, however many others do.
     After(Duration),
     /// So long after the one before it, however many wait.
@@ -25,7 +28,8 @@ pub(crate) enum DeviceUse {
 
 /// A sleep may last so much longer: the rest is waited for by looking at the clock.
 const SLEEP_SLACK: Duration = Duration::from_micros(100);
-
+/// So late that waiting is most of the time on any machine.
+const LATE: Duration = Duration::from_millis(1);
 const FILE: INodeNo = INodeNo(2);
 const BLOCK_BYTES: u32 = 512;
 /// How long the kernel may cache answers; the file system does not change.
@@ -35,27 +39,51 @@ struct PacedFile {
     name: String,
     /// In memory, so that no disk has a part in the pace.
     content: Vec<u8>,
-    pace: DeviceUse,
-    /// When the last read was answered.
+    pace: Pace,
     answered: Mutex<Instant>,
 }
 
-/// Shows a file's content under this name in a folder, at a pace, until the value is dropped.
+/// Shows a file's content under this name in a folder, at a pace.
 pub(crate) fn mount(
+    cleanup: &mut Cleanup,
     content: &Path,
     folder: &Path,
     name: &str,
-    pace: DeviceUse,
-) -> anyhow::Result<BackgroundSession> {
+    pace: Pace,
+) -> anyhow::Result<PathBuf> {
     let content = fs::read(content).with_context(|| content.display().to_string())?;
     let file = PacedFile { name: name.to_owned(), content, pace, answered: Mutex::new(Instant::now()) };
     let mut config = Config::default();
     config.mount_options = vec![MountOption::RO, MountOption::FSName("readlab-paced".to_owned())];
-    fuser::spawn_mount(file, folder, &config).with_context(|| folder.display().to_string())
+    let session = fuser::spawn_mount(file, folder, &config).with_context(|| folder.display().to_string())?;
+    cleanup.push(folder.display(), move || Ok(session.umount_and_join()?));
+    Ok(folder.join(name))
+}
+
+/// A block device with a file's content, at a pace.
+pub(crate) fn device(
+    cleanup: &mut Cleanup,
+    beside: &Path,
+    content: &Path,
+    pace: Pace,
+) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join("paced"), fs::remove_dir)?;
+    let file = mount(cleanup, content, &folder, "content", pace)?;
+    loop_device(cleanup, "--read-only", &file)
+}
+
+/// A copy of a tree on a device that answers each read late, however many are in flight.
+pub(crate) fn late_tree(cleanup: &mut Cleanup, beside: &Path, tree: &Path) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join("late"), fs::remove_dir)?;
+    let image = cleanup.folder(beside.join("images"), fs::remove_dir_all)?.join("late");
+    fs::File::create(&image)?.set_len(1 << 30)?;
+    output(command("mkfs.ext4", "-q -F -O ^has_journal -d").args([tree, &image]))?;
+    let device = device(cleanup, beside, &image, Pace::After(LATE))?;
+    mount_device(cleanup, "ext4", "ro", &device, &folder)?;
+    Ok(folder)
 }
 
 impl PacedFile {
-    /// Waits for a read's turn, so long after the one before.
     fn wait_for_turn(&self, interval: Duration) {
         let mut answered = self.answered.lock().expect("nothing panics while it is locked");
         let due = Instant::now().max(*answered + interval);
@@ -95,7 +123,7 @@ impl Filesystem for PacedFile {
     /// A loop device on the file waits for each of its reads in turn unless the kernel may have
     /// several in flight.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        if let DeviceUse::After(_) = self.pace {
+        if let Pace::After(_) = self.pace {
             let unsupported = |flags| io::Error::other(format!("this kernel has no {flags:?}"));
             config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(unsupported)?;
         }
@@ -128,11 +156,11 @@ impl Filesystem for PacedFile {
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.content.len());
         let bytes = &self.content[from..from.saturating_add(size as usize).min(self.content.len())];
         match self.pace {
-            DeviceUse::Every(interval) => {
+            Pace::Every(interval) => {
                 self.wait_for_turn(interval);
                 reply.data(bytes);
             }
-            DeviceUse::After(delay) => {
+            Pace::After(delay) => {
                 let bytes = bytes.to_vec();
                 thread::spawn(move || {
                     thread::sleep(delay);

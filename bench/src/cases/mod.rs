@@ -1,0 +1,310 @@
+//! Readings whose limit is made or known, and what readlab must say of it: one runner over the
+//! cases of [`table`].
+
+mod table;
+
+use crate::made::control_group;
+use crate::made::file_system::FileSystem;
+use crate::made::hosts::{HostLimit, Hosts};
+use crate::made::network::{self, Pace};
+use crate::made::{Cleanup, busy_loops, newlines, paced, tree};
+use crate::programs::{Programs, Race, Running, measured};
+use crate::row::{Row, Share};
+use anyhow::{Context, bail};
+use readlab_analysis::fleet::host_effects;
+use readlab_analysis::scaling::{Limited, Scaling};
+use readlab_analysis::verdict;
+use readlab_model::trial::CacheState;
+use readlab_model::units::Bytes;
+use readlab_record::{Outcome, Record};
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+/// The figure of all cases; before a `/`, the cases whose names begin with what follows.
+pub(crate) const FIGURE: &str = "verdicts";
+pub(crate) const ABOUT: &str = "what readlab says of readings with a known limit, right in nine of ten";
+
+const RIGHT: f64 = 0.9;
+const REPEATS: usize = 1;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    target: Target,
+    limit: Limit,
+    state: Option<CacheState>,
+    /// What is judged, then what shows its limit.
+    trials: Trials,
+    options: &'static [&'static str],
+    question: Question,
+    /// How a right answer begins. Where several are right, the machine decides which of two near
+    /// limits comes first.
+    right: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    /// Lines on the disk of the build.
+    Lines(Bytes),
+    Zip(Bytes),
+    /// Newlines alone, so that counts are as large as sizes.
+    Newlines(Bytes),
+    On(FileSystem, Bytes),
+    Tree(Files),
+    /// On a device that answers each read late.
+    LateTree(Files),
+    Url(Pace, Bytes),
+    Https(Bytes),
+    /// On so many hosts, each with a mount of its own.
+    Hosts(usize, HostLimit, Bytes),
+}
+
+/// So many files, each of this size.
+#[derive(Debug, Clone, Copy)]
+struct Files {
+    count: usize,
+    bytes: usize,
+}
+
+/// What else is limited, or goes on.
+#[derive(Debug, Clone, Copy)]
+enum Limit {
+    None,
+    /// The contenders, or the device of their file.
+    Group(control_group::Limit),
+    /// The link to the server, at this rate as `tbf` takes it.
+    Link(&'static str),
+    /// So many busy loops for each processor.
+    BusyLoops(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Trials {
+    Only(&'static [&'static str]),
+    /// And readlab's own controls; what begins with `command/` takes part by itself.
+    WithControls(&'static [&'static str]),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Question {
+    StopsAt,
+    /// What limits it as more read.
+    Scaling,
+    SlowHosts,
+    Answers,
+}
+
+/// The cases that these words of the command line select; all if they name none.
+pub(crate) fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
+    let prefixes: Vec<&str> =
+        names.iter().filter_map(|name| name.strip_prefix(FIGURE)?.strip_prefix('/')).collect();
+    let unknown = prefixes.iter().find(|prefix| !table::CASES.iter().any(|it| it.name.starts_with(**prefix)));
+    if let Some(prefix) = unknown {
+        let known: Vec<&str> = table::CASES.iter().map(|case| case.name).collect();
+        bail!("no case of {FIGURE} begins with '{prefix}' (known: {})", known.join(", "));
+    }
+    let is_selected =
+        |case: &&Case| prefixes.is_empty() || prefixes.iter().any(|prefix| case.name.starts_with(prefix));
+    Ok(table::CASES.iter().filter(is_selected).collect())
+}
+
+pub(crate) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+    let (mut rows, mut all) = (Vec::new(), Share::default());
+    for case in selected(&programs.options.names)? {
+        let found = case.judge(programs).map(|(row, share)| {
+            all = all.with(share);
+            row
+        });
+        rows.push(Row::or_failed(case.name, found));
+    }
+    rows.push(all.at_least("verdicts that are right", RIGHT));
+    Ok(rows)
+}
+
+struct Made {
+    /// The file, folder or URL.
+    target: PathBuf,
+    options: Vec<String>,
+    /// In which the contenders are.
+    namespace: Option<String>,
+    hosts: Option<Hosts>,
+}
+
+impl Case {
+    /// How often what readlab says is right.
+    fn judge(&self, programs: &Programs) -> anyhow::Result<(Row, Share)> {
+        let mut cleanup = Cleanup::default();
+        let made = self.make(&mut cleanup, programs)?;
+        let repeats = programs.repeats(REPEATS);
+        let (mut share, mut said) = (Share::default(), BTreeSet::new());
+        for _ in 0..repeats {
+            let answer = self.question.answer(&self.race(programs, &made)?, self.judged())?;
+            let is_right = self.right.iter().any(|right| answer.starts_with(right));
+            share.count(is_right);
+            if !is_right || repeats == 1 {
+                said.insert(answer);
+            }
+        }
+        let said: Vec<String> = said.into_iter().collect();
+        let row = share.at_least(format!("{}: {}", self.name, self.right.join(" or ")), RIGHT);
+        let measured = format!("{}  {}", row.measured, said.join("; "));
+        Ok((Row { measured, ..row }, share))
+    }
+
+    fn judged(&self) -> &'static str {
+        let (Trials::Only(trials) | Trials::WithControls(trials)) = self.trials;
+        trials[0]
+    }
+
+    fn make(&self, cleanup: &mut Cleanup, programs: &Programs) -> anyhow::Result<Made> {
+        let of = |target| Made { target, options: Vec::new(), namespace: None, hosts: None };
+        let mut made = match self.target {
+            Target::Lines(size) => of(programs.lines(size)?),
+            Target::Zip(size) => of(programs.zipped_lines(size)?),
+            Target::Newlines(size) => of(newlines(cleanup, programs, size)?),
+            Target::On(file_system, size) => of(file_system.make(cleanup, programs, size)?),
+            Target::Tree(Files { count, bytes }) => of(tree(programs, count, bytes)?),
+            Target::LateTree(Files { count, bytes }) => {
+                of(paced::late_tree(cleanup, &programs.folder, &tree(programs, count, bytes)?)?)
+            }
+            Target::Url(pace, size) => {
+                let file = programs.lines(size)?;
+                let content = fs::read(&file).with_context(|| file.display().to_string())?;
+                let namespace = match self.limit {
+                    Limit::Link(rate) => Some(network::limited_link(cleanup, rate)?),
+                    _ => None,
+                };
+                let at = if namespace.is_some() { network::SERVER } else { Ipv4Addr::LOCALHOST };
+                let url = network::paced_server(at, content, pace)?;
+                Made { namespace, ..of(url.into()) }
+            }
+            Target::Https(size) => {
+                let file = programs.lines(size)?;
+                let (folder, name) = file.parent().zip(file.file_name()).context("a file is in a folder")?;
+                let places = network::scripted_server(cleanup, "nginx.sh", folder)?;
+                let place = |name: &str| places.get(name).with_context(|| format!("nginx.sh says no {name}"));
+                let options = vec!["--cacert".to_owned(), place("cacert")?.clone()];
+                let url = Path::new(place("https")?).join(name);
+                Made { options, ..of(url) }
+            }
+            Target::Hosts(count, limit, size) => {
+                let hosts = Hosts::make(cleanup, programs, count, limit, size)?;
+                Made { hosts: Some(hosts), ..of(PathBuf::new()) }
+            }
+        };
+        if self.judged().starts_with("slowed/") {
+            made.options.extend(["--roster".to_owned(), programs.slowed_roster()?]);
+        }
+        match self.limit {
+            Limit::None | Limit::Link(_) => {}
+            // What was started before, such as a server, is not in it.
+            Limit::Group(limit) => {
+                let on_device = if made.target.exists() { &made.target } else { &programs.folder };
+                control_group::enter(cleanup, limit, on_device)?;
+            }
+            Limit::BusyLoops(each) => busy_loops(cleanup, each)?,
+        }
+        Ok(made)
+    }
+
+    fn race(&self, programs: &Programs, made: &Made) -> anyhow::Result<Record> {
+        let (trials, methods) = match self.trials {
+            Trials::Only(trials) => (trials, &[][..]),
+            Trials::WithControls(methods) => (&[][..], methods),
+        };
+        let methods = methods.iter().copied().filter(|name| !name.starts_with("command/"));
+        let mut options = self.options.to_vec();
+        options.extend(methods.flat_map(|method| ["--method", method]));
+        if matches!(self.question, Question::Scaling | Question::SlowHosts) {
+            options.extend(["--reference", self.judged()]);
+        }
+        options.extend(made.options.iter().map(String::as_str));
+        if let Some(hosts) = &made.hosts {
+            let state = self.state.map_or_else(|| "both".to_owned(), |state| state.to_string());
+            return hosts.record(programs, &[&options[..], &["--state", &state]].concat());
+        }
+        let (file, state) = (&*made.target, self.state);
+        let race = Race { name: FIGURE, trials, file, state, options: &options };
+        let folder = programs.empty_folder(race.name)?;
+        let mut command = programs.command(&programs.lab, &race, &folder)?;
+        command.arg("--quiet");
+        let command = match &made.namespace {
+            Some(namespace) => network::in_namespace(namespace, &command),
+            None => command,
+        };
+        Running::start(command, &folder)?.record()
+    }
+}
+
+impl Question {
+    /// What a record says, about the trial that is judged where it is about one.
+    fn answer(self, record: &Record, judged: &str) -> anyhow::Result<String> {
+        match self {
+            Question::StopsAt => {
+                let diagnosis = verdict::judge(record, &verdict::limits(record), measured(record, judged)?);
+                Ok(diagnosis.context("no verdict")?.stops_at())
+            }
+            Question::Scaling => {
+                let scaling = Scaling::all(record);
+                let limited = scaling.iter().find(|it| it.id.to_string() == judged).and_then(|it| it.limited);
+                Ok(match limited.context("it does not say what limits more")? {
+                    Limited::Processors(_) => "processors",
+                    Limited::Shared(_) => "what they share",
+                    Limited::EachHost(_) => "something of each",
+                    Limited::NotTold(_) => "not told",
+                }
+                .to_owned())
+            }
+            Question::SlowHosts => {
+                let effects = host_effects(record);
+                let slow = effects.iter().filter(|it| it.is_straggler());
+                let slow: Vec<String> = slow.map(|it| format!("host {}", it.rank + 1)).collect();
+                Ok(if slow.is_empty() { "none".to_owned() } else { format!("{} alone", slow.join(" and ")) })
+            }
+            Question::Answers => answers(record),
+        }
+    }
+}
+
+/// Whether a trial answered wrong, and what became of those that gave no answer.
+fn answers(record: &Record) -> anyhow::Result<String> {
+    let trials = || record.trials.iter().filter(|it| !it.trial.is_control());
+    let right = trials().filter(|it| it.is_measured()).count();
+    anyhow::ensure!(right > 0, "nothing was measured: {}", record.warnings.join("; "));
+    let is_wrong = trials().any(|it| matches!(it.outcome, Some(Outcome::Refused { .. })));
+    let others = trials().filter_map(|it| {
+        let reason = it.outcome.as_ref()?.reason()?;
+        Some(format!("; {}: {reason}", it.trial.id))
+    });
+    let word = if is_wrong { "wrong" } else { "right" };
+    Ok(format!("{word}, {right} measured{}", others.collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_a_name_of_its_own_a_trial_and_a_right_answer() {
+        let names: BTreeSet<&str> = table::CASES.iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), table::CASES.len());
+        for case in table::CASES {
+            assert!(!case.judged().is_empty() && !case.right.is_empty(), "{}", case.name);
+            let is_url = matches!(case.target, Target::Url(..) | Target::Https(_));
+            assert_eq!(case.state.is_none(), is_url, "{}: a URL has no state", case.name);
+        }
+    }
+
+    #[test]
+    fn names_select_cases_by_how_they_begin() {
+        let count = |names: &[&str]| {
+            selected(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).map(|it| it.len())
+        };
+        assert_eq!(count(&["same", "verdicts"]).unwrap(), table::CASES.len());
+        assert_eq!(count(&["verdicts/hosts-"]).unwrap(), 5);
+        assert_eq!(count(&["verdicts/zip", "verdicts/lock"]).unwrap(), 2);
+        assert!(count(&["verdicts/nothing"]).unwrap_err().to_string().contains("known: "));
+    }
+}

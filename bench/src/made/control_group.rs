@@ -1,0 +1,100 @@
+//! Control groups with one limit, of the older hierarchy or the newer.
+
+use super::Cleanup;
+use anyhow::{Context, ensure};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Of a limit of processor time: a hundredth of a second.
+const PERIOD_US: u32 = 10_000;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// The processor of this number alone.
+    Processor(u32),
+    /// So much of a processor's time.
+    ProcessorPercent(u32),
+    /// Bytes per second that are read from the device of a file.
+    DeviceBytes(u64),
+    /// Reads per second of that device.
+    DeviceReads(u64),
+}
+
+impl Limit {
+    /// Its name in the older hierarchy.
+    fn controller(self) -> &'static str {
+        match self {
+            Limit::Processor(_) => "cpuset",
+            Limit::ProcessorPercent(_) => "cpu",
+            Limit::DeviceBytes(_) | Limit::DeviceReads(_) => "blkio",
+        }
+    }
+
+    fn settings(self, is_unified: bool, device: &str) -> Vec<(&'static str, String)> {
+        // The older hierarchy takes no process before it has a node of memory as well.
+        let of_version = |older: Vec<_>, newer| if is_unified { vec![newer] } else { older };
+        match self {
+            Limit::Processor(number) => of_version(
+                vec![("cpuset.mems", "0".to_owned()), ("cpuset.cpus", number.to_string())],
+                ("cpuset.cpus", number.to_string()),
+            ),
+            Limit::ProcessorPercent(percent) => {
+                let quota = PERIOD_US / 100 * percent;
+                let period = ("cpu.cfs_period_us", PERIOD_US.to_string());
+                let newer = ("cpu.max", format!("{quota} {PERIOD_US}"));
+                of_version(vec![period, ("cpu.cfs_quota_us", quota.to_string())], newer)
+            }
+            Limit::DeviceBytes(bytes) => of_version(
+                vec![("blkio.throttle.read_bps_device", format!("{device} {bytes}"))],
+                ("io.max", format!("{device} rbps={bytes}")),
+            ),
+            Limit::DeviceReads(reads) => of_version(
+                vec![("blkio.throttle.read_iops_device", format!("{device} {reads}"))],
+                ("io.max", format!("{device} riops={reads}")),
+            ),
+        }
+    }
+}
+
+/// A group whose limit may be of the device of a file; returns the file that takes its processes.
+pub(crate) fn make(cleanup: &mut Cleanup, limit: Limit, file: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let (controller, newer) = (limit.controller(), Path::new("/sys/fs/cgroup"));
+    let older = newer.join(controller);
+    let controllers = fs::read_to_string(newer.join("cgroup.subtree_control")).unwrap_or_default();
+    let unified_name = if controller == "blkio" { "io" } else { controller };
+    let is_unified = controllers.split_whitespace().any(|it| it == unified_name);
+    ensure!(is_unified || older.exists(), "no control group limits {controller} here");
+    let root = if is_unified { newer } else { &older };
+    let folder = root.join(format!("readlab-bench-{}-{name}", std::process::id()));
+    fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+    let made = folder.clone();
+    cleanup.push(folder.display(), move || Ok(fs::remove_dir(made)?));
+    let device = fs::metadata(file).with_context(|| file.display().to_string())?.dev();
+    let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    for (setting, text) in limit.settings(is_unified, &device) {
+        write(&folder.join(setting), &text)?;
+    }
+    Ok(folder.join("cgroup.procs"))
+}
+
+/// A group that this process enters; what it starts is born there.
+pub(crate) fn enter(cleanup: &mut Cleanup, limit: Limit, file: &Path) -> anyhow::Result<()> {
+    let group = make(cleanup, limit, file, "own")?;
+    let text = fs::read_to_string("/proc/self/cgroup")?;
+    let is_its = |line: &&str| {
+        let controllers = line.split(':').nth(1).unwrap_or_default();
+        controllers.split(',').any(|it| it == limit.controller()) || line.starts_with("0::")
+    };
+    let line = text.lines().find(is_its).context("this process is in no such group")?;
+    let own = line.splitn(3, ':').nth(2).unwrap_or_default().trim_start_matches('/');
+    let root = group.ancestors().nth(2).context("a group is in a hierarchy")?;
+    let (before, process) = (root.join(own).join("cgroup.procs"), std::process::id().to_string());
+    write(&group, &process)?;
+    cleanup.push(before.display().to_string(), move || write(&before, &process));
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| path.display().to_string())
+}

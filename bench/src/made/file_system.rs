@@ -1,0 +1,89 @@
+//! File systems other than that of the build, each with one file.
+
+use super::paced::{self, Pace};
+use super::{Cleanup, command, loop_device, mount};
+use crate::programs::{Programs, output};
+use anyhow::Context;
+use readlab_model::units::Bytes;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// With the kernel's requests of 128 KiB, about as slow as a network.
+const SLOW: Pace = Pace::Every(Duration::from_millis(2));
+const NAME: &str = "lines.txt";
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FileSystem {
+    Memory,
+    /// btrfs with zstd.
+    Compressed,
+    Xfs,
+    /// ext4 on a device for which the kernel reads ahead 16 KiB.
+    ShortReadAhead,
+    /// overlayfs, as containers have it, on top of the usual file system.
+    Overlay,
+    /// FUSE, every request of which waits.
+    Slow,
+}
+
+impl FileSystem {
+    /// Copies a file of lines of this size to it; returns the copy.
+    pub(crate) fn make(
+        self,
+        cleanup: &mut Cleanup,
+        programs: &Programs,
+        size: Bytes,
+    ) -> anyhow::Result<PathBuf> {
+        let (original, beside) = (programs.lines(size)?, &*programs.folder);
+        let folder = match self {
+            FileSystem::Memory => cleanup.folder("/dev/shm/readlab-bench".into(), fs::remove_dir_all)?,
+            FileSystem::Compressed => image(cleanup, beside, "btrfs", "-f", "compress-force=zstd")?,
+            FileSystem::Xfs => image(cleanup, beside, "xfs", "-f", "defaults")?,
+            FileSystem::ShortReadAhead => {
+                let folder = image(cleanup, beside, "ext4", "-F", "defaults")?;
+                let device = output(command("findmnt", "-n -o SOURCE -T").arg(&folder))?;
+                output(command("blockdev", "--setra 32").arg(device.trim()))?;
+                folder
+            }
+            FileSystem::Overlay => overlay(cleanup, beside)?,
+            FileSystem::Slow => {
+                let folder = cleanup.folder(beside.join("slow"), fs::remove_dir)?;
+                return paced::mount(cleanup, &original, &folder, NAME, SLOW);
+            }
+        };
+        let file = folder.join(NAME);
+        fs::copy(&original, &file).with_context(|| file.display().to_string())?;
+        fs::File::open(&file)?.sync_all()?;
+        Ok(file)
+    }
+}
+
+fn image(
+    cleanup: &mut Cleanup,
+    beside: &Path,
+    kind: &str,
+    force: &str,
+    options: &str,
+) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join(kind), fs::remove_dir)?;
+    let image = cleanup.folder(beside.join("images"), fs::remove_dir_all)?.join(kind);
+    fs::File::create(&image)?.set_len(1 << 30)?;
+    output(command(&format!("mkfs.{kind}"), "-q").arg(force).arg(&image))?;
+    let device = loop_device(cleanup, "", &image)?;
+    mount(cleanup, kind, options, &device, &folder)?;
+    Ok(folder)
+}
+
+/// A folder on top of another one of the same file system.
+fn overlay(cleanup: &mut Cleanup, beside: &Path) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join("overlay"), fs::remove_dir)?;
+    let parts = cleanup.folder(beside.join("overlay-parts"), fs::remove_dir_all)?;
+    for name in ["lower", "upper", "work"] {
+        fs::create_dir_all(parts.join(name))?;
+    }
+    let [lower, upper, work] = ["lower", "upper", "work"].map(|name| parts.join(name).display().to_string());
+    let layers = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    mount(cleanup, "overlay", &layers, Path::new("overlay"), &folder)?;
+    Ok(folder)
+}
