@@ -121,7 +121,7 @@ test-windows: ## test the crate readlab-auto for Windows; needs gcc-mingw-w64-x8
 	rustup target add x86_64-pc-windows-gnu && CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine \
 	$(CARGO) test --package readlab-auto --target x86_64-pc-windows-gnu --lib --test plain
 
-bench: build ## measure the figures that readlab promises; 8 GB of disk, four hours; ARGS= selects some
+bench: build ## measure the figures that readlab promises; 9 GB of disk, an hour and a half; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone
 	$(CARGO) build --release --package readlab-bench
 	$(TARGET_DIR)/release/readlab-bench $(ARGS)

@@ -192,7 +192,7 @@ mod ring2 {
     fn a_link_of_each_host_and_one_that_they_share_are_told_apart_by_the_growth() {
         let each: Vec<(String, &str)> = (1..=2).map(|n| (format!("LINK_OF_HOST{n}"), "64mbit")).collect();
         let each: Vec<(&str, &str)> = each.iter().map(|(name, rate)| (name.as_str(), *rate)).collect();
-        // Some rounds on a busy machine may not tell; `make bench ARGS=fleet` counts how often.
+        // Some rounds on a busy machine may not tell; `make bench ARGS=verdicts/hosts` counts how often.
         for (limits, verdict, growth) in
             [(&[("LINK_OF_STORE", "64mbit")][..], "shared", 0.5..1.5), (&each, "each_host", 1.5..2.5)]
         {
