@@ -39,7 +39,13 @@ pub struct CommandOptions {
     #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], allow_negative_numbers = true)]
     pub parameter_scan: Vec<String>,
     /// Step of the numbers of each --parameter-scan [default: 1]
-    #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
+    #[arg(
+        short = 'D',
+        long,
+        value_name = "STEP",
+        requires = "parameter_scan",
+        allow_negative_numbers = true
+    )]
     pub parameter_step_size: Option<String>,
 }
 
