@@ -50,7 +50,7 @@ impl Tally {
     /// Adds the next piece.
     pub fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
-        self.newlines += piece.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.newlines += newlines(piece);
         self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
         self.last = piece.last().copied().or(self.last);
         self.digest.update(piece);
@@ -68,6 +68,13 @@ impl Tally {
         };
         (answer, format!("{:016x}", self.digest.digest()))
     }
+}
+
+/// In runs whose count fits into a byte, for which a compiler counts many bytes at once: users wait
+/// for this, and a reading for the right answer predicts what others take.
+fn newlines(piece: &[u8]) -> u64 {
+    let runs = piece.chunks(usize::from(u8::MAX));
+    runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
 }
 
 /// Collects the truth about bytes, piece by piece.
@@ -181,6 +188,13 @@ mod tests {
             (&[0xff, 0xff], answer(2, 0, 1, 254)),
         ] {
             assert_eq!(truth_of(content).answer, expected, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn no_newline_is_lost_where_a_byte_holds_the_count() {
+        for count in [254, 255, 256, 510, 511, 65_537] {
+            assert_eq!(truth_of(&vec![b'\n'; count]).answer.newlines, Some(count as u64));
         }
     }
 
