@@ -113,7 +113,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut by_round = BTreeMap::<u32, Vec<Reading>>::new();
     let mut medians = Vec::new();
     for it in cell {
-        let facts = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts))?;
+        let facts = record.read_whole(it)?;
         let files = float(facts.tree()?.files);
         let bytes = float(facts.size_bytes);
         let mut walls = BTreeMap::<u32, Vec<f64>>::new();

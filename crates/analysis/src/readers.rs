@@ -73,7 +73,7 @@ impl<'a> ReaderShares<'a> {
 
 /// Bytes per second of each reader, by round.
 fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
-    let whole = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts));
+    let whole = record.read_whole(it);
     let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));
     let bytes = all / count_of(record, it).unwrap_or(1).max(1);
     let rate = |timing: &ReaderTiming| float(bytes) * 1e9 / float(timing.wall_ns.max(1));

@@ -150,7 +150,8 @@ pub struct TurnSeen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivered {
-    /// As many bytes as the readings have passed through read calls (`rchar`).
+    /// As many bytes as the readings have passed through read calls (`rchar`; of a command without
+    /// what its processes wrote, `wchar`).
     Calls,
     /// As many page faults as it takes to map the readings' pages, sixteen at a time.
     Faults,

@@ -5,6 +5,7 @@
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
+use readlab_model::trial::Work;
 use std::collections::BTreeMap;
 
 /// A reading has touched the bytes if it took this part of the cheapest visit's CPU time: that is
@@ -82,6 +83,10 @@ impl VisitCost {
 
     /// What is known of one reading of a trial.
     pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
+        // Of a command that may read a part it is not asked.
+        if trial.work == Work::Output {
+            return Touch::Unknown;
+        }
         if let Some(by) = sample.turn.delivered {
             return Touch::Delivered(by);
         }
@@ -109,7 +114,7 @@ mod tests {
     use super::*;
     use crate::{Line, testing};
     use readlab_model::sample::TurnSeen;
-    use readlab_model::trial::{Answer, CacheState, Work};
+    use readlab_model::trial::{Answer, CacheState};
     use readlab_protocol::Cache;
 
     const MS: u64 = 1_000_000;
@@ -173,8 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_arrived_touch_by_themselves() {
+    fn bytes_that_arrived_touch_by_themselves_unless_they_may_be_a_part() {
         assert_eq!(touch(0, 0, Some(Delivered::Calls)), Touch::Delivered(Delivered::Calls));
+        let turn = TurnSeen { delivered: Some(Delivered::Faults), ..TurnSeen::default() };
+        let output = Trial { work: Work::Output, ..trial("a", Cache::Through) };
+        assert_eq!(visit().touch(&output, &Sample { turn, ..Sample::default() }), Touch::Unknown);
     }
 
     #[test]

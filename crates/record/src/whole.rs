@@ -1,62 +1,161 @@
-//! Whether a reading read all of its target, so that its size over its time is a rate. Most
-//! readings prove it by their answer. The output of a command that is taken as it is proves
-//! nothing: it may have stopped after the first lines.
+//! Whether the readings of a trial read all of its target, so that its size over their time is a
+//! rate. Most prove it by their answer. The output of a command that is taken as it is proves
+//! nothing: it may have stopped after the first lines, and no count of bytes or faults tells a file
+//! from a pipe, from a library or from the same part once more. What it left in a cache that was
+//! empty before shows what it read; warm, the same command reads the same bytes.
 
-use super::{Trial, TrialRecord};
-use readlab_model::sample::Sample;
+use super::{Record, Trial, TrialRecord};
+use readlab_model::sample::{Delivered, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{CacheState, Work};
 
-impl Trial {
-    /// Whether a reading is known to have read its whole target: by its answer, by the bytes that
-    /// meters saw arrive, or cold by those that the device gave.
-    pub fn read_whole(&self, sample: &Sample, target: &TargetFacts) -> bool {
-        let from_device = || {
-            let least = target.expected_device_bytes().map(least_fetched).filter(|&bytes| bytes > 0);
-            self.state == CacheState::Cold
-                && least.is_some_and(|least| sample.device_read_bytes.is_some_and(|bytes| bytes >= least))
+/// What must be in the cache afterwards.
+const WHOLE_MIN: f64 = 0.99;
+
+/// Beyond where a file is read no more, the kernel has fetched so many windows of its read-ahead at
+/// most.
+const WINDOWS_MAX: u64 = 2;
+
+/// Of the target's bytes, read-ahead alone may account for this part: one in so many.
+const UNASKED_PART: u64 = 50;
+
+impl Record {
+    /// The target of a trial if all readings are known to have read all of it.
+    pub fn read_whole(&self, it: &TrialRecord) -> Option<&TargetFacts> {
+        let target = self.targets.get(it.trial.target)?;
+        let is_known = || match it.trial.state {
+            CacheState::Cold => it.filled_cache(target),
+            _ => self.trials.iter().any(|cold| cold.trial.is_cold_of(&it.trial) && cold.filled_cache(target)),
         };
-        self.work != Work::Output || sample.turn.delivered.is_some() || from_device()
+        (it.trial.work != Work::Output || is_known()).then_some(target)
+    }
+}
+
+impl Trial {
+    /// Whether it is the same trial on the same bytes, read cold.
+    fn is_cold_of(&self, other: &Trial) -> bool {
+        let what = |it: &Trial| (it.target, it.work, it.decodes);
+        self.state == CacheState::Cold
+            && what(self) == what(other)
+            && (&self.id, &self.params) == (&other.id, &other.params)
     }
 }
 
 impl TrialRecord {
-    /// Whether all of its readings are known to have read their whole target.
-    pub fn read_whole(&self, target: &TargetFacts) -> bool {
-        self.samples.iter().all(|sample| self.trial.read_whole(&sample, target))
+    /// Whether each of its cold readings took all of the target from the device and left it in the
+    /// cache. Of readers at the same time it is not known which of them did.
+    fn filled_cache(&self, target: &TargetFacts) -> bool {
+        let is_filled = |sample: &Sample| {
+            sample.resident_after.is_some_and(|share| share >= WHOLE_MIN) && came_from_device(sample, target)
+        };
+        target.together().is_none_or(|readers| readers == 1)
+            && target.places().is_none()
+            && !self.samples.is_empty()
+            && self.samples.iter().all(|sample| is_filled(&sample) && was_asked_for(&sample, target))
     }
+}
+
+fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
+    let least = target.expected_device_bytes().map(least_fetched).filter(|&bytes| bytes > 0);
+    least.is_some_and(|least| sample.device_read_bytes.is_some_and(|bytes| bytes >= least))
+}
+
+/// Whether it is not the kernel's read-ahead that filled the cache for a command that stopped
+/// early: the target is large beside what that fetches, or as many bytes passed through read calls.
+fn was_asked_for(sample: &Sample, target: &TargetFacts) -> bool {
+    let files = target.tree().map_or(1, |tree| tree.files);
+    let window_bytes = target.device.as_ref().and_then(|device| device.read_ahead_bytes);
+    let unasked_bytes = window_bytes.map(|bytes| bytes.saturating_mul(WINDOWS_MAX).saturating_mul(files));
+    unasked_bytes.is_some_and(|bytes| bytes <= target.size_bytes / UNASKED_PART)
+        || sample.turn.delivered == Some(Delivered::Calls)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Line, testing};
-    use readlab_model::sample::{Delivered, TurnSeen};
+    use readlab_model::sample::TurnSeen;
+    use readlab_model::target::TargetKind;
+    use readlab_model::target::device::Device;
     use readlab_model::target::extents::Extents;
+    use readlab_model::target::tree::TreeFacts;
+    use readlab_model::trial::TrialIndex;
     use readlab_protocol::Cache;
 
-    #[test]
-    fn a_command_whose_output_proves_nothing_is_not_known_to_have_read_all() {
-        let trial = |work, state| {
-            let Line::Trial(line) = testing::trial(0, "command/head -n 10", state, Cache::Through) else {
+    const MIB: u64 = 1 << 20;
+
+    /// A cold and a warm trial of one command on a target with a read-ahead of 128 KiB, with one
+    /// reading each: whether their rates are known.
+    fn known(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> [bool; 2] {
+        let mut record = Record::new(testing::header());
+        let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };
+        let extents = Some(Extents::default());
+        record.add(testing::target(0, TargetFacts { device: Some(device), extents, ..facts }));
+        for (index, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
+            let Line::Trial(line) = testing::trial(index, name, state, Cache::Through) else {
                 panic!("a trial")
             };
-            Trial { work, ..*line }
-        };
-        let target = TargetFacts {
-            size_bytes: 1_000_000,
-            extents: Some(Extents::default()),
-            ..TargetFacts::default()
-        };
-        let of_device = |bytes| Sample { device_read_bytes: Some(bytes), ..Sample::default() };
-        let read = |work, state, sample: &Sample| trial(work, state).read_whole(sample, &target);
-        assert!(read(Work::Newlines, CacheState::Warm, &of_device(0)), "its answer proves it");
-        assert!(!read(Work::Output, CacheState::Warm, &of_device(0)));
-        assert!(!read(Work::Output, CacheState::Warm, &of_device(1_000_000)), "that is of the device alone");
-        assert!(!read(Work::Output, CacheState::Cold, &of_device(131_072)));
-        assert!(read(Work::Output, CacheState::Cold, &of_device(990_000)));
-        let turn = TurnSeen { delivered: Some(Delivered::Calls), ..TurnSeen::default() };
-        assert!(read(Work::Output, CacheState::Warm, &Sample { turn, ..of_device(0) }));
+            record.add(Line::Trial(Box::new(Trial { work: Work::Output, ..*line })));
+        }
+        for (index, sample) in [cold, warm].into_iter().enumerate() {
+            record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(index), ..sample })));
+        }
+        [0, 1].map(|index| record.read_whole(&record.trials[TrialIndex::new(index)]).is_some())
+    }
+
+    fn file(size_bytes: u64) -> TargetFacts {
+        TargetFacts { size_bytes, ..TargetFacts::default() }
+    }
+
+    fn folder(size_bytes: u64, files: u64) -> TargetFacts {
+        let tree = TreeFacts { files, ..TreeFacts::default() };
+        TargetFacts { kind: TargetKind::Tree(tree), ..file(size_bytes) }
+    }
+
+    fn left(share: f64, device_bytes: u64, delivered: Option<Delivered>) -> Sample {
+        let turn = TurnSeen { delivered, ..TurnSeen::default() };
+        let (resident_after, device_read_bytes) = (Some(share), Some(device_bytes));
+        Sample { resident_after, device_read_bytes, turn, ..Sample::default() }
+    }
+
+    #[test]
+    fn a_command_has_a_rate_where_it_filled_an_empty_cache_and_reading_less_does_not() {
+        use Delivered::{Calls, Faults};
+        let (large, small) = (64 * MIB, MIB);
+        let warm = |delivered| left(1.0, 0, delivered);
+        let cases = [
+            ("sha256sum {}", file(large), left(1.0, large, Some(Calls)), warm(Some(Calls)), true),
+            ("rg -c x {}", file(large), left(1.0, large, None), warm(Some(Faults)), true),
+            ("cat {} | sha256sum", file(large), left(1.0, large, Some(Calls)), warm(Some(Calls)), true),
+            ("sha256sum {}", file(small), left(1.0, small, Some(Calls)), warm(Some(Calls)), true),
+            ("sha256sum {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, Some(Calls)), warm(None), true),
+            ("rg x {}", folder(640 * MIB, 10), left(1.0, 640 * MIB, None), warm(None), true),
+            // Parts: whatever went through calls, pipes or faults.
+            ("head -c 34M {}", file(large), left(0.53, 34 * MIB, Some(Calls)), warm(Some(Calls)), false),
+            ("head -c 34M {} twice", file(large), left(0.53, 34 * MIB, Some(Calls)), warm(Some(Calls)), false),
+            ("part, other file", file(large), left(0.53, large, Some(Calls)), warm(Some(Calls)), false),
+            ("head -n 10 {}", file(small), left(0.12, 131_072, Some(Faults)), warm(Some(Faults)), false),
+            ("wc -c {}", file(small), left(0.0, 0, Some(Faults)), warm(Some(Faults)), false),
+            ("find {} | wc -l", folder(16 * MIB, 18), left(0.0, 0, Some(Calls)), warm(Some(Calls)), false),
+            ("grep --include=*.txt x {}", folder(16 * MIB, 18), left(0.25, 4 * MIB, None), warm(Some(Faults)), false),
+            // Read-ahead alone fills the cache with small files.
+            ("head -n 1 {}", file(MIB / 10), left(1.0, MIB / 10, Some(Faults)), warm(Some(Faults)), false),
+            ("head -n 1 {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, None), warm(Some(Faults)), false),
+            // Somebody else filled it.
+            ("true", file(large), left(1.0, 0, None), warm(None), false),
+        ];
+        for (name, facts, cold, warm, is_whole) in cases {
+            assert_eq!(known(&format!("command/{name}"), facts, cold, warm), [is_whole; 2], "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_known() {
+        let whole = || left(1.0, 64 * MIB, Some(Delivered::Calls));
+        let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
+        assert_eq!(known("command/a", readers, whole(), whole()), [false; 2], "which of two read it");
+        let unseen = Sample { resident_after: None, ..whole() };
+        assert_eq!(known("command/a", file(64 * MIB), unseen, whole()), [false; 2]);
     }
 }

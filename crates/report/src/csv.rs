@@ -13,6 +13,7 @@ use std::io::{self, Write};
 
 /// What a row is about: a sample of a trial.
 struct Row<'a> {
+    record: &'a Record,
     it: &'a TrialRecord,
     target: Option<&'a TargetFacts>,
     sample: &'a Sample,
@@ -60,9 +61,9 @@ const COLUMNS: [Column; 32] = [
 ];
 
 impl Row<'_> {
-    /// The target, if the reading read all of it.
+    /// The target, if the readings read all of it.
     fn read_whole(&self) -> Option<&TargetFacts> {
-        self.target.filter(|target| self.it.trial.read_whole(self.sample, target))
+        self.record.read_whole(self.it)
     }
 
     fn cold_above(&self) -> Option<String> {
@@ -85,7 +86,7 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     for it in &record.trials {
         let target = record.targets.get(it.trial.target);
         for sample in samples(it) {
-            let row = Row { it, target, sample: &sample };
+            let row = Row { record, it, target, sample: &sample };
             writer.write_record(columns().flat_map(|column| column.texts(&row)))?;
         }
     }

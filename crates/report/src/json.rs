@@ -158,7 +158,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    let read_whole = target.filter(|target| it.read_whole(target));
+    let read_whole = record.read_whole(it);
     let mut fields = json!({
         "index": trial.index,
         "id": trial.id,

@@ -81,7 +81,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let target = record.targets.get(trial.target);
     let id = trial.id.to_string();
     let is_accepted = it.is_accepted();
-    let whole = target.filter(|target| it.read_whole(target));
+    let whole = record.read_whole(it);
     let bytes = whole.map_or(0, |target| trial.bytes_in(target));
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     Case {

@@ -179,7 +179,7 @@ pub struct Gain {
 
 /// Rates in bytes per second by round.
 fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
-    let whole = record.targets.get(it.trial.target).filter(|facts| it.read_whole(facts));
+    let whole = record.read_whole(it);
     let bytes = whole.map_or(0, |facts| it.trial.bytes_out(facts));
     let mut walls = BTreeMap::<u32, Vec<f64>>::new();
     for sample in &it.samples {

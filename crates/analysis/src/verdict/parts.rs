@@ -187,11 +187,12 @@ impl<'a> TrialFacts<'a> {
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
         let cold_above = target.cold_above().filter(|_| cold);
-        // A command that stopped early has no rate.
-        let read_rate = Some(per_second(size * readers)).filter(|_| it.read_whole(target));
+        // A command that may have stopped early has no rate.
+        let is_whole = record.read_whole(it).is_some();
+        let read_rate = Some(per_second(size * readers)).filter(|_| is_whole);
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
-            (LimitKind::Decoding, Some(rate).filter(|_| it.trial.decodes.is_some())),
+            (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decodes.is_some())),
             (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),

@@ -43,10 +43,11 @@ fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
 }
 
 /// The pace of a reading through the page cache, in order, that asks for too little as the kernel
-/// reads ahead for it by a setting of the device that is less than usual.
+/// reads ahead for it by a setting of the device that is less than usual. Files that are no larger
+/// are read at once.
 pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<DeviceUse> {
-    let target = record.targets.get(it.trial.target)?;
-    let is_whole = target.places().is_none() && target.tree().is_none();
-    let bytes = target.device.as_ref()?.read_ahead_bytes.filter(|_| is_whole)?;
-    (bytes < USUAL_BYTES).then_some(DeviceUse::ReadAhead { bytes })
+    let target = record.targets.get(it.trial.target).filter(|target| target.places().is_none())?;
+    let bytes = target.device.as_ref()?.read_ahead_bytes?;
+    let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
+    (bytes < USUAL_BYTES.min(file_bytes)).then_some(DeviceUse::ReadAhead { bytes })
 }

@@ -32,6 +32,11 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     if device_bytes == 0.0 {
         return Verdict::Latency;
     }
+    // The kernel's setting comes before the way out of those who do not wait for it.
+    let is_tree = target.is_some_and(|target| target.tree().is_some()) && !trial.trial.bypasses_cache();
+    if let Some(pace) = is_tree.then(|| read_ahead::pace(record, trial)).flatten() {
+        return Verdict::Device { pace };
+    }
     if let Some(shallow) = shallow {
         return shallow;
     }

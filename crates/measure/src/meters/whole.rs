@@ -19,6 +19,8 @@ pub struct Whole {
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from any file or pipe.
     pub passed_bytes: MeterReading,
+    /// Bytes that passed through write calls, to any file or pipe.
+    pub written_bytes: MeterReading,
     /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
     pub alone: bool,
 }
@@ -32,6 +34,7 @@ impl Whole {
             cpu_ns: turn.whole_cpu_ns(),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
             passed_bytes: turn.io_bytes(|io| io.through_calls),
+            written_bytes: turn.io_bytes(|io| io.written),
             alone: !ran_others && turn.after.counts.processes == 1,
         }
     }

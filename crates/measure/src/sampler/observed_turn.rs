@@ -3,11 +3,12 @@
 
 use super::notes::Notes;
 use crate::interface::Slot;
-use crate::meters::{CpuSplit, Metered, Missing};
+use crate::meters::{CpuSplit, Metered, Missing, Whole};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
 use readlab_model::sample::{Delivered, RequestMeters, Sample, TurnSeen};
 use readlab_model::target::TargetFacts;
+use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::{LimitKind, Trial};
@@ -150,7 +151,7 @@ impl ObservedTurn<'_> {
     fn delivered(&self) -> Option<Delivered> {
         let metered = &self.turn.metered;
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
-        let passed = metered.whole.passed_bytes.as_ref().is_ok_and(|&passed| passed >= bytes);
+        let passed = self.passed_bytes().is_some_and(|passed| passed >= least_fetched(bytes));
         let mapped = |&faults: &u64| faults.saturating_mul(MAPPED_AROUND_BYTES) >= bytes;
         match metered.minor_faults.as_ref().is_ok_and(mapped) {
             _ if bytes == 0 => None,
@@ -158,6 +159,15 @@ impl ObservedTurn<'_> {
             true => Some(Delivered::Faults),
             false => None,
         }
+    }
+
+    /// The bytes that read calls brought. Those that the processes of a command pass on to each
+    /// other are read again: of these no more than the others is known to be from a file.
+    fn passed_bytes(&self) -> Option<u64> {
+        let Whole { passed_bytes, written_bytes, .. } = &self.turn.metered.whole;
+        let passed = *passed_bytes.as_ref().ok()?;
+        let is_command = self.trial.contender() == COMMAND;
+        if is_command { Some(passed.saturating_sub(*written_bytes.as_ref().ok()?)) } else { Some(passed) }
     }
 
     /// The high-water mark of memory, unless the contender reports that of a program which it
@@ -245,6 +255,27 @@ mod tests {
         // What other work took is of the whole turn.
         assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
         assert!(missing.contains(&"turn.steal_ns") && !missing.contains(&"turn.preemptions"), "{missing:?}");
+    }
+
+    #[test]
+    fn what_a_command_passes_on_between_its_processes_is_no_file() {
+        let fixture = Fixture::of_size(1_000);
+        let delivered = |name: &str, passed, written| {
+            let trials = fixture.trials(&[(name, WARM)]);
+            let mut turn = turn(1);
+            turn.request = TurnRequest { lead: 0, count: 1 };
+            turn.metered.minor_faults = Ok(0);
+            turn.metered.whole.passed_bytes = Ok(passed);
+            turn.metered.whole.written_bytes = Ok(written);
+            let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
+            let (below, device_busy) = (None, None);
+            let observed =
+                ObservedTurn { trial, facts, turn, before: None, after: None, below, device_busy };
+            observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
+        };
+        assert_eq!(delivered("command/head -c 530", 1_060, 530), None);
+        assert_eq!(delivered("command/sha256sum", 1_070, 70), Some(Delivered::Calls));
+        assert_eq!(delivered("rust/read", 1_000, 200), Some(Delivered::Calls), "its answer, to the lab");
     }
 
     #[test]

@@ -119,7 +119,13 @@ pub(super) fn metered() -> Metered {
         child_minor_faults: Err(missing()),
         major_faults: Err(missing()),
         device_read_bytes: Err(missing()),
-        whole: Whole { cpu_ns: Err(missing()), cpu_error_ns: 0, passed_bytes: Err(missing()), alone: true },
+        whole: Whole {
+            cpu_ns: Err(missing()),
+            cpu_error_ns: 0,
+            passed_bytes: Err(missing()),
+            written_bytes: Err(missing()),
+            alone: true,
+        },
         disturbance: Disturbance {
             delayed_ns: Err(missing()),
             lab_delayed_ns: Err(missing()),

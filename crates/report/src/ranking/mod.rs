@@ -151,7 +151,7 @@ impl Shared<'_> {
             languages: &self.languages,
             size: facts.map(|facts| Bytes(facts.size_bytes)),
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
-            facts,
+            record: self.record,
             pieces: facts.and_then(Pieces::from_facts),
         };
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =

@@ -9,10 +9,9 @@ use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{self, FillSpread, Ratio, Summary};
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::Meter;
-use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::{Count, Stopped, TrialRecord};
+use readlab_record::{Count, Record, Stopped, TrialRecord};
 use readlab_roster::language::Languages;
 use std::collections::BTreeMap;
 
@@ -96,8 +95,7 @@ pub(super) struct RowContext<'a> {
     pub(super) size: Option<Bytes>,
     /// Bytes that one reading brings.
     pub(super) bytes_out: Option<Bytes>,
-    /// The target; `None` where the record has lost it.
-    pub(super) facts: Option<&'a TargetFacts>,
+    pub(super) record: &'a Record,
     /// The pieces that one reading reads; `None` for a file that is read whole.
     pub(super) pieces: Option<Pieces>,
 }
@@ -128,12 +126,12 @@ impl RankingRow {
 
     /// Summarises a trial; `None` without samples.
     pub(super) fn from_trial(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, languages, size, bytes_out, facts, pieces } = context;
+        let &RowContext { names, languages, size, bytes_out, record, pieces } = context;
         let busy = verdict::processors_busy(trial);
         let (summaries, missing) = summarised(trial, busy.as_ref().err());
         let wall = summaries.get(&Meter::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
-        let is_whole = facts.is_some_and(|facts| trial.read_whole(facts));
+        let is_whole = record.read_whole(trial).is_some();
         let bytes = bytes_out.filter(|size| size.0 > 0 && is_whole && !trial.trial.is_control()).map(by_all);
         let read = bytes.filter(|_| wall.median > 0);
         Some(RankingRow {

@@ -138,22 +138,10 @@ impl Target {
         let filesystem = Filesystem::read(&file).map_err(io)?;
         check_size(path, &file, size_bytes, filesystem)?;
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
         let extents = extents::read(&file).ok();
-        let mut cautions = caution::all(&file, size_bytes, filesystem, extents.as_ref());
-        cautions.extend(readlab_model::target::layers::cautions(&layers));
-        let (mount, device) = mount_and_device(&real, &status);
-        let facts = TargetFacts {
-            size_bytes,
-            filesystem: Some(filesystem.to_string()),
-            mount: mount.as_ref().map(device::mount_words),
-            device,
-            io_quotas: io_quotas(&layers, io_quota::all()),
-            layers,
-            cautions,
-            extents,
-            ..TargetFacts::at(path)
-        };
+        let cautions = caution::all(&file, size_bytes, filesystem, extents.as_ref());
+        let facts = TargetFacts { size_bytes, cautions, extents, ..TargetFacts::at(path) };
+        let (facts, evictable) = with_storage(facts, &real, &file, &status, filesystem);
         Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
     }
 
@@ -304,6 +292,29 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
         read if read < size_bytes => refuse("less"),
         _ => Ok(()),
     }
+}
+
+/// The facts about a file or folder with those about what stores it, and the files of layers below
+/// that are evicted with it.
+fn with_storage(
+    mut facts: TargetFacts,
+    real: &Path,
+    file: &File,
+    status: &FileStatus,
+    filesystem: Filesystem,
+) -> (TargetFacts, Evictable) {
+    let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), real, file);
+    let (mount, device) = mount_and_device(real, status);
+    facts.cautions.extend(readlab_model::target::layers::cautions(&layers));
+    let facts = TargetFacts {
+        filesystem: Some(filesystem.to_string()),
+        mount: mount.as_ref().map(device::mount_words),
+        device,
+        io_quotas: io_quotas(&layers, io_quota::all()),
+        layers,
+        ..facts
+    };
+    (facts, evictable)
 }
 
 /// The mount of a file and the device below it; a block device has no mount and is the device

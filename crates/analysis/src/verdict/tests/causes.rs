@@ -161,6 +161,12 @@ fn read_ahead_that_somebody_set_short_is_named() {
     assert!(short.sentence.contains(said), "{}", short.sentence);
     let usual = ahead(&mut record, 128 << 10);
     assert_eq!(usual.stops_at(), "too little in flight");
+    // Of a folder, where another way is faster, by the size of its files.
+    cold(&mut record, "rust/uring", cpu(400, 40, 160));
+    for (files, words) in [(8, "short read-ahead"), (SIZE / 4096, "shallow depth")] {
+        record.targets[0].kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
+        assert_eq!(ahead(&mut record, 16 << 10).stops_at(), words, "{files} files");
+    }
 }
 
 #[test]

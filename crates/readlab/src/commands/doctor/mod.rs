@@ -15,16 +15,17 @@ use readlab_system::folder::scratch::{self, Leftover};
 use readlab_system::io_quota;
 use readlab_system::machine::Machine;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::Target;
 use readlab_targets::target::check_answers;
+use readlab_targets::target::tree::{ListSource, TreeRequest};
+use readlab_targets::target::{Target, TargetError};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `readlab doctor`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DoctorArgs {
-    /// A file to check as well
+    /// A file, or a folder with its files, to check as well
     pub target: Option<PathBuf>,
 }
 
@@ -35,7 +36,7 @@ pub struct DoctorArgs {
 /// If the target cannot be examined, or standard output cannot be written.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     args.target.as_deref().map(check_answers).transpose()?;
-    let target = args.target.as_deref().map(Target::examine).transpose()?;
+    let target = args.target.as_deref().map(examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
     let target = target.as_ref().map(|target| &target.facts);
     let io_quotas = io_quota::all();
@@ -47,6 +48,13 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     checkup::sort(&mut findings);
     print(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn examine(path: &Path) -> Result<Target, TargetError> {
+    match path.is_dir() {
+        true => Target::examine_tree(&TreeRequest::by_name(ListSource::Folder(path.to_owned()))),
+        false => Target::examine(path),
+    }
 }
 
 /// Contenders of the roster that cannot take part here, or not before they are built.

@@ -47,13 +47,15 @@ pub struct Activity {
     pub child_ticks: u64,
 }
 
-/// Bytes that a process and its reaped children have read, from /proc/PID/io.
+/// Bytes that a process and its reaped children have read and written, from /proc/PID/io.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoBytes {
     /// Fetched from devices.
     pub from_devices: u64,
     /// Returned by read calls, from any file or pipe.
     pub through_calls: u64,
+    /// Taken by write calls, to any file or pipe.
+    pub written: u64,
 }
 
 impl ProcessCounters {
@@ -154,22 +156,28 @@ impl Activity {
 
 impl IoBytes {
     pub(super) fn parse(text: &str) -> Option<IoBytes> {
-        Some(IoBytes { from_devices: field(text, "read_bytes:")?, through_calls: field(text, "rchar:")? })
+        Some(IoBytes {
+            from_devices: field(text, "read_bytes:")?,
+            through_calls: field(text, "rchar:")?,
+            written: field(text, "wchar:")?,
+        })
     }
 
-    /// What both processes have read.
+    /// What both processes have read and written.
     pub(super) fn and(self, other: IoBytes) -> IoBytes {
         IoBytes {
             from_devices: self.from_devices + other.from_devices,
             through_calls: self.through_calls + other.through_calls,
+            written: self.written + other.written,
         }
     }
 
-    /// What was read since an earlier reading.
+    /// What was read and written since an earlier reading.
     pub fn since(&self, before: &IoBytes) -> IoBytes {
         IoBytes {
             from_devices: self.from_devices.saturating_sub(before.from_devices),
             through_calls: self.through_calls.saturating_sub(before.through_calls),
+            written: self.written.saturating_sub(before.written),
         }
     }
 }
@@ -224,9 +232,9 @@ mod tests {
     }
 
     #[test]
-    fn both_counts_of_bytes_are_found() {
+    fn all_counts_of_bytes_are_found() {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
-        assert_eq!(IoBytes::parse(text), Some(IoBytes { from_devices: 4096, through_calls: 7000 }));
+        assert_eq!(IoBytes::parse(text), Some(IoBytes { from_devices: 4096, through_calls: 7000, written: 1 }));
         assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
     }
 }

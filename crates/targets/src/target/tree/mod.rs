@@ -15,14 +15,12 @@ mod walk;
 
 use super::extents;
 use super::filesystem::Filesystem;
-use super::layers::Chain;
 use super::source::ReadRequest;
-use super::{Place, Target, TargetError, device, mount_and_device, refusal};
+use super::{Place, Target, TargetError, refusal, with_storage};
 use first_file::FirstFile;
 pub use list::{ListSource, Paths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
-use readlab_model::target::layers;
 use readlab_model::target::tree::Skipped;
 use readlab_model::target::tree::TreeOrder;
 use readlab_model::target::{TargetFacts, TargetKind};
@@ -32,7 +30,6 @@ use readlab_system::folder::own_places::OwnPlaces;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
-use readlab_system::system_root::SystemRoot;
 use readlab_system::terminal::printable::display_path;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -123,20 +120,14 @@ impl Target {
         let status = FileStatus::read(&file).map_err(io)?;
         let filesystem = Filesystem::read(&file).map_err(io)?;
         let real = fs::canonicalize(&place).map_err(io)?;
-        let Chain { layers, evictable } = Chain::walk(&SystemRoot::default(), &real, &file);
-        let (mount, device) = mount_and_device(&real, &status);
-        let cautions = found.cautions(filesystem, request).into_iter().chain(layers::cautions(&layers));
         let facts = TargetFacts {
             size_bytes: found.bytes,
-            filesystem: Some(filesystem.to_string()),
-            mount: mount.as_ref().map(device::mount_words),
-            device,
-            cautions: cautions.collect(),
-            layers,
+            cautions: found.cautions(filesystem, request),
             extents: found.extents.clone(),
+            kind: TargetKind::Tree(found.into_facts(request)),
             ..TargetFacts::at(request.source.path())
         };
-        let facts = TargetFacts { kind: TargetKind::Tree(found.into_facts(request)), ..facts };
+        let (facts, evictable) = with_storage(facts, &real, &file, &status, filesystem);
         Ok(Target { place: Place::Tree(Arc::new(tree)), part: None, copies: None, facts, evictable })
     }
 }
