@@ -24,7 +24,7 @@ def by_gzip(request):
 
 def by_bz2(request):
     with bz2.open(request.path, "rb") as file:
-        return ended(file, visit(request, file))
+        return visit(request, file)
 
 
 def by_lzma(request):
@@ -50,8 +50,8 @@ def visit(request, file):
 
 
 def ended(file, answer):
-    """These readers take bytes after the last stream that begin no other for the end, without an error. Only their
-    last decompressor shows it: it has not come to an end."""
+    """The reader takes bytes after the last stream that begin no other for the end, without an error. Only its last
+    decompressor shows it: it has not come to an end."""
     if not file._buffer.raw._decompressor.eof:
         raise ValueError("what follows the last stream is no stream")
     return answer

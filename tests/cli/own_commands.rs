@@ -6,7 +6,7 @@ use super::{Home, READLAB, Said, trials};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const WARM: [&str; 2] = ["--state", "warm"];
@@ -63,6 +63,44 @@ fn commands_as_they_are_take_part_on_a_folder_and_read_a_part_cold() {
     }
     let proof = json["proofs"].to_string();
     assert!(proof.contains("of_a_part"), "{proof}");
+}
+
+#[test]
+fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
+    let home = Home::new();
+    let file = home.file("large", "a line of text\n".repeat(1 << 20));
+    let whole = ["sha256sum {}", "cat {} | sha256sum", "grep -c x {}"];
+    let part = [
+        "head -c 9M {}",
+        "head -c 9M {} | cat | wc -c",
+        "head -c 9M {}; head -c 9M {}",
+        "head -n 10 {}",
+        "wc -c {}",
+        "cat /proc/self/exe {} | head -c 1000",
+    ];
+    let rates = |file: &Path, commands: &[&str]| {
+        let options = commands.iter().flat_map(|command| ["-c", command]);
+        let options: Vec<&str> =
+            options.chain(["--check", "none", "--method", "command/*", "-r", "5"]).collect();
+        let (json, said) = home.race_json(file, &options);
+        assert_eq!(said.code, Some(0), "{said}");
+        let of = |command: &&str| {
+            ["cold", "warm"].map(|state| trial(&json, command, state)["throughput_bytes_per_s"].is_u64())
+        };
+        commands.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(rates(&file, &whole), [[true; 2]; 3], "{whole:?}");
+    assert_eq!(rates(&file, &part), [[false; 2]; 6], "{part:?}");
+    fs::create_dir(home.at("folder")).unwrap();
+    for name in ["a.txt", "b.log", "c.log", "d.log"] {
+        home.file(&format!("folder/{name}"), "a line of text\n".repeat(1 << 16));
+    }
+    let of_folder = [
+        "cat {}/a.txt {}/b.log {}/c.log {}/d.log",
+        "find {} -type f | wc -l",
+        "grep -r --include=*.txt x {}",
+    ];
+    assert_eq!(rates(&home.at("folder"), &of_folder), [[true; 2], [false; 2], [false; 2]], "{of_folder:?}");
 }
 
 #[test]

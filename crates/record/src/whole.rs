@@ -133,12 +133,24 @@ mod tests {
             ("rg x {}", folder(640 * MIB, 10), left(1.0, 640 * MIB, None), warm(None), true),
             // Parts: whatever went through calls, pipes or faults.
             ("head -c 34M {}", file(large), left(0.53, 34 * MIB, Some(Calls)), warm(Some(Calls)), false),
-            ("head -c 34M {} twice", file(large), left(0.53, 34 * MIB, Some(Calls)), warm(Some(Calls)), false),
+            (
+                "head -c 34M {} twice",
+                file(large),
+                left(0.53, 34 * MIB, Some(Calls)),
+                warm(Some(Calls)),
+                false,
+            ),
             ("part, other file", file(large), left(0.53, large, Some(Calls)), warm(Some(Calls)), false),
             ("head -n 10 {}", file(small), left(0.12, 131_072, Some(Faults)), warm(Some(Faults)), false),
             ("wc -c {}", file(small), left(0.0, 0, Some(Faults)), warm(Some(Faults)), false),
             ("find {} | wc -l", folder(16 * MIB, 18), left(0.0, 0, Some(Calls)), warm(Some(Calls)), false),
-            ("grep --include=*.txt x {}", folder(16 * MIB, 18), left(0.25, 4 * MIB, None), warm(Some(Faults)), false),
+            (
+                "grep --include=*.txt x {}",
+                folder(16 * MIB, 18),
+                left(0.25, 4 * MIB, None),
+                warm(Some(Faults)),
+                false,
+            ),
             // Read-ahead alone fills the cache with small files.
             ("head -n 1 {}", file(MIB / 10), left(1.0, MIB / 10, Some(Faults)), warm(Some(Faults)), false),
             ("head -n 1 {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, None), warm(Some(Faults)), false),

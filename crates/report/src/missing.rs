@@ -21,8 +21,7 @@ fn undecoded(it: &TrialRecord) -> impl Iterator<Item = (String, String)> {
 }
 
 /// Why a command that is taken as it is has no rate.
-const UNPROVEN_BYTES: &str =
-    "its output does not prove that it read the whole target, and no meter shows it: it may have read a part";
+const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows it: it may have read a part";
 
 /// The fields that are computed from samples.
 const FROM_SAMPLES: [&str; 6] =

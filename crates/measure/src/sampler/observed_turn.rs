@@ -261,16 +261,17 @@ mod tests {
     fn what_a_command_passes_on_between_its_processes_is_no_file() {
         let fixture = Fixture::of_size(1_000);
         let delivered = |name: &str, passed, written| {
-            let trials = fixture.trials(&[(name, WARM)]);
+            let trials = fixture.trials(&[("a", WARM)]);
             let mut turn = turn(1);
             turn.request = TurnRequest { lead: 0, count: 1 };
             turn.metered.minor_faults = Ok(0);
             turn.metered.whole.passed_bytes = Ok(passed);
             turn.metered.whole.written_bytes = Ok(written);
-            let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
+            let facts = trials.facts(TrialIndex::new(0));
+            let trial = Trial { id: name.parse().unwrap(), ..trials.trial(TrialIndex::new(0)).clone() };
             let (below, device_busy) = (None, None);
             let observed =
-                ObservedTurn { trial, facts, turn, before: None, after: None, below, device_busy };
+                ObservedTurn { trial: &trial, facts, turn, before: None, after: None, below, device_busy };
             observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
         };
         assert_eq!(delivered("command/head -c 530", 1_060, 530), None);

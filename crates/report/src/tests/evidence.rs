@@ -4,6 +4,7 @@
 use super::*;
 use readlab_analysis::compare::{Measure, Side};
 use readlab_model::sample::{Delivered, Meter, TurnSeen};
+use readlab_model::target::extents::Extents;
 use readlab_model::trial::Work;
 use readlab_record::Trial;
 
@@ -51,19 +52,24 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
 fn a_command_that_may_have_read_a_part_has_no_rate() {
     let mut record = Record::new(header());
     record.add(target("/data/a"));
-    for (index, name) in ["command/head -n 10", "command/gzip -c"].into_iter().enumerate() {
-        let Line::Trial(line) = trial(index, name, CacheState::Warm, Cache::Through) else {
-            panic!("a trial")
-        };
+    record.targets[0].extents = Some(Extents::default());
+    let (head, gzip) = ("command/head -n 10", "command/gzip -c");
+    let (warm, cold) = (CacheState::Warm, CacheState::Cold);
+    for (index, (name, state)) in
+        [(head, warm), (gzip, warm), (head, cold), (gzip, cold)].into_iter().enumerate()
+    {
+        let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
         record.add(Line::Trial(Box::new(Trial { work: Work::Output, ..*line })));
-        let delivered = (index == 1).then_some(Delivered::Calls);
+        let resident_after = Some(if state == warm || name == gzip { 1.0 } else { 0.5 });
         for round in 0..6 {
+            let delivered = Some(Delivered::Calls);
             let turn = TurnSeen { delivered, wall_ns: Some(3_000_000), ..TurnSeen::default() };
-            let trial = TrialIndex::new(index);
             record.add(Line::Sample(Box::new(Sample {
-                trial,
+                trial: TrialIndex::new(index),
                 round,
                 wall_ns: 2_000_000,
+                device_read_bytes: Some(if state == cold { SIZE } else { 0 }),
+                resident_after,
                 turn,
                 ..Sample::default()
             })));
@@ -71,9 +77,11 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         outcome(&mut record, index, Outcome::Measured);
     }
     let page = Page::from_record(&record);
-    let rates: Vec<_> = page.rankings[0].rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
-    assert_eq!(rates, [None, Some(5e11)]);
-    assert_eq!(wide(&record).matches("500 GB/s").count(), 1, "{}", wide(&record));
+    for ranking in &page.rankings {
+        let rates: Vec<_> = ranking.rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
+        assert_eq!(rates, [None, Some(5e11)]);
+    }
+    assert_eq!(wide(&record).matches("500 GB/s").count(), 2, "{}", wide(&record));
     let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
     let of = |trial: usize, name: &str| document["trials"][trial][name].clone();
     assert!(of(0, "throughput_bytes_per_s").is_null() && of(0, "bytes_in").is_null());
@@ -84,7 +92,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         .iter()
         .map(|it| it.figures.contains_key(&Measure::Rate))
         .collect();
-    assert_eq!(rates, [false, true]);
+    assert_eq!(rates, [false, true, false, true]);
 }
 
 #[test]

@@ -6,10 +6,11 @@
 //! much comes out.
 //!
 //! A frame or stream may be followed by another, as in a gzip, and is decoded too; other bytes
-//! after the last one are an error. Brotli has one stream.
+//! after the last one are an error, except where the program of the format takes them for padding:
+//! zeros after an xz, anything after a bzip2. Brotli has one stream.
 
 use super::archive::{drain, unsound};
-use bzip2::bufread::MultiBzDecoder;
+use bzip2::bufread::BzDecoder;
 use bzip2::write::BzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream, TELL_UNSUPPORTED_CHECK};
@@ -125,8 +126,24 @@ pub(super) fn xz(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<(
     drain(&mut XzDecoder::new_stream(file, stream), &mut take).map_err(named_end)
 }
 
-pub(super) fn bzip2(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    drain(&mut MultiBzDecoder::new(file), &mut take).map_err(named_end)
+pub(super) fn bzip2(mut file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut streams = 0;
+    loop {
+        let mut magic = Vec::new();
+        (&mut file).take(4).read_to_end(&mut magic)?;
+        // As `bzip2` does: after a stream, what begins no other is padding, zeros or not.
+        if streams > 0 && !begins_bzip2(&magic) {
+            return Ok(());
+        }
+        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), &mut take).map_err(named_end)?;
+        streams += 1;
+    }
+}
+
+/// Whether so many bytes, four at most, may begin a stream.
+fn begins_bzip2(magic: &[u8]) -> bool {
+    let is_level = |byte: &u8| (b'1'..=b'9').contains(byte);
+    !magic.is_empty() && b"BZh".starts_with(&magic[..magic.len().min(3)]) && magic.get(3).is_none_or(is_level)
 }
 
 pub(super) fn snappy(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
@@ -251,6 +268,14 @@ mod tests {
         let padded = [&stream[..], &[0; 8], &stream, &[0; 4]].concat();
         assert_eq!(decoded(Archive::Xz, &padded).unwrap(), b"stream\nstream\n");
         decoded(Archive::Xz, &padded[..padded.len() - 1]).unwrap_err();
+        let stream = encoded(Archive::Bzip2, b"stream\n");
+        for padding in [&[0; 1][..], &[0; 4], &[0; 512], b"x", b"garbage", b"BZhx", b"\0BZh9"] {
+            let padded = [&stream[..], &stream, padding].concat();
+            assert_eq!(decoded(Archive::Bzip2, &padded).unwrap(), b"stream\nstream\n", "{padding:?}");
+        }
+        for (cut, begun) in [b"BZ".as_slice(), b"BZh9"].into_iter().enumerate() {
+            decoded(Archive::Bzip2, &[&stream[..], begun].concat()).expect_err(&format!("cut {cut}"));
+        }
     }
 
     /// What comes out of a zstd with a dictionary.
@@ -309,19 +334,20 @@ mod tests {
     #[test]
     fn other_bytes_and_changed_ones_are_errors() {
         for (archive, reason) in [
-            (Archive::Zstd, "Unknown frame descriptor"),
-            (Archive::Lz4, "what follows its last frame, from byte "),
-            (Archive::Xz, "lzma data error"),
-            (Archive::Bzip2, "bz2 header missing"),
-            (Archive::Snappy, "snappy: corrupt input (unsupported chunk "),
-            (Archive::Brotli, "bytes follow its end"),
+            (Archive::Zstd, Some("Unknown frame descriptor")),
+            (Archive::Lz4, Some("what follows its last frame, from byte ")),
+            (Archive::Xz, Some("lzma data error")),
+            (Archive::Bzip2, None),
+            (Archive::Snappy, Some("snappy: corrupt input (unsupported chunk ")),
+            (Archive::Brotli, Some("bytes follow its end")),
         ] {
             let good = encoded(archive, &content());
             for garbage in [&b"garbage that is longer than any head"[..], &[b'y'; 100_000]] {
+                let Some(reason) = reason else { continue };
                 let said = decoded(archive, &[&good[..], garbage].concat()).unwrap_err();
                 assert!(said.contains(reason) && said.lines().count() == 1, "{archive}: {said}");
+                decoded(archive, &[&good[..], b"x"].concat()).unwrap_err();
             }
-            decoded(archive, &[&good[..], b"x"].concat()).unwrap_err();
             let mut corrupt = good.clone();
             corrupt[good.len() / 2..][..64].fill(0);
             // Brotli keeps no checksum.

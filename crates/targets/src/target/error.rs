@@ -112,6 +112,15 @@ pub enum TargetError {
         /// The other URL, which may be a secret of the user's: never in a record.
         to: String,
     },
+    #[error(
+        "{name}: the server redirects it to itself more than {redirects} times: its redirects lead in a circle"
+    )]
+    RedirectLoop {
+        /// What was requested first.
+        name: String,
+        /// How many were followed.
+        redirects: u32,
+    },
     /// Its server does not send it.
     #[error("{name}: {cause}")]
     Web {

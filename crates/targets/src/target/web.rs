@@ -110,16 +110,22 @@ impl Remote {
         }
     }
 
-    /// Continues with the URL to which the server redirects, if that is of the same server.
-    fn follow(&mut self, location: &str) -> bool {
-        let Source::Url(url) = &self.source else { return false };
-        match url.resolved(location) {
-            Some(next) if url.shares_server(&next) => {
-                self.source = Source::Url(next);
-                true
-            }
-            _ => false,
+    /// The URL to which the server redirects, if that is of the same server.
+    fn next(&self, location: &str) -> Option<Source> {
+        let Source::Url(url) = &self.source else { return None };
+        url.resolved(location).filter(|next| url.shares_server(next)).map(Source::Url)
+    }
+
+    /// The head of the answer, with the version of the content where a HEAD shows it. A server may
+    /// refuse HEAD, or redirect it elsewhere, and still send the bytes: then a GET decides, which
+    /// ends after its head.
+    fn any_head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
+        match self.head(check) {
+            Err(HttpError::Redirect { to, .. }) if self.next(to.exact()).is_none() => {}
+            Err(HttpError::Status { .. }) => {}
+            answer => return answer,
         }
+        self.ask(RequestVerb::Get, check).map(|response| (None, response))
     }
 
     /// The head of the answer, with the version of the content.
@@ -169,21 +175,22 @@ impl Target {
         let mut remote = Remote::new(source, options);
         let mut redirects = 0;
         let (version, response) = loop {
-            match remote.head(check) {
+            let cause = match remote.any_head(check) {
                 Ok(answer) => break answer,
-                Err(HttpError::Redirect { to, .. })
-                    if redirects < REDIRECTS_MAX && remote.follow(to.exact()) =>
-                {
-                    redirects += 1;
+                Err(cause) => cause,
+            };
+            let next = match &cause {
+                HttpError::Redirect { to, .. } => remote.next(to.exact()),
+                _ => None,
+            };
+            match next {
+                None => return Err(remote.failed(cause)),
+                Some(_) if redirects == REDIRECTS_MAX => {
+                    return Err(TargetError::RedirectLoop { name: named, redirects });
                 }
-                // A server may refuse HEAD and still send the bytes: then a GET decides, which ends
-                // after its head.
-                Err(HttpError::Status { .. } | HttpError::Redirect { .. }) => {
-                    let response = remote.ask(RequestVerb::Get, check);
-                    break (None, response.map_err(|cause| remote.failed(cause))?);
-                }
-                Err(cause) => return Err(remote.failed(cause)),
+                Some(next) => remote.source = next,
             }
+            redirects += 1;
         };
         let redirect = (redirects > 0).then(|| {
             format!("The server redirects {named}: what is read is {}, without that request.", remote.source)

@@ -234,7 +234,10 @@ mod tests {
     #[test]
     fn all_counts_of_bytes_are_found() {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
-        assert_eq!(IoBytes::parse(text), Some(IoBytes { from_devices: 4096, through_calls: 7000, written: 1 }));
+        assert_eq!(
+            IoBytes::parse(text),
+            Some(IoBytes { from_devices: 4096, through_calls: 7000, written: 1 })
+        );
         assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
     }
 }
