@@ -114,7 +114,7 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
 }
 
 /// Builds a contender that comes with readlab and races one of its methods on a small file, in an
-/// archive if one is named (a gzip is padded with zeros), and methods for URLs on the same file over
+/// archive if one is named (a gzip or bzip2 is padded with zeros), and methods for URLs on the same file over
 /// HTTP. Prints a message if the toolchain is missing.
 fn carried(name: &str, method: &str, archive: Option<&str>, over_http: &[&str]) {
     let folder = folder();
@@ -124,8 +124,8 @@ fn carried(name: &str, method: &str, archive: Option<&str>, over_http: &[&str]) 
         make.args(["corpus", "make", "gdelt", "100000", "--in", archive, "--folder"]).arg(folder.path());
         let made = make.assert().code(0);
         file = String::from_utf8_lossy(&made.get_output().stdout).trim_end().into();
-        if archive == "gzip" {
-            // Tapes and some devices pad a file; gzip accepts it.
+        if ["gzip", "bzip2"].contains(&archive) {
+            // Tapes and some devices pad a file; gzip and bzip2 accept it.
             let mut padded = fs::File::options().append(true).open(&file).unwrap();
             padded.write_all(&[0; 512]).unwrap();
         }

@@ -77,7 +77,18 @@ func readByBzip2(r request) (answer, error) {
 		return answer{}, err
 	}
 	defer file.Close()
-	return drain(r, bzip2.NewReader(file))
+	return drain(r, padded{bzip2.NewReader(file)})
+}
+
+// padded takes what begins no other stream for padding, as bzip2 does.
+type padded struct{ streams io.Reader }
+
+func (p padded) Read(into []byte) (int, error) {
+	length, err := p.streams.Read(into)
+	if err == bzip2.StructuralError("bad magic value in continuation file") {
+		err = io.EOF
+	}
+	return length, err
 }
 
 // early is the error of a file that ends before its first member does: an end of the file alone would be no error.

@@ -36,10 +36,10 @@ impl Drop for Throttle {
     }
 }
 
-/// A file of this size on a throttled device.
+/// A file of this size on a throttled device, or the folder that it is in.
 struct Slow {
     throttle: Throttle,
-    file: PathBuf,
+    target: PathBuf,
     folder: tempfile::TempDir,
 }
 
@@ -50,7 +50,7 @@ impl Slow {
         fs::write(&file, b"a line of the file that is read slowly\n".repeat(size_bytes / 39)).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let throttle = Throttle::on(fs::metadata(&file).unwrap().dev())?;
-        Ok(Slow { throttle, file, folder })
+        Ok(Slow { throttle, target: file, folder })
     }
 
     /// What readlab exports of a cold run on it; `verb` is all that comes before the rules.
@@ -59,7 +59,7 @@ impl Slow {
             &format!("echo $$ > '{}/cgroup.procs' && exec", self.throttle.0.display()),
             concat!("'", env!("CARGO_BIN_EXE_readlab"), "'"),
             &format!("{verb} -r 5 -w 0 --state cold --quiet --export-json - {methods}"),
-            &format!("--output '{}/run' '{}'", self.folder.path().display(), self.file.display()),
+            &format!("--output '{}/run' '{}'", self.folder.path().display(), self.target.display()),
         ];
         let done = Command::new("sh").args(["-c", &run.join(" ")]).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
@@ -89,6 +89,23 @@ fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
             is_limited(&trial["verdict"]);
         }
     }
+}
+
+#[test]
+fn a_folder_is_under_the_quota_of_its_files() {
+    let mut slow = match Slow::new(SIZE_BYTES / 2) {
+        Ok(slow) => slow,
+        Err(why) => return eprintln!("SKIPPED: {why}"),
+    };
+    let folder = slow.folder.path().join("files");
+    fs::create_dir(&folder).unwrap();
+    fs::rename(&slow.target, folder.join("file")).unwrap();
+    slow.target = folder;
+    let export = slow.export("race", "--method rust/read/memchr");
+    let quotas = &export["targets"][0]["io_quotas"];
+    assert_eq!(quotas[0]["bytes_per_s"], BYTES_PER_SECOND, "{}", export["targets"]);
+    let trials = export["trials"].as_array().unwrap();
+    is_limited(&trials.iter().find(|trial| trial["method"] == "read").unwrap()["verdict"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
 use crate::work::Answer;
-use bzip2::bufread::MultiBzDecoder;
+use bzip2::bufread::BzDecoder;
 use liblzma::bufread::XzDecoder;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Archive, Cache, Reads};
@@ -109,7 +109,7 @@ impl StreamDecoder<'_> {
             Archive::Zstd => drain(&mut self.of_zstd(source)?, buffer, consumer).map(drop),
             Archive::Lz4 => lz4_frames(source, buffer, consumer),
             Archive::Xz => drain(&mut XzDecoder::new_multi_decoder(source), buffer, consumer).map(drop),
-            Archive::Bzip2 => drain(&mut MultiBzDecoder::new(source), buffer, consumer).map(drop),
+            Archive::Bzip2 => bzip2_streams(source, buffer, consumer),
             Archive::Snappy => drain(&mut snap::read::FrameDecoder::new(source), buffer, consumer).map(drop),
             Archive::Brotli => brotli_stream(source, buffer, consumer),
         };
@@ -148,6 +148,24 @@ fn lz4_frames(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consu
             _ => return Err(unsound("what follows the last lz4 frame is no lz4")),
         }
         frames += 1;
+    }
+    Ok(())
+}
+
+/// Decodes stream after stream. As for the program, what begins no other is padding.
+fn bzip2_streams(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consumer) -> Result<(), Fault> {
+    let mut magic = Vec::with_capacity(4);
+    for streams in 0_u64.. {
+        magic.clear();
+        source.by_ref().take(4).read_to_end(&mut magic)?;
+        let is_level = |byte: &u8| (b'1'..=b'9').contains(byte);
+        let is_stream = !magic.is_empty()
+            && b"BZh".starts_with(&magic[..magic.len().min(3)])
+            && magic.get(3).is_none_or(is_level);
+        if streams > 0 && !is_stream {
+            break;
+        }
+        drain(&mut BzDecoder::new((&magic[..]).chain(&mut *source)), buffer, consumer)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Tests of what can be a target and what not, on real files of every kind.
 
-use super::{Target, TargetError};
+use super::{Target, TargetError, tree};
+use readlab_model::target::TargetFacts;
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -193,4 +194,17 @@ fn a_path_with_parents_or_through_links_is_shown_as_where_it_is() {
         assert_eq!(place(&path), at("f").to_str().unwrap(), "{}", path.display());
     }
     assert!(refused(&at("gone/../f")).ends_with("gone/../f: no such file"));
+}
+
+#[test]
+fn a_folder_has_the_same_facts_about_what_stores_it_as_its_file() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    fs::write(&path, "a line\n").unwrap();
+    let of_file = Target::examine(&path).unwrap().facts;
+    let source = tree::ListSource::Folder(folder.path().to_owned());
+    let of_folder = Target::examine_tree(&tree::TreeRequest::by_name(source)).unwrap().facts;
+    let storage =
+        |facts: TargetFacts| (facts.filesystem, facts.mount, facts.device, facts.io_quotas, facts.layers);
+    assert_eq!(storage(of_folder), storage(of_file));
 }
