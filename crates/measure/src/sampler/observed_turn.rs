@@ -24,6 +24,9 @@ const OUTSIDE_WINDOW: &str = "a control: what it does outside its window would b
 /// `fault_around_bytes`.
 const MAPPED_AROUND_BYTES: u64 = 64 << 10;
 
+/// What the programs of a command read at most besides its files: their libraries and settings.
+const PROGRAMS_BYTES: u64 = 1 << 20;
+
 /// One answered turn of one reader with what the meters counted around it.
 pub(super) struct MeteredTurn {
     pub(super) request: TurnRequest,
@@ -151,7 +154,7 @@ impl ObservedTurn<'_> {
     fn delivered(&self) -> Option<Delivered> {
         let metered = &self.turn.metered;
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
-        let passed = self.passed_bytes().is_some_and(|passed| passed >= least_fetched(bytes));
+        let passed = self.passed_as_many(bytes);
         let mapped = |&faults: &u64| faults.saturating_mul(MAPPED_AROUND_BYTES) >= bytes;
         match metered.minor_faults.as_ref().is_ok_and(mapped) {
             _ if bytes == 0 => None,
@@ -161,13 +164,19 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// The bytes that read calls brought. Those that the processes of a command pass on to each
-    /// other are read again: of these no more than the others is known to be from a file.
-    fn passed_bytes(&self) -> Option<u64> {
-        let Whole { passed_bytes, written_bytes, .. } = &self.turn.metered.whole;
-        let passed = *passed_bytes.as_ref().ok()?;
-        let is_command = self.trial.contender() == COMMAND;
-        if is_command { Some(passed.saturating_sub(*written_bytes.as_ref().ok()?)) } else { Some(passed) }
+    /// Whether read calls brought as many bytes. What the processes of a command write they may read
+    /// again from each other, which is from no file; and more than its programs need of their own
+    /// is from another file, or the same part once more.
+    fn passed_as_many(&self, bytes: u64) -> bool {
+        let Whole { passed_bytes: Ok(passed), written_bytes, .. } = &self.turn.metered.whole else {
+            return false;
+        };
+        if self.trial.contender() != COMMAND {
+            return *passed >= bytes;
+        }
+        let from_files = written_bytes.as_ref().ok().map(|written| passed.saturating_sub(*written));
+        let most = bytes.saturating_add(bytes / 100).saturating_add(PROGRAMS_BYTES * self.turn.readings());
+        from_files.is_some_and(|from_files| (least_fetched(bytes)..=most).contains(&from_files))
     }
 
     /// The high-water mark of memory, unless the contender reports that of a program which it
@@ -276,6 +285,7 @@ mod tests {
         };
         assert_eq!(delivered("command/head -c 530", 1_060, 530), None);
         assert_eq!(delivered("command/sha256sum", 1_070, 70), Some(Delivered::Calls));
+        assert_eq!(delivered("command/head; head; head", 3 << 20, 0), None, "one part, again and again");
         assert_eq!(delivered("rust/read", 1_000, 200), Some(Delivered::Calls), "its answer, to the lab");
     }
 
