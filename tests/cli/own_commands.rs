@@ -80,8 +80,7 @@ fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
     ];
     let rates = |file: &Path, commands: &[&str]| {
         let options = commands.iter().flat_map(|command| ["-c", command]);
-        let options: Vec<&str> =
-            options.chain(["--check", "none", "--method", "command/*", "-r", "5"]).collect();
+        let options: Vec<&str> = options.chain(["--check", "none", "--method", "command/*"]).collect();
         let (json, said) = home.race_json(file, &options);
         assert_eq!(said.code, Some(0), "{said}");
         let of = |command: &&str| {
