@@ -73,7 +73,7 @@ fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
     let part = [
         "head -c 9M {}",
         "head -c 9M {} | cat | wc -c",
-        "head -c 9M {}; head -c 9M {}",
+        "(head -c 9M {}; head -c 9M {})",
         "head -n 10 {}",
         "wc -c {}",
         "cat /proc/self/exe {} | head -c 1000",
