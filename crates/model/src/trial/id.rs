@@ -106,7 +106,12 @@ impl TrialId {
 
     /// A name as people write it: the value `all` of a setting is the number of processors here.
     pub fn parse_written(text: &str) -> Result<TrialId, TrialError> {
-        with_all(text).parse()
+        match split(text) {
+            // The text of a command is the user's.
+            _ if text.starts_with(&format!("{COMMAND}/")) => text.parse(),
+            (path, "") => path.parse(),
+            (path, settings) => format!("{path}@{}", with_all(settings)).parse(),
+        }
     }
 }
 
@@ -124,10 +129,14 @@ fn split(name: &str) -> (&str, &str) {
     name.split_once('@').unwrap_or((name, ""))
 }
 
-/// The value `all` as the number of processors.
-fn with_all(text: &str) -> String {
+/// Settings with the value `all` as the number of processors.
+fn with_all(settings: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    text.replace("=all", &format!("={cpus}"))
+    let number = |setting: &str| match setting.strip_suffix("=all") {
+        Some(name) => format!("{name}={cpus}"),
+        None => setting.to_owned(),
+    };
+    settings.split(',').map(number).collect::<Vec<_>>().join(",")
 }
 
 impl fmt::Display for TrialId {
@@ -247,6 +256,14 @@ mod tests {
             TrialId::parse_written("rust/read@threads=all").unwrap().params.0["threads"],
             split.params.0["threads"]
         );
+    }
+
+    #[test]
+    fn the_text_of_a_command_stays_as_it_is_written() {
+        for line in ["grep -c level=all {}", "./r --only=all@x=all {}", "x=all wc -l {}"] {
+            let id = TrialId::parse_written(&format!("command/{line}")).unwrap();
+            assert_eq!(id.method.method, line);
+        }
     }
 
     #[test]
