@@ -13,6 +13,7 @@ pub mod files;
 mod message;
 mod part;
 pub mod places;
+pub mod placing;
 pub mod remote;
 mod scheduling;
 pub mod serve;

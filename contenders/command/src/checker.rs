@@ -6,7 +6,7 @@ use crate::relay::Relay;
 use crate::secrets::Secrets;
 use crate::template::Template;
 use readlab_protocol::CHECK_VARIABLE;
-use readlab_protocol::command_line::PlacingError;
+use readlab_protocol::placing::PlacingError;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};

@@ -8,7 +8,8 @@
 use crate::counted::{self, Counted};
 use crate::programs;
 use readlab_protocol::LIST_VARIABLE;
-use readlab_protocol::command_line::{self, LIST_PLACE, PLACE, PlacingError};
+use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
+use readlab_protocol::placing::{self, PlacingError};
 use std::ffi::{OsStr, OsString};
 
 /// Characters that mean something to a shell outside of quotes, beyond splitting words.
@@ -43,7 +44,7 @@ pub(crate) enum TemplateError {
 impl Template {
     /// A line that is for a shell, whatever it holds.
     pub(crate) fn for_shell(text: &str) -> Result<Template, PlacingError> {
-        command_line::check(text)?;
+        placing::check(text)?;
         Ok(Template { words: Words::Shell(command_line::script(text)) })
     }
 
@@ -52,7 +53,7 @@ impl Template {
         if needs_shell(text) {
             return Ok(Template::for_shell(text)?);
         }
-        command_line::check(text)?;
+        placing::check(text)?;
         let words = shell_words::split(text).map_err(|_| TemplateError::Quote(text.to_owned()))?;
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }

@@ -18,6 +18,7 @@ mod notes;
 mod observed_turn;
 mod own_commands;
 mod read_offset;
+mod run_clock;
 mod runtime_counters;
 mod session_pool;
 mod single_reads;
@@ -67,13 +68,6 @@ pub struct ProcessSampler<'a> {
     single_reads: Option<SingleReads<'a>>,
     /// Where turns wait for those of other hosts.
     gate: Option<Box<dyn StartingGate>>,
-    clock: RunClock,
-}
-
-/// The time of a run, which may have been cut short before.
-struct RunClock {
-    earlier: Duration,
-    started: Instant,
 }
 
 impl<'a> ProcessSampler<'a> {
@@ -93,7 +87,6 @@ impl<'a> ProcessSampler<'a> {
             notes: Notes::default(),
             single_reads: None,
             gate: None,
-            clock: RunClock { earlier: Duration::ZERO, started: Instant::now() },
         }
     }
 
@@ -136,7 +129,7 @@ impl<'a> ProcessSampler<'a> {
 
     /// The same, where the run has taken some time already.
     pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
-        self.clock.earlier = earlier;
+        self.trials.clock.add_earlier(earlier);
         self
     }
 
@@ -373,7 +366,6 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        let elapsed = self.clock.earlier + self.clock.started.elapsed();
-        u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.trials.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Longest time of a command that is run around readings.
+/// Longest time of a command that is run around readings, where the user's budget does not end it.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What is known of the commands so far.
@@ -59,7 +59,7 @@ impl OwnCommands {
         // What a set-up did before it failed is cleaned up, too.
         self.set_up.push(trial.index);
         let Some(line) = &trial.command.setup else { return Ok(()) };
-        run("--setup", line, trials.target_name(trial.index))
+        run("--setup", line, trial, trials)
     }
 
     /// Reads once untimed, and keeps the digest of what was printed if the check accepts it.
@@ -103,7 +103,8 @@ impl OwnCommands {
         let mut failed = None;
         for trial in std::mem::take(&mut self.set_up) {
             let Some(line) = &trials.trial(trial).command.cleanup else { continue };
-            let ended = ended("--cleanup", line, trials.target_name(trial), program::run_in_any_case);
+            let trial = trials.trial(trial);
+            let ended = ended("--cleanup", line, trial, trials, program::run_in_any_case);
             if let Err(HookError::Failed(reason)) = ended {
                 failed.get_or_insert(reason);
             }
@@ -115,7 +116,7 @@ impl OwnCommands {
 /// Runs what must be run before each reading of a command.
 pub(super) fn before_reading(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
     let Some(line) = &trial.command.prepare else { return Ok(()) };
-    run("--prepare", line, trials.target_name(trial.index))
+    run("--prepare", line, trial, trials)
 }
 
 /// Why a command around readings did not do its work.
@@ -128,22 +129,32 @@ enum HookError {
 type Runner =
     fn(&CommandLine, &Path, &std::fs::File, Duration) -> Result<std::process::ExitStatus, ReadError>;
 
-fn run(option: &str, line: &str, target: OsString) -> Result<(), TrialEnd> {
-    ended(option, line, target, program::run_to_end).map_err(|error| match error {
+fn run(option: &str, line: &str, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
+    ended(option, line, trial, trials, program::run_to_end).map_err(|error| match error {
         HookError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
         HookError::Failed(reason) => TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed),
     })
 }
 
-/// Runs a line for a shell, in which `{}` is the path, to its end.
-fn ended(option: &str, line: &str, target: OsString, runner: Runner) -> Result<(), HookError> {
+/// Runs a line for a shell, in which `{}` is the path, to its end or that of its time.
+fn ended(option: &str, line: &str, trial: &Trial, trials: &Trials, runner: Runner) -> Result<(), HookError> {
     let failed = |what: String| HookError::Failed(format!("{option} '{line}' {what}"));
     // Without a name, so that nothing is left however the lab ends.
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
-    let args = vec!["-c".into(), readlab_protocol::command_line::script(line).into(), "sh".into(), target];
+    let args = vec![
+        "-c".into(),
+        readlab_protocol::command_line::script(line).into(),
+        "sh".into(),
+        trials.target_name(trial.index),
+    ];
     let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
-    let status = runner(&shell, Path::new("."), &said, TIME_LIMIT).map_err(|error| match error {
+    let time_limit = trials.clock.wait_limit(TIME_LIMIT, Duration::ZERO);
+    let status = runner(&shell, Path::new("."), &said, time_limit).map_err(|error| match error {
         ReadError::Interrupted => HookError::Interrupted,
+        ReadError::Timeout(limit) if limit < TIME_LIMIT => {
+            failed(format!("was ended after {limit:.1?}, by when the budget was over"))
+        }
+        ReadError::Timeout(limit) => failed(format!("was ended after {limit:.0?}")),
         other => failed(format!("could not be run: {other}")),
     })?;
     if status.success() {

@@ -4,6 +4,7 @@
 //! A target must not change after its answer was found, which is checked here too.
 
 use super::observed_turn::LowerLayerBytes;
+use super::run_clock::RunClock;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
 use crate::next_layer::{LayerBytes, NextLayer};
@@ -35,6 +36,10 @@ const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
 /// For each reading of a turn the limit grows by this many times the plainest reading's time.
 const TIME_LIMIT_FACTOR: u32 = 40;
 
+/// A reading that begins within a firm budget may take so many times the plainest one's time, even if
+/// that is longer than the budget.
+const NEEDED_FACTOR: u32 = 2;
+
 /// A reading shorter than this is repeated in one turn: a process that was just woken finds its
 /// caches cold, and a program that reads small files reads many of them.
 const SHORT_READING_NS: u64 = 1_000_000;
@@ -63,6 +68,7 @@ pub(super) struct Trials<'a> {
     reads_singly: bool,
     /// How many processes of the contender read together, by trial; empty where one does always.
     readers: BTreeMap<TrialIndex, u32>,
+    pub(super) clock: RunClock,
 }
 
 impl<'a> Trials<'a> {
@@ -71,7 +77,8 @@ impl<'a> Trials<'a> {
         contenders: &'a Contenders,
         targets: Vec<MeasuredTarget<'a>>,
     ) -> Trials<'a> {
-        Trials { plan, contenders, targets, reads_singly: false, readers: BTreeMap::new() }
+        let clock = RunClock::start(plan.rules.budget);
+        Trials { plan, contenders, targets, reads_singly: false, readers: BTreeMap::new(), clock }
     }
 
     /// From now on every turn has one reading.
@@ -249,8 +256,8 @@ impl<'a> Trials<'a> {
 
     /// How long a turn of so many readings may take.
     pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
-        let plainest = Duration::from_nanos(self.truth(trial).wall_ns);
-        TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR * readings * self.readers(trial)
+        let plainest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.readers(trial);
+        self.clock.wait_limit(TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR, plainest * NEEDED_FACTOR)
     }
 
     /// Starts the contender of a trial, with these variables added to its environment.

@@ -62,8 +62,9 @@ impl CommandOptions {
     /// If an option has no command to be about, or a number of values that suits none.
     pub fn commands(&self, lines: &[String]) -> anyhow::Result<Vec<OwnCommand>> {
         self.check_has_commands(lines)?;
-        if let Check::Accepted { by } = self.checked("") {
-            check_line(&by)?;
+        let check = self.checked();
+        if let Check::Accepted { by } = &check {
+            check_line(by)?;
         }
         let mut commands = plain(lines);
         for (at, own) in commands.iter_mut().enumerate() {
@@ -71,15 +72,19 @@ impl CommandOptions {
             own.rules.setup = hook("--setup", &self.setup)?;
             own.rules.prepare = hook("--prepare", &self.prepare)?;
             own.rules.cleanup = hook("--cleanup", &self.cleanup)?;
+            own.rules.check = check.clone();
         }
         expanded(commands, &self.parameters()?)
     }
 
-    /// Adds to each command how its output is checked; their lines are final by now.
-    pub fn add_check(&self, commands: &mut [OwnCommand]) {
+    /// Names the command whose output all must print; their lines are final by now.
+    pub fn name_first(&self, commands: &mut [OwnCommand]) {
         let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
-        let first = first.map(|id| id.to_string()).unwrap_or_default();
-        commands.iter_mut().for_each(|own| own.rules.check = self.checked(&first));
+        let of = first.map(|id| id.to_string()).unwrap_or_default();
+        let checks = commands.iter_mut().map(|own| &mut own.rules.check);
+        checks
+            .filter(|it| matches!(it, Check::Same { .. }))
+            .for_each(|it| *it = Check::Same { of: of.clone() });
     }
 
     /// Whether the answers are numbers, as those of all other contenders.
@@ -88,10 +93,11 @@ impl CommandOptions {
         self.check == "count"
     }
 
-    fn checked(&self, first: &str) -> Check {
+    /// How output is checked; what the first command must print has no name yet.
+    fn checked(&self) -> Check {
         match self.check.as_str() {
             "count" => Check::Count,
-            "same" => Check::Same { of: first.to_owned() },
+            "same" => Check::Same { of: String::new() },
             "none" => Check::Unchecked,
             program => Check::Accepted { by: program.to_owned() },
         }

@@ -209,7 +209,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
     }
     let mut trials = args.selection.values_with(commands, &args.targets)?;
-    args.own.add_check(&mut trials.commands);
+    args.own.name_first(&mut trials.commands);
     trials.params.0.extend(args.places.params().0);
     let mut sampling = args.sampling.values();
     sampling.drop_caches |= args.tree.metadata == Some(MetadataState::Cold);

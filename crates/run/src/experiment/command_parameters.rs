@@ -6,7 +6,7 @@
 
 use super::config::OwnCommand;
 use anyhow::{anyhow, bail, ensure};
-use readlab_record::CommandRules;
+use readlab_record::{Check, CommandRules};
 
 /// Most values of a scan, and most commands that one line becomes.
 const VALUES_MAX: usize = 200;
@@ -141,17 +141,22 @@ fn combinations(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result
 }
 
 impl OwnCommand {
-    /// The line and those that are run around it.
-    fn lines(&self) -> impl Iterator<Item = &String> {
-        let CommandRules { setup, prepare, cleanup, .. } = &self.rules;
-        std::iter::once(&self.line).chain([setup, prepare, cleanup].into_iter().flatten())
+    /// The line, that which checks its output, and those that are run around it.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &String> {
+        let CommandRules { check, setup, prepare, cleanup } = &self.rules;
+        let check = if let Check::Accepted { by } = check { Some(by) } else { None };
+        let around = [setup, prepare, cleanup].into_iter().flatten();
+        std::iter::once(&self.line).chain(check).chain(around)
     }
 
     fn with(&self, place: &str, value: &str) -> OwnCommand {
         let put = |line: &String| line.replace(place, value);
         let CommandRules { check, setup, prepare, cleanup } = &self.rules;
         let rules = CommandRules {
-            check: check.clone(),
+            check: match check {
+                Check::Accepted { by } => Check::Accepted { by: put(by) },
+                other => other.clone(),
+            },
             setup: setup.as_ref().map(put),
             prepare: prepare.as_ref().map(put),
             cleanup: cleanup.as_ref().map(put),
@@ -234,6 +239,13 @@ mod tests {
         let both = expanded(vec![OwnCommand { rules, ..own("x {threads}") }], &[threads]).unwrap();
         let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
+        let check = Check::Accepted { by: "test $(wc -l) = {n}".to_owned() };
+        let rules = CommandRules { check, ..CommandRules::default() };
+        let n = Parameter::list("n", "1,2").unwrap();
+        let both = expanded(vec![OwnCommand { rules, ..own("head -n {n} {}") }], &[n]).unwrap();
+        let by = |own: &OwnCommand| own.rules.check.clone();
+        let right = |n| Check::Accepted { by: format!("test $(wc -l) = {n}") };
+        assert_eq!(both.iter().map(by).collect::<Vec<_>>(), [right(1), right(2)]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use readlab_model::target::ServerOptions;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{COMMAND, CacheState, Params, Transport, TrialId, Work};
 use readlab_model::units::Nanos;
+use readlab_protocol::placing;
 use readlab_record::{CommandRules, Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::language::LanguageChoice;
@@ -197,6 +198,8 @@ impl RunConfig {
         let named = named(&suite, &trials);
         let reference = trials.reference.or(suite.reference);
         let mut entries = suite.entries;
+        let searched = reference.iter().filter(|_| space.is_some());
+        check_commands(&entries, searched)?;
         entries.retain(|entry| trials.all || !entry.only_with_all);
         if trials.all {
             entries.iter_mut().for_each(|entry| entry.files_max = None);
@@ -310,6 +313,37 @@ impl RunConfig {
 /// Whether this is the name of a command's trial.
 fn is_command(trial: &str) -> bool {
     trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Refuses commands of a suite, or one beside a search, that would run what is raced, and two that
+/// are one.
+fn check_commands<'a>(
+    entries: &'a [Entry],
+    searched: impl Iterator<Item = &'a String>,
+) -> anyhow::Result<()> {
+    let commands: Vec<&Entry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
+    for name in commands.iter().map(|entry| &entry.trial).chain(searched.filter(|name| is_command(name))) {
+        placing::completed(&name[COMMAND.len() + 1..])?;
+    }
+    for entry in &commands {
+        let own = OwnCommand { line: String::new(), rules: entry.command.clone() };
+        own.lines().try_for_each(|line| placing::check(line))?;
+    }
+    let is_one = |one: &Entry, other: &Entry| {
+        let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();
+        same && Entry { trial: other.trial.clone(), command: other.command.clone(), ..one.clone() } == *other
+    };
+    for (at, entry) in commands.iter().enumerate() {
+        if let Some(same) = commands[..at].iter().find(|other| is_one(other, entry)) {
+            bail!(
+                "the trials '{}' and '{}' of the suite are one, and a row is named after its command: name each, for \
+                 example by a label",
+                same.trial,
+                entry.trial
+            );
+        }
+    }
+    Ok(())
 }
 
 /// What the user named: commands, methods, a reference, the trials of a suite file of their own.

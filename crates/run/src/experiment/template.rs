@@ -1,12 +1,13 @@
 //! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
-//! A command without `{}` gets the path at its end; if it also named the file, it would read it
-//! twice. Everything else about command lines is up to the `command` contender.
+//! A command without `{}` gets the path at its end, if its program is known to read what stands there;
+//! if it also named the file, it would read it twice. Everything else about command lines is up to the `command` contender.
 
 use super::config::{OwnCommand, TrialOptions};
 use anyhow::{bail, ensure};
 use readlab_model::trial::COMMAND;
 use readlab_protocol::command_line::{self, PLACE};
+use readlab_protocol::placing;
 use readlab_record::CommandRules;
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
@@ -20,18 +21,29 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
 /// The options with `{}` in every command that names a target. A notice says which do.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
-    for command in &mut options.commands {
-        let given = secret::shown_in(&command.line);
+    let mut given: Vec<String> = Vec::new();
+    for at in 0..options.commands.len() {
+        let command = &mut options.commands[at];
+        let written = secret::shown_in(&command.line);
         let template = template(&command.line, targets)?;
-        command.line = template.clone().unwrap_or_else(|| command.line.clone());
+        let names_file = template.is_some();
+        command.line = template.unwrap_or_else(|| command.line.clone());
         check(command)?;
-        match template {
-            Some(line) => notice::show(format!("the command '{given}' names the file: raced as '{line}'")),
-            None if !command_line::has_place(&given) => {
-                notice::show(format!("the command '{given}' names no file: raced as '{given} {PLACE}'"));
-            }
-            None => {}
+        command.line = placing::completed(&command.line)?;
+        let line = command.line.clone();
+        if let Some(same) = options.commands[..at].iter().position(|other| other.line == line) {
+            bail!(
+                "the commands '{}' and '{written}' are both '{line}', and a row is named after its command: name each, \
+                 for example by a comment: '{line} # second'",
+                given[same]
+            );
         }
+        if names_file {
+            notice::show(format!("the command '{written}' names the file: raced as '{line}'"));
+        } else if !command_line::has_place(&written) {
+            notice::show(format!("the command '{written}' names no file: raced as '{line}'"));
+        }
+        given.push(written);
     }
     let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
@@ -47,10 +59,9 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
 /// Refuses a command, and what is run around it, that must not be in a record or be run.
 fn check(command: &OwnCommand) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
-    let has_place = command_line::has_place(&command.line);
-    let line = if has_place { command.line.clone() } else { format!("{} {PLACE}", command.line) };
     let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
-    [setup, prepare, cleanup].into_iter().flatten().chain([&line]).try_for_each(|line| check_line(line))
+    let lines = [setup, prepare, cleanup].into_iter().flatten().chain([&command.line]);
+    lines.into_iter().try_for_each(|line| check_line(line))
 }
 
 /// Refuses a line with a secret in a URL, except that of a target, or in which the name of the file
@@ -61,7 +72,7 @@ pub fn check_line(line: &str) -> anyhow::Result<()> {
         shown == line,
         "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
     );
-    Ok(command_line::check(line)?)
+    Ok(placing::check(line)?)
 }
 
 /// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
@@ -235,13 +246,29 @@ mod tests {
         let said =
             |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
         assert!(said(" ", None).starts_with("-c is empty"), "{}", said(" ", None));
-        for line in ["LC_ALL=C", "wc -l |", "{}"] {
-            assert!(
-                said(line, None).contains("the file itself would be run"),
-                "{line}: {}",
-                said(line, None)
-            );
+        assert!(said("{}", None).contains("the file itself would be run"), "{}", said("{}", None));
+        for line in ["LC_ALL=C", "wc -l |", "nice"] {
+            assert!(said(line, None).contains("write {} where the path belongs"), "{}", said(line, None));
         }
+    }
+
+    #[test]
+    fn two_spellings_of_one_command_are_named() {
+        let mut options = own("wc -l", None);
+        options.commands.extend(own("wc -l {}", Some("true")).commands);
+        let said = placed(options, &[]).unwrap_err().to_string();
+        assert!(said.starts_with("the commands 'wc -l' and 'wc -l {}' are both 'wc -l {}'"), "{said}");
+        let mut options = own("wc -l", None);
+        options.commands.extend(own("wc -l # second", None).commands);
+        let options = placed(options, &[]).unwrap();
+        let lines: Vec<&str> = options.commands.iter().map(|own| own.line.as_str()).collect();
+        assert_eq!(lines, ["wc -l {}", "wc -l {} # second"]);
+    }
+
+    #[test]
+    fn a_place_that_would_be_code_is_refused() {
+        let said =
+            |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
         for (line, prepare) in [("sh -c 'cat {} | wc -l'", None), ("wc -l", Some("sh -c 'touch {}'"))] {
             assert!(said(line, prepare).contains("the file's name would be code"), "{line}");
         }

@@ -1,0 +1,62 @@
+//! The time of a run, which may have been cut short before: how much of it is used, and how long a
+//! single wait may be.
+
+use crate::plan::Budget;
+use std::time::{Duration, Instant};
+
+/// How long something that was begun within a firm budget may go on after it.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+pub(super) struct RunClock {
+    earlier: Duration,
+    started: Instant,
+    budget: Budget,
+}
+
+impl RunClock {
+    /// The clock of a run that begins now.
+    pub(super) fn start(budget: Budget) -> RunClock {
+        RunClock { earlier: Duration::ZERO, started: Instant::now(), budget }
+    }
+
+    /// The run has taken so long before.
+    pub(super) fn add_earlier(&mut self, earlier: Duration) {
+        self.earlier = earlier;
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.earlier + self.started.elapsed()
+    }
+
+    /// The limit of a wait that usually has this one: no longer than the user's budget and
+    /// [`GRACE`], unless what is waited for is known to need longer.
+    pub(super) fn wait_limit(&self, usual: Duration, needed: Duration) -> Duration {
+        match self.budget {
+            Budget::Firm(time) => {
+                let left = Duration::from(time).saturating_sub(self.elapsed());
+                usual.min(left.max(needed).saturating_add(GRACE))
+            }
+            Budget::Advised(_) => usual,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::units::Nanos;
+
+    #[test]
+    fn no_wait_is_longer_than_the_users_budget_by_more_than_the_grace() {
+        let (hour, second) = (Duration::from_secs(3600), Duration::from_secs(1));
+        let ten_seconds = Nanos(10_000_000_000);
+        let mut clock = RunClock::start(Budget::Firm(ten_seconds));
+        let limit = clock.wait_limit(hour, Duration::ZERO);
+        assert!(limit > 9 * second && limit <= 10 * second + GRACE, "{limit:?}");
+        assert_eq!(clock.wait_limit(second, Duration::ZERO), second, "a shorter limit stays");
+        clock.add_earlier(hour);
+        assert_eq!(clock.wait_limit(hour, Duration::ZERO), GRACE);
+        assert_eq!(clock.wait_limit(hour, 20 * second), 20 * second + GRACE, "a slow file is read");
+        assert_eq!(RunClock::start(Budget::Advised(ten_seconds)).wait_limit(hour, second), hour);
+    }
+}
