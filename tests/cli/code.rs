@@ -44,11 +44,55 @@ fn the_raced_file_is_not_run() {
     let home = Home::new();
     let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-    for line in ["", "  ", "{}", "LC_ALL=C", "wc -l |"] {
+    let without_place = [
+        "",
+        "  ",
+        "LC_ALL=C",
+        "wc -l |",
+        "nice",
+        "env",
+        "env X=1",
+        "time",
+        "timeout 5",
+        "nohup",
+        "stdbuf -o0",
+        "taskset -c 0",
+        "$UNSET",
+        "sh",
+        "bash",
+        ".",
+        "python3",
+        "perl",
+        "node",
+        "env -S",
+        "./unknown",
+    ];
+    let with_place =
+        ["{}", "$UNSET {}", "nice {}", "env X=1 {}", "timeout 5 {}", "`true` {}", "env $UNSET {}"];
+    for line in without_place.into_iter().chain(with_place) {
         let said = race(&home, "data", &["-c", line]);
         said.refusal();
         assert!(!home.at("RAN").exists(), "{line:?}: {said}");
     }
+}
+
+#[test]
+fn the_raced_file_is_not_run_by_a_suite_or_beside_a_search() {
+    let home = Home::new();
+    let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    home.file("s.toml", "name = 's'\nabout = 'x'\n[[trial]]\ntrial = 'command/nice'\n");
+    let tune = ["tune", "data", "--reference", "command/nice", "--method", "rust/read", "--state", "warm"];
+    for words in [&["suite", "s.toml", "data"][..], &tune] {
+        let said = home.readlab(words);
+        assert!(said.refusal().contains("'nice' names no file; write {}"), "{said}");
+    }
+    // What a suite runs around a command has no name as code either.
+    let prepare = "command = { prepare = \"sh -c 'touch {}'\" }";
+    home.file("s.toml", format!("name = 's'\nabout = 'x'\n[[trial]]\ntrial = 'command/wc -l'\n{prepare}\n"));
+    let said = home.readlab(["suite", "s.toml", "data"]);
+    assert!(said.refusal().contains("the file's name would be code"), "{said}");
+    assert!(!home.at("RAN").exists());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 const WARM: [&str; 2] = ["--state", "warm"];
 
@@ -227,6 +228,87 @@ fn a_parameter_makes_one_command_for_each_of_its_values() {
     is_measured(&json, "dd if={} bs=1M status=none | cat | tail -n +1 | wc -c");
     reason(&json, "dd if={} bs=1M status=none | cat | tail -n +2 | wc -c");
     assert!(said.err.contains("the command 'wc -c' names no file: raced as 'wc -c {}'"), "{said}");
+}
+
+#[test]
+fn a_command_is_raced_as_it_is_written() {
+    let home = Home::new();
+    home.file("count.py", "import sys\nprint(sum(1 for _ in open(sys.argv[2])))\n");
+    let only = ["--method", "command/*"];
+    let text = "grep -c level=all {} || echo 0";
+    let (json, said) = race(&home, &[text], &[&only[..], &["--check", "none"]].concat());
+    assert_eq!(said.code, Some(0), "{said}");
+    is_measured(&json, text);
+    let option = "python3 count.py -p {}";
+    let (json, said) = race(&home, &[option], &only);
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(trial(&json, option, "warm")["outcome"], "measured", "{said}");
+}
+
+#[test]
+fn a_check_has_the_value_of_the_parameter_of_its_command() {
+    let home = Home::new();
+    let parameters = ["-L", "n", "5,6", "--check", "test $(wc -l) = {n}"];
+    let (json, said) = race(&home, &["head -n {n} {}"], &parameters);
+    assert_eq!(said.code, Some(0), "{said}");
+    is_measured(&json, "head -n 5 {}");
+    is_measured(&json, "head -n 6 {}");
+}
+
+#[test]
+fn a_pattern_for_names_below_the_folder_is_no_script() {
+    let home = Home::new();
+    fs::create_dir_all(home.at("tree/sub dir")).unwrap();
+    for name in ["a.log", "b.log", "sub dir/x"] {
+        home.file(format!("tree/{name}"), "a line\n".repeat(1000));
+    }
+    let found = "find {} -name '*.log' -exec cat \\{\\} + | wc -l";
+    let commands = ["cat {}/*.log | wc -l", "cat \"{}\"/[ab].log", "cat \"{}/sub dir/x\"", found];
+    let words = commands.iter().flat_map(|command| ["-c", command]).chain(["--check", "none"]);
+    let (json, said) = home.race_json(&home.at("tree"), &words.chain(WARM).collect::<Vec<_>>());
+    assert_eq!(said.code, Some(0), "{said}");
+    for command in commands {
+        is_measured(&json, command);
+    }
+    let said = home.race(&home.at("tree"), &["-c", "find {} -exec cat {} +"]);
+    assert!(said.refusal().contains("write that one as \\{\\}"), "{said}");
+}
+
+#[test]
+fn two_spellings_of_one_command_are_named_and_no_hook_is_lost() {
+    let home = Home::new();
+    let file = target(&home);
+    let hooks = ["--prepare", "true", "--prepare", "touch PREPARED"];
+    for one in ["wc -l", "wc -l f.txt"] {
+        let said = home.race(&file, &words(&[one, "wc -l {}"], &hooks));
+        assert!(
+            said.refusal().contains(&format!("'{one}' and 'wc -l {{}}' are both 'wc -l {{}}'")),
+            "{said}"
+        );
+    }
+    let said = home.readlab(["suite", "newlines", "f.txt", "-c", "wc -l", "-c", "wc -l"]);
+    assert!(said.refusal().contains("are both 'wc -l {}'"), "{said}");
+    let twice = "[[trial]]\ntrial = 'command/wc -l'\n[[trial]]\ntrial = 'command/wc -l {}'\n";
+    home.file("s.toml", format!("name = 's'\nabout = 'x'\n{twice}command = {{ prepare = 'true' }}\n"));
+    let said = home.readlab(["suite", "s.toml", "f.txt"]);
+    assert!(said.refusal().contains("of the suite are one"), "{said}");
+}
+
+#[test]
+fn the_budget_ends_what_goes_on_and_names_it() {
+    let home = Home::new();
+    let file = target(&home);
+    let budget = ["--method", "command/*", "--budget", "1s"];
+    let ended = |more: &[&str], why: &str| {
+        let begun = Instant::now();
+        let said = home.race(&file, &[&WARM[..], &budget, more].concat());
+        assert!(said.code == Some(2) && said.err.contains(why), "{said}");
+        assert!(begun.elapsed().as_secs() < 30, "{said}");
+    };
+    for option in ["--setup", "--prepare", "--cleanup"] {
+        ended(&["-c", "wc -l {}", option, "sleep 60"], &format!("{option} 'sleep 60' was ended after"));
+    }
+    ended(&["-c", "sh -c 'sleep 60' sh {}"], "no answer within");
 }
 
 #[test]
