@@ -77,13 +77,14 @@ fn the_raced_file_is_not_run() {
 }
 
 #[test]
-fn the_raced_file_is_not_run_by_a_suite_or_beside_a_search() {
+fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
     let home = Home::new();
     let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     home.file("s.toml", "name = 's'\nabout = 'x'\n[[trial]]\ntrial = 'command/nice'\n");
     let tune = ["tune", "data", "--reference", "command/nice", "--method", "rust/read", "--state", "warm"];
-    for words in [&["suite", "s.toml", "data"][..], &tune] {
+    let race = ["race", "data", "--reference", "command/nice", "--state", "warm"];
+    for words in [&["suite", "s.toml", "data"][..], &tune, &race] {
         let said = home.readlab(words);
         assert!(said.refusal().contains("'nice' names no file; write {}"), "{said}");
     }

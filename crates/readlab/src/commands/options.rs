@@ -81,8 +81,8 @@ pub struct SelectionOptions {
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
     /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
-    /// path is appended unless the command names the file. The first whole number that it prints
-    /// is its answer; it must end with 0. May be repeated
+    /// path replaces the name of the file, or is appended behind a program that is known to read it.
+    /// The first whole number that it prints is its answer; it must end with 0. May be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// What each trial does with the bytes [default: newlines for text, else sum]

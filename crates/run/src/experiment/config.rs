@@ -198,8 +198,12 @@ impl RunConfig {
         let named = named(&suite, &trials);
         let reference = trials.reference.or(suite.reference);
         let mut entries = suite.entries;
-        let searched = reference.iter().filter(|_| space.is_some());
-        check_commands(&entries, searched)?;
+        // It takes part, too. Where it is one of the others, it may have the short name of reports.
+        let id = |name: &str| name.parse::<TrialId>().ok();
+        let own = trials.commands.iter().map(OwnCommand::trial);
+        let known: Vec<_> =
+            own.chain(entries.iter().map(|it| it.trial.clone())).map(|name| id(&name)).collect();
+        check_commands(&entries, reference.iter().filter(|name| !known.contains(&id(name))))?;
         entries.retain(|entry| trials.all || !entry.only_with_all);
         if trials.all {
             entries.iter_mut().for_each(|entry| entry.files_max = None);
@@ -315,14 +319,14 @@ fn is_command(trial: &str) -> bool {
     trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Refuses commands of a suite, or one beside a search, that would run what is raced, and two that
+/// Refuses commands of a suite, or one as the reference, that would run what is raced, and two that
 /// are one.
 fn check_commands<'a>(
     entries: &'a [Entry],
-    searched: impl Iterator<Item = &'a String>,
+    reference: impl Iterator<Item = &'a String>,
 ) -> anyhow::Result<()> {
     let commands: Vec<&Entry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
-    for name in commands.iter().map(|entry| &entry.trial).chain(searched.filter(|name| is_command(name))) {
+    for name in commands.iter().map(|entry| &entry.trial).chain(reference.filter(|name| is_command(name))) {
         placing::completed(&name[COMMAND.len() + 1..])?;
     }
     for entry in &commands {
