@@ -21,7 +21,7 @@ const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
 /// The options with `{}` in every command that names a target. A notice says which do.
 pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
-    let mut given: Vec<String> = Vec::new();
+    let (mut given, mut notices): (Vec<String>, Vec<String>) = Default::default();
     for at in 0..options.commands.len() {
         let command = &mut options.commands[at];
         let written = secret::shown_in(&command.line);
@@ -39,12 +39,14 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
             );
         }
         if names_file {
-            notice::show(format!("the command '{written}' names the file: raced as '{line}'"));
+            notices.push(format!("the command '{written}' names the file: raced as '{line}'"));
         } else if !command_line::has_place(&written) {
-            notice::show(format!("the command '{written}' names no file: raced as '{line}'"));
+            notices.push(format!("the command '{written}' names no file: raced as '{line}'"));
         }
         given.push(written);
     }
+    // A refusal is one line.
+    notices.into_iter().for_each(notice::show);
     let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
         let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
