@@ -88,7 +88,7 @@ pub enum Verdict {
         /// The share of its quota that it uses, if that is visible.
         #[serde(skip_serializing_if = "Option::is_none")]
         used: Option<f64>,
-        /// Time in which the quota was used up, over all processors, as a share of its own.
+        /// Share of its threads' time in which the quota was used up.
         throttled: f64,
     },
     /// The quota of reads of its control groups.
@@ -125,6 +125,14 @@ pub enum Verdict {
     /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
     /// than it reads.
     Decoding,
+    /// The decoding of what the file system stores encoded, or the device that gives it: the kernel
+    /// does both meanwhile, and nothing shows the device alone.
+    DecodingOrDevice {
+        /// The share of its time in which the device had work, if that was counted: no more than
+        /// this is the device's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        busy: Option<f64>,
+    },
     /// Page faults on the file's pages.
     Faults,
     /// Memory that it makes for each reading.
@@ -274,6 +282,9 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
         // Beyond the copy, the kernel decodes what the file system stores encoded.
         Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((TimeShare::Opens, _)) => Verdict::Metadata,
+        None if facts.is_encoded() && parts.is_share(parts.kernel + parts.waiting, DOMINANT) => {
+            waiting::decoding(facts)
+        }
         _ => Verdict::Mixed { shares },
     }
 }

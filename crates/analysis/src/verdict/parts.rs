@@ -5,7 +5,7 @@ use super::controls::{available, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::{CpuTime, NoCpuTime, of_threads, whole_processors};
 use super::faults::{of_mapping, of_new_memory};
 use super::limits::{Needs, for_trial};
-use super::quota::throttled_ns;
+use super::quota::throttled;
 use super::{ABOVE_LIMIT, DOMINANT};
 use crate::stats::{self, Confidence, Interval, Observation};
 use readlab_model::sample::{Meter, Sample};
@@ -177,7 +177,7 @@ impl<'a> TrialFacts<'a> {
         let readers = it.trial.readers() as f64;
         let explained = explained(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
-            let queued_ns = queued_ns(record, it, target.transport(), cpu);
+            let queued_ns = queued_ns(record, it, target.transport(), cpu, wall_ns);
             divide(cpu, wall_ns * at_once, explained, queued_ns)
         });
         let device_bytes = median(it, Meter::DeviceReadBytes);
@@ -210,8 +210,8 @@ impl<'a> TrialFacts<'a> {
             encoded_share: encoded as f64 / size.max(1.0),
             is_inflated: cold && is_inflated(target, device_bytes),
             device_busy: of_turn_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
-            throttled: throttled_ns(it) / wall_ns,
-            throttled_share: throttled_ns(it) / (wall_ns * at_once),
+            throttled: throttled(it),
+            throttled_share: (throttled(it) / at_once).min(1.0),
             cold_above,
             why_no_device: missing(it, Meter::DeviceReadBytes),
             why_no_cpu,
@@ -225,9 +225,10 @@ impl<'a> TrialFacts<'a> {
         })
     }
 
-    /// Whether the file system decodes most of the target.
+    /// Whether the file system decodes most of the target for this reading: the page cache has it
+    /// decoded.
     pub(super) fn is_encoded(&self) -> bool {
-        self.encoded_share >= DOMINANT || self.is_inflated
+        self.it.trial.state == CacheState::Cold && (self.encoded_share >= DOMINANT || self.is_inflated)
     }
 
     /// The limit that the trial comes nearest to.
@@ -307,12 +308,12 @@ fn explained(record: &Record, it: &TrialRecord, size: f64, fault: Option<&Limit>
 
 /// How long the threads of a trial waited for a processor that others used, or that a quota kept
 /// from them.
-fn queued_ns(record: &Record, it: &TrialRecord, transport: Transport, cpu: CpuTime) -> f64 {
+fn queued_ns(record: &Record, it: &TrialRecord, transport: Transport, cpu: CpuTime, wall_ns: f64) -> f64 {
     let by_others = match transport {
         Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
         _ => delayed_ns(it),
     };
-    by_others.max(throttled_ns(it))
+    by_others.max(throttled(it) * wall_ns)
 }
 
 /// The numbers of the targets on the mount of one.

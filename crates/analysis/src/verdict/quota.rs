@@ -1,8 +1,9 @@
 //! Quotas of control groups, which look like a busy machine or a slow device: a reading that has
 //! used up its share stands still until the next period.
 
-use super::parts::{TrialFacts, of_turn_ns};
+use super::parts::TrialFacts;
 use super::{AT_LIMIT, DOMINANT, Verdict};
+use readlab_model::sample::Sample;
 use readlab_model::target::device::IoQuota;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};
@@ -21,20 +22,40 @@ const IN_ORDER_BYTES: f64 = 65_536.0;
 /// time.
 const STOPPED: f64 = 0.2;
 
-/// How long its threads could have run and had no processor, as the quota of their control groups
-/// was used up; median.
-pub(super) fn throttled_ns(it: &TrialRecord) -> f64 {
-    of_turn_ns(it, |sample| sample.turn.throttled_ns).unwrap_or(0.0)
+/// The share of its time in which its threads could have run and had no processor, as the quota of
+/// their control groups was used up, over all processors. A reading may fall between two pauses, so
+/// it is that of all turns together.
+#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
+pub(super) fn throttled(it: &TrialRecord) -> f64 {
+    let of = |sample: Sample| Some((sample.turn.throttled_ns? as f64, sample.turn.wall_ns? as f64));
+    let add = |(all_ns, all_turn_ns): (f64, f64), (ns, turn_ns)| (all_ns + ns, all_turn_ns + turn_ns);
+    let (throttled_ns, turn_ns) = it.samples.iter().filter_map(of).fold((0.0, 0.0), add);
+    throttled_ns / turn_ns.max(1.0)
 }
 
 /// The verdict on a reading that uses all of a quota of processors and is stopped by that again and
 /// again, or that stands still beyond one for most of its time.
 pub(super) fn of_processors(record: &Record, facts: &TrialFacts) -> Option<Verdict> {
-    let quota = record.header.machine.quota();
-    let used = quota.zip(facts.busy).map(|(quota, busy)| busy / quota);
+    let used = used(record, facts);
     let is_used_up = used.is_some_and(|used| used >= AT_LIMIT) && facts.throttled >= STOPPED;
     let stands_still = facts.throttled_share >= DOMINANT;
-    (is_used_up || stands_still).then_some(Verdict::ProcessorQuota { used, throttled: facts.throttled })
+    (is_used_up || stands_still).then_some(Verdict::ProcessorQuota { used, throttled: facts.throttled_share })
+}
+
+/// The verdict on a reading that waits, and for nothing that is known: the quota, if that was used
+/// up for most of the time on as many processors as work for it. Its own use says little: others of
+/// its groups use the quota up, too, and some of its threads may have had nothing to do.
+pub(super) fn of_waiting(record: &Record, facts: &TrialFacts) -> Option<Verdict> {
+    let at_work = facts.busy.unwrap_or(1.0).max(1.0);
+    (facts.throttled >= DOMINANT * at_work)
+        .then(|| Verdict::ProcessorQuota { used: used(record, facts), throttled: facts.throttled_share })
+}
+
+/// The share that it uses of a quota of processors. A reading shorter than a period may use more
+/// than the period has left for the average.
+fn used(record: &Record, facts: &TrialFacts) -> Option<f64> {
+    let (quota, busy) = record.header.machine.quota().zip(facts.busy)?;
+    Some((busy / quota).min(1.0))
 }
 
 /// The verdict on a cold reading that gets from its device what a quota grants.

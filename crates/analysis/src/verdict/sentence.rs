@@ -66,6 +66,7 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
         ),
         Verdict::Server { wait } => server(wait, facts),
         Verdict::Decoding => decoding(facts),
+        Verdict::DecodingOrDevice { busy } => decoding_or_device(*busy, facts),
         Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
         Verdict::NewMemory { reuse } => new_memory(reuse.as_ref(), facts),
         Verdict::Metadata => {
@@ -80,8 +81,8 @@ fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
 fn processor_quota(used: Option<f64>, throttled: f64, facts: &TrialFacts) -> String {
     let used = used.map_or_else(String::new, |used| format!("it uses {} of that, and ", percent(used)));
     format!(
-        "stopped by its quota of processors: {used}the control groups were throttled for {} of its time, all \
-         processors together (cpu.stat){}",
+        "stopped by its quota of processors: {used}the control groups were throttled for {} of its threads' time \
+         (cpu.stat){}",
         percent(throttled),
         times(facts)
     )
@@ -122,6 +123,23 @@ fn decoding(facts: &TrialFacts) -> String {
         "stopped by decoding, by the file system: {}, and the device gives {}{busy}{}",
         stored(facts),
         of_limit(LimitKind::Device, facts),
+        times(facts)
+    )
+}
+
+/// The most that each of the two may take. The kernel decodes in the reading's own time or while
+/// that waits.
+fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
+    let decoding = facts.parts.map_or(1.0, |parts| parts.kernel + parts.waiting + parts.queued);
+    let device = busy.map_or_else(
+        || "it is not known how long the device had work".to_owned(),
+        |busy| format!("the device had work for {} of the time", percent(busy)),
+    );
+    format!(
+        "stopped by decoding, by the file system, or by the device, which nothing shows alone: {}; decoding takes {} of \
+         the time at most, and {device}{}",
+        stored(facts),
+        percent(decoding),
         times(facts)
     )
 }
@@ -325,6 +343,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),
         Verdict::Server { wait: ServerWait::ServerOrNetwork } => "server or network".to_owned(),
         Verdict::Decoding => share("decoding"),
+        Verdict::DecodingOrDevice { .. } => "decoding or device".to_owned(),
         Verdict::Faults => "faults".to_owned(),
         Verdict::Metadata => "metadata".to_owned(),
         Verdict::Mixed { shares } => match shares.first() {

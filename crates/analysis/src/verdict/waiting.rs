@@ -12,8 +12,9 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     if target.is_some_and(|target| target.transport().has_server()) {
         return Verdict::Server { wait: server::waits_for(record, trial) };
     }
+    let nothing_known = || quota::of_waiting(record, facts).unwrap_or(Verdict::Latency);
     if trial.trial.state == CacheState::Warm {
-        return Verdict::Latency;
+        return nothing_known();
     }
     if let Some(verdict) = read_ahead::unasked(record, trial, facts) {
         return verdict;
@@ -30,7 +31,7 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
         return Verdict::Unknown { why: format!("no device meter: {}", facts.why_no_device) };
     };
     if device_bytes == 0.0 {
-        return Verdict::Latency;
+        return nothing_known();
     }
     // The kernel's setting comes before the way out of those who do not wait for it.
     let is_tree = target.is_some_and(|target| target.tree().is_some()) && !trial.trial.bypasses_cache();
@@ -47,17 +48,21 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     match facts.limit(LimitKind::Device) {
         Some(_) if encoded => Verdict::Decoding,
         Some(_) => Verdict::Device { pace: pace(record, trial) },
-        // Somebody else works for it: the kernel's threads that decode.
-        None if encoded && facts.device_busy.is_some_and(|busy| busy < DOMINANT) => Verdict::Decoding,
-        None if encoded => {
-            let why = "it waits, and the file is stored encoded: whether for the decoder or for the device cannot be \
-                       told, for such a file cannot be read past the page cache";
-            Verdict::Unknown { why: why.to_owned() }
-        }
+        None if encoded => decoding(facts),
         None => {
             let why = "it waits, and no reading past the page cache shows what the device does at best";
             Verdict::Unknown { why: why.to_owned() }
         }
+    }
+}
+
+/// The verdict on a cold reading of what is stored encoded that the kernel's work and its waits
+/// stop. Such a file cannot be read past the page cache, so no reading shows the device alone.
+/// Where that had no work, somebody else worked for the reading: the kernel's threads that decode.
+pub(super) fn decoding(facts: &TrialFacts) -> Verdict {
+    match facts.device_busy {
+        Some(busy) if busy < DOMINANT => Verdict::Decoding,
+        busy => Verdict::DecodingOrDevice { busy: busy.map(|busy| busy.min(1.0)) },
     }
 }
 

@@ -218,7 +218,7 @@ impl<'a> Trials<'a> {
 
     /// How long the device below has had work so far; `None` where none is known.
     pub(super) fn device_busy(&self, trial: TrialIndex) -> Option<Result<u64, String>> {
-        self.facts(trial).device.as_ref().map(|device| busy_ns(&device.name))
+        self.facts(trial).block_device().map(busy_ns)
     }
 
     /// How long it has had work since then.

@@ -15,7 +15,7 @@ use device::{Device, IoQuota};
 use dictionary::Dictionary;
 use extents::Extents;
 use hidden_cache::HiddenCache;
-use layers::Layer;
+use layers::{Layer, LayerKind};
 use places::PlacesFacts;
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -317,6 +317,15 @@ impl TargetFacts {
     /// The names of the caches below that stay when it is made cold; `None` where none is known.
     pub fn cold_above(&self) -> Option<String> {
         layers::cold_above(&self.layers)
+    }
+
+    /// The kernel's name of the block device that its bytes come from: the one below it or, where
+    /// its file system is a file itself, the one below that.
+    pub fn block_device(&self) -> Option<&str> {
+        let is_block =
+            |layer: &&Layer| matches!(layer.kind, LayerKind::Loop | LayerKind::Mapped | LayerKind::Device);
+        let of_layers = || self.layers.iter().find(is_block).map(|layer| layer.name.as_str());
+        self.device.as_ref().map(|device| device.name.as_str()).or_else(of_layers)
     }
 
     /// The least that a cold read of all that is read must fetch from the device; `None` where that

@@ -94,19 +94,47 @@ fn a_quota_of_processors_that_is_used_up_is_no_latency() {
     };
     assert_eq!(verdict_on(&record, scan).verdict, Verdict::Latency, "nothing shows it");
     // The groups around a container are not visible: then time alone decides.
-    throttle(&mut record, 70);
-    assert_eq!(verdict_on(&record, scan).verdict, Verdict::Latency, "35 % of its threads' time");
-    throttle(&mut record, 150);
-    assert_eq!(verdict_on(&record, scan).stops_at(), "processor quota");
+    for (percent, right) in [(40, "latency"), (70, "processor quota"), (150, "processor quota")] {
+        throttle(&mut record, percent);
+        assert_eq!(verdict_on(&record, scan).stops_at(), right, "{percent} %, over both processors");
+    }
     record.header.machine.cpu_quota = Some(0.2);
     throttle(&mut record, 70);
     let judged = verdict_on(&record, scan);
     assert_eq!(judged.stops_at(), "processor quota 95 %", "{judged:?}");
-    let said = "stopped by its quota of processors: it uses 95 % of that, and the control groups were throttled for 70 %";
+    let said = "stopped by its quota of processors: it uses 95 % of that, and the control groups were throttled for 35 %";
     assert!(judged.sentence.starts_with(said), "{}", judged.sentence);
     assert!(judged.sentence.contains("35 % waiting for a processor"), "{}", judged.sentence);
     throttle(&mut record, 5);
     assert_eq!(verdict_on(&record, scan).verdict, Verdict::Latency, "hardly ever");
+}
+
+#[test]
+fn readings_shorter_than_the_period_of_a_quota_are_stopped_by_it() {
+    let mut record = machine();
+    record.header.machine.cpus = 2;
+    record.header.machine.cpu_quota = Some(0.2);
+    let times = |record: &mut Record, scan, each: [(u64, u64); 5]| {
+        let samples = &mut record.trials[TrialIndex::new(scan)].samples;
+        let timed = |(mut sample, (wall_ms, throttled_ms)): (Sample, (u64, u64))| {
+            sample.wall_ns = wall_ms * 1_000_000;
+            let (wall_ns, throttled_ns) = (Some(sample.wall_ns), Some(throttled_ms * 1_000_000));
+            sample.turn = TurnSeen { wall_ns, throttled_ns, ..TurnSeen::default() };
+            sample
+        };
+        *samples = samples.iter().zip(each).map(timed).collect();
+    };
+    // As measured: most fall between two pauses, one uses three times its share, none all of it.
+    let files = warm(&mut record, "rust/files-threads/memchr@threads=4", cpu(80, 5, 7));
+    times(&mut record, files, [(82, 59), (85, 61), (70, 52), (15, 0), (84, 59)]);
+    let judged = verdict_on(&record, files);
+    assert_eq!(judged.stops_at(), "processor quota 73 %", "{judged:?}");
+    // Three of five never stop.
+    let burst = warm(&mut record, "rust/files-auto/memchr", cpu(23, 6, 8));
+    times(&mut record, burst, [(23, 0), (26, 0), (23, 0), (82, 60), (69, 45)]);
+    let judged = verdict_on(&record, burst);
+    assert_eq!(judged.stops_at(), "processor quota 100 %", "{judged:?}");
+    assert!(judged.sentence.contains("it uses 100 % of that"), "{}", judged.sentence);
 }
 
 fn quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
@@ -184,11 +212,17 @@ fn what_the_kernel_does_beyond_the_copy_of_an_encoded_file_is_decoding() {
     assert!(judged.sentence.starts_with(said), "{}", judged.sentence);
     assert!(matches!(squashfs(SIZE, "squashfs").verdict, Verdict::Mixed { .. }), "stored as it reads");
     assert!(matches!(squashfs(SIZE / 4, "ext4").verdict, Verdict::Mixed { .. }), "it stores nothing encoded");
-    let mut record = machine();
-    record.targets[0].extents = Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() });
-    let meters = MeterValues { device_bytes: Some(SIZE / 4), ..cpu(2000, 60, 1800) };
-    let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, meters);
-    assert_eq!(verdict_on(&record, read).verdict, Verdict::Decoding);
+    let encoded = |state, times| {
+        let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
+        let meters = MeterValues { device_bytes: Some(SIZE / 4), ..times };
+        let read = add(&mut record, "rust/read/avx2", state, Cache::Through, meters);
+        verdict_on(&record, read).stops_at()
+    };
+    assert_eq!(encoded(CacheState::Cold, cpu(2000, 60, 1800)), "decoding");
+    assert_eq!(encoded(CacheState::Cold, cpu(2000, 700, 600)), "decoding or device", "it also waits");
+    assert_eq!(encoded(CacheState::Cold, cpu(2000, 1900, 60)), "processing");
+    // The page cache has it decoded.
+    assert_eq!(encoded(CacheState::Warm, cpu(2000, 60, 1800)), "mixed, 90 % other kernel work");
 }
 
 #[test]
@@ -208,7 +242,12 @@ fn who_waits_for_an_encoded_file_while_its_device_is_idle_waits_for_the_decoder(
     let said =
         "100 % of the file is stored encoded, and the device gives 250 MB/s, with work for 12 % of the time;";
     assert!(judged.sentence.contains(said), "{}", judged.sentence);
-    for percent in [Some(80), None] {
-        assert!(matches!(verdict(percent).verdict, Verdict::Unknown { .. }), "{percent:?}");
+    for (percent, said) in [
+        (Some(80), "decoding takes 94 % of the time at most, and the device had work for 80 % of the time;"),
+        (None, "decoding takes 94 % of the time at most, and it is not known how long the device had work;"),
+    ] {
+        let judged = verdict(percent);
+        assert_eq!(judged.stops_at(), "decoding or device");
+        assert!(judged.sentence.contains(said), "{}", judged.sentence);
     }
 }

@@ -130,7 +130,7 @@ fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
     let meters = MeterValues { device_bytes: Some(200_000_000), ..cpu(1000, 60, 200) };
     let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
     direct(&mut record, "rust/direct@buffer_bytes=1048576", cpu(1000, 40, 80));
-    assert!(matches!(verdict_on(&record, read).verdict, Verdict::Unknown { .. }));
+    assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { busy: None });
     record.add(Line::Limit(Box::new(Limit {
         kind: LimitKind::Device,
         name: "fio".into(),
