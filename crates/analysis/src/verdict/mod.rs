@@ -31,7 +31,7 @@ pub use server::ServerWait;
 
 use crate::stats::{self, Significance};
 use parts::{LimitShare, TrialFacts};
-use readlab_model::target::device::IoQuota;
+use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use serde::Serialize;
 
@@ -176,8 +176,9 @@ pub enum DeviceUse {
     },
     /// The kernel reads ahead for it, and somebody has set that to less than usual.
     ReadAhead {
-        /// The setting of the device.
-        bytes: u64,
+        /// The setting of the file system, or of the device.
+        #[serde(flatten)]
+        ahead: ReadAhead,
     },
     /// The requests are too small or too few; no pair of trials in this record decides which.
     TooLittle,

@@ -68,7 +68,7 @@ pub(super) fn of_device(record: &Record, trial: &TrialRecord, facts: &TrialFacts
     };
     let near = quotas.iter().filter(|_| of_the_device).filter_map(near);
     let (quota, share) = near.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Verdict::IoQuota { quota, share: Some(share) })
+    Some(Verdict::IoQuota { quota, share: Some(share.min(1.0)) })
 }
 
 /// The quota of reads per second of a device that a reading waits for. Of places, the reads are
@@ -82,7 +82,8 @@ pub(super) fn of_reads(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     let share = match target.places() {
         Some(places) => {
             let share = whole(places.reads) * facts.rate / whole(target.size_bytes) / granted;
-            Some(Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?)
+            let share = Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?;
+            Some(share.min(1.0))
         }
         None if facts.device_rate? / granted >= IN_ORDER_BYTES => None,
         None => return None,

@@ -3,16 +3,14 @@
 
 use super::faults::reads_by_calls;
 use super::parts::{TrialFacts, median};
-use super::{DeviceUse, Remedy, Verdict, best};
+use super::{Remedy, Verdict, best};
 use readlab_model::sample::Meter;
+use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};
 
 /// From this many times the bytes that were asked for, what else was fetched decides.
 const AMPLIFIED: f64 = 2.0;
-
-/// The kernel reads ahead so far unless somebody has set less.
-const USUAL_BYTES: u64 = 128 << 10;
 
 /// The verdict on a cold reading of places for which the device gives many times the bytes that are
 /// read, while it waits for the device.
@@ -42,12 +40,10 @@ fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     best(it, record.trials.iter().filter(is_less))
 }
 
-/// The pace of a reading through the page cache, in order, that asks for too little as the kernel
-/// reads ahead for it by a setting of the device that is less than usual. Files that are no larger
-/// are read at once.
-pub(super) fn pace(record: &Record, it: &TrialRecord) -> Option<DeviceUse> {
+/// How far the kernel reads ahead for a reading through the page cache, in order, where that is
+/// less than usual. Files that are no larger are read at once.
+pub(super) fn short(record: &Record, it: &TrialRecord) -> Option<ReadAhead> {
     let target = record.targets.get(it.trial.target).filter(|target| target.places().is_none())?;
-    let bytes = target.device.as_ref()?.read_ahead_bytes?;
     let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
-    (bytes < USUAL_BYTES.min(file_bytes)).then_some(DeviceUse::ReadAhead { bytes })
+    target.read_ahead().filter(|ahead| ahead.is_short() && ahead.bytes < file_bytes)
 }

@@ -2,7 +2,7 @@
 
 use super::parts::{LimitShare, TimeShare, TrialFacts};
 use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
-use readlab_model::target::device::IoQuota;
+use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Throughput};
 use readlab_record::LimitKind;
 
@@ -160,7 +160,8 @@ fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
     let granted = bytes.or(reads).unwrap_or_default();
     let used = match (share, facts.device_rate) {
         (Some(share), Some(rate)) if quota.bytes_per_s.is_some() => {
-            format!("{} is {} of", Throughput(rate), percent(share))
+            let share = if share < 1.0 { percent(share) } else { "all".to_owned() };
+            format!("{} is {share} of", Throughput(rate))
         }
         (Some(share), _) => format!("it gets {} of", percent(share)),
         (None, _) => "which cannot be told from the device itself:".to_owned(),
@@ -220,17 +221,19 @@ fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
         DeviceUse::Saturated => format!("stopped by the device: {used}"),
         DeviceUse::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
         DeviceUse::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
-        DeviceUse::ReadAhead { bytes } => format!(
-            "waits for a device that has room: {used}; the kernel reads ahead {} at a time, less than usual: blockdev \
-             --setra sets it{}",
-            Bytes(*bytes).binary(),
-            times(facts)
-        ),
+        DeviceUse::ReadAhead { ahead } => {
+            format!("waits for a device that has room: {used}; {}{}", short_read_ahead(ahead), times(facts))
+        }
         DeviceUse::TooLittle => format!(
             "waits for a device that has room: {used}; it asks for too little at a time{}",
             times(facts)
         ),
     }
+}
+
+pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
+    let bytes = Bytes(ahead.bytes).binary();
+    format!("the kernel reads ahead {bytes} at a time, less than usual: {} sets it", ahead.mend())
 }
 
 /// `; the kernel fetched 2.5 times the bytes that were asked for`.

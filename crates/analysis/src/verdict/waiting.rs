@@ -2,7 +2,7 @@
 //! server; a quota.
 
 use super::parts::TrialFacts;
-use super::{DOMINANT, DeviceUse, Remedy, Verdict, best, quota, read_ahead, server};
+use super::{DOMINANT, DeviceUse, Remedy, Verdict, best, quota, read_ahead, sentence, server};
 use readlab_model::trial::CacheState;
 use readlab_record::{LimitKind, Record, TrialRecord};
 
@@ -24,7 +24,9 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
     if facts.cold_above.is_some() {
         // More in flight helps from wherever the bytes come.
-        let why = "it waits for what lies below its file system".to_owned();
+        let ahead = read_ahead::short(record, trial)
+            .map_or_else(String::new, |ahead| format!("; {}", sentence::short_read_ahead(&ahead)));
+        let why = format!("it waits for what lies below its file system{ahead}");
         return shallow.unwrap_or(Verdict::Unknown { why });
     }
     let Some(device_bytes) = facts.device_bytes else {
@@ -35,8 +37,8 @@ pub(super) fn for_what(record: &Record, trial: &TrialRecord, facts: &TrialFacts)
     }
     // The kernel's setting comes before the way out of those who do not wait for it.
     let is_tree = target.is_some_and(|target| target.tree().is_some()) && !trial.trial.bypasses_cache();
-    if let Some(pace) = is_tree.then(|| read_ahead::pace(record, trial)).flatten() {
-        return Verdict::Device { pace };
+    if let Some(ahead) = is_tree.then(|| read_ahead::short(record, trial)).flatten() {
+        return Verdict::Device { pace: DeviceUse::ReadAhead { ahead } };
     }
     if let Some(shallow) = shallow {
         return shallow;
@@ -93,7 +95,8 @@ fn pace(record: &Record, it: &TrialRecord) -> DeviceUse {
         best(it, fitting)
     };
     if !it.trial.bypasses_cache() {
-        return read_ahead::pace(record, it).unwrap_or(DeviceUse::TooLittle);
+        let short = read_ahead::short(record, it);
+        return short.map_or(DeviceUse::TooLittle, |ahead| DeviceUse::ReadAhead { ahead });
     }
     let larger = faster(&|other_block, other_depth| other_block > block && other_depth == depth);
     let deeper = faster(&|other_block, other_depth| other_block == block && other_depth > depth);

@@ -17,6 +17,33 @@ pub struct Device {
     pub scheduler: Option<String>,
 }
 
+/// How far the kernel reads ahead of a sequential reader, and where that is set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAhead {
+    pub bytes: u64,
+    /// The file of a file system's own setting, or the device.
+    pub setting: String,
+}
+
+impl ReadAhead {
+    /// The kernel reads ahead so far unless somebody has set less.
+    const USUAL_BYTES: u64 = 128 << 10;
+
+    /// Whether somebody has set less than is usual.
+    pub fn is_short(&self) -> bool {
+        self.bytes < ReadAhead::USUAL_BYTES
+    }
+
+    /// The command that sets what is usual.
+    pub fn mend(&self) -> String {
+        let ReadAhead { setting, .. } = self;
+        match setting.starts_with("/dev/") {
+            true => format!("blockdev --setra {} {setting}", ReadAhead::USUAL_BYTES / 512),
+            false => format!("echo {} >{setting}", ReadAhead::USUAL_BYTES / 1024),
+        }
+    }
+}
+
 /// The most that a control group reads from a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoQuota {

@@ -145,6 +145,8 @@ pub fn process(layers: &[Layer]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::TargetFacts;
+    use crate::target::device::Device;
 
     fn chain() -> Vec<Layer> {
         vec![
@@ -200,5 +202,20 @@ mod tests {
         let chain = chain();
         let text = serde_json::to_string(&chain).unwrap();
         assert_eq!(serde_json::from_str::<Vec<Layer>>(&text).unwrap(), chain);
+    }
+
+    #[test]
+    fn the_bytes_of_a_file_system_in_a_file_come_from_the_device_below_that_file() {
+        let image = [
+            Layer::new(LayerKind::Filesystem, "erofs"),
+            Layer::new(LayerKind::File, "/images/a").evicted(),
+            Layer::new(LayerKind::Filesystem, "ext4"),
+            Layer::new(LayerKind::Device, "vda"),
+        ];
+        let mut facts = TargetFacts { layers: image.to_vec(), ..TargetFacts::default() };
+        assert_eq!(facts.block_device(), Some("vda"));
+        facts.device = Some(Device { name: "loop0".to_owned(), ..Device::default() });
+        assert_eq!(facts.block_device(), Some("loop0"));
+        assert_eq!(TargetFacts::default().block_device(), None);
     }
 }

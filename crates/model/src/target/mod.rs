@@ -11,7 +11,7 @@ pub mod places;
 pub mod tree;
 
 use crate::trial::{Answer, Transport};
-use device::{Device, IoQuota};
+use device::{Device, IoQuota, ReadAhead};
 use dictionary::Dictionary;
 use extents::Extents;
 use hidden_cache::HiddenCache;
@@ -128,6 +128,10 @@ pub struct TargetFacts {
     /// The block device below; `None` where there is none, or none is known.
     #[serde(default)]
     pub device: Option<Device>,
+    /// How far the kernel reads ahead for its file system, where that has a setting beside its
+    /// device's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_read_ahead: Option<ReadAhead>,
     /// What its bytes pass through, its own file system first; empty in records of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -317,6 +321,15 @@ impl TargetFacts {
     /// The names of the caches below that stay when it is made cold; `None` where none is known.
     pub fn cold_above(&self) -> Option<String> {
         layers::cold_above(&self.layers)
+    }
+
+    /// How far the kernel reads ahead for it: as its file system says, or else its device.
+    pub fn read_ahead(&self) -> Option<ReadAhead> {
+        let of_device = || {
+            let device = self.device.as_ref()?;
+            Some(ReadAhead { bytes: device.read_ahead_bytes?, setting: format!("/dev/{}", device.name) })
+        };
+        self.own_read_ahead.clone().or_else(of_device)
     }
 
     /// The kernel's name of the block device that its bytes come from: the one below it or, where

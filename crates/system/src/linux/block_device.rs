@@ -1,7 +1,7 @@
 //! Block devices: their facts and what they are made of, from /sys.
 
 use super::file_status::DeviceNumber;
-use super::kernel_file::{line, number, selected};
+use super::kernel_file::{self, line, number, selected};
 use super::system_root::SystemRoot;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,35 @@ pub struct LoopDevice {
     size_bytes: u64,
     /// Where in the file these begin.
     offset_bytes: u64,
+}
+
+/// A setting of how far the kernel reads ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadAheadSetting {
+    pub file: PathBuf,
+    pub bytes: u64,
+}
+
+/// The setting of a file system that has one beside its device's: one without a device, such as NFS
+/// and FUSE, one that FUSE serves from a device, and btrfs. The number is that of its files; the
+/// device is the one that is mounted.
+pub fn own_read_ahead(
+    root: &SystemRoot,
+    number: DeviceNumber,
+    device: Option<&BlockDevice>,
+) -> Option<ReadAheadSetting> {
+    let all = root.join("sys/class/bdi");
+    let is_device = BlockDevice::find(root, number).is_some();
+    let folders = [
+        Some(all.join(format!("{number}-fuseblk"))),
+        (!is_device).then(|| all.join(number.to_string())),
+        device.and_then(|device| Some(device.btrfs_folder(root)?.join("bdi"))),
+    ];
+    let read = |folder: PathBuf| {
+        let file = folder.join("read_ahead_kb");
+        Some(ReadAheadSetting { bytes: kernel_file::number(&file)? * 1024, file })
+    };
+    folders.into_iter().flatten().find_map(read)
 }
 
 /// Time in which a device or a partition of this name had work, so far: the kernel counts it in
@@ -168,10 +197,14 @@ impl BlockDevice {
 
     /// All devices of the btrfs of which this is one; none where it belongs to no btrfs.
     pub fn btrfs_devices(&self, root: &SystemRoot) -> Vec<BlockDevice> {
-        let Some(name) = self.folder.file_name() else { return Vec::new() };
-        let all = fs::read_dir(root.join("sys/fs/btrfs")).into_iter().flatten().flatten();
-        let own = all.map(|it| it.path().join("devices")).find(|devices| devices.join(name).exists());
-        own.map(|devices| linked(&devices)).unwrap_or_default()
+        self.btrfs_folder(root).map(|folder| linked(&folder.join("devices"))).unwrap_or_default()
+    }
+
+    /// The folder of /sys of the btrfs of which this is a device.
+    fn btrfs_folder(&self, root: &SystemRoot) -> Option<PathBuf> {
+        let name = self.folder.file_name()?;
+        let mut all = fs::read_dir(root.join("sys/fs/btrfs")).into_iter().flatten().flatten();
+        all.find(|it| it.path().join("devices").join(name).exists()).map(|it| it.path())
     }
 
     /// The folder of the disk: a partition has no queue of its own.
@@ -246,6 +279,42 @@ mod tests {
         let text = "   82 1 3840 35 10 2 96 8 0 44 43 0 0 0 0 0 0\n";
         assert_eq!((busy_of(text), busy_of("82 1 3840")), (Some(44_000_000), None));
         assert!(busy_ns("no-such-device").unwrap_err().contains("no-such-device"));
+    }
+
+    #[test]
+    fn a_file_system_may_have_a_read_ahead_beside_that_of_its_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let sys = folder.path().join("sys");
+        let set = |place: &str, kib: &str| {
+            let place = sys.join(place);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(place.join("read_ahead_kb"), format!("{kib}\n")).unwrap();
+        };
+        let device = sys.join("devices/loop0");
+        fs::create_dir_all(sys.join("dev/block")).unwrap();
+        fs::create_dir_all(&device).unwrap();
+        std::os::unix::fs::symlink(&device, sys.join("dev/block/7:0")).unwrap();
+        let root = SystemRoot::below(folder.path());
+        let number_of = |words: &str| {
+            let (major, minor) = words.split_once(':').unwrap();
+            DeviceNumber(rustix::fs::makedev(major.parse().unwrap(), minor.parse().unwrap()))
+        };
+        let found = |number: &str, device: Option<&BlockDevice>| {
+            let number = number_of(number);
+            own_read_ahead(&root, number, device).map(|setting| setting.bytes / 1024)
+        };
+        let loop0 = BlockDevice::find(&root, number_of("7:0"));
+        let loop0 = loop0.as_ref();
+        set("class/bdi/7:0", "128");
+        set("class/bdi/0:45", "16");
+        assert_eq!(found("7:0", loop0), None, "it is that of the device");
+        assert_eq!(found("0:45", None), Some(16), "NFS, FUSE");
+        assert_eq!(found("0:46", loop0), None);
+        fs::create_dir_all(sys.join("fs/btrfs/1c2d/devices/loop0")).unwrap();
+        set("fs/btrfs/1c2d/bdi", "32");
+        assert_eq!(found("0:46", loop0), Some(32), "btrfs");
+        set("class/bdi/7:0-fuseblk", "64");
+        assert_eq!(found("7:0", loop0), Some(64), "FUSE on a device");
     }
 
     #[test]

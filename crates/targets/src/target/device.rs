@@ -1,7 +1,7 @@
 //! The block device under a file, and the words for a mount.
 
-use readlab_model::target::device::Device;
-use readlab_system::block_device::BlockDevice;
+use readlab_model::target::device::{Device, ReadAhead};
+use readlab_system::block_device::{self, BlockDevice, ReadAheadSetting};
 use readlab_system::file_status::DeviceNumber;
 use readlab_system::mounts::Mount;
 use readlab_system::system_root::SystemRoot;
@@ -11,9 +11,7 @@ use readlab_system::system_root::SystemRoot;
 /// mount then names the device. `None` where no block device is known, as for memory, network
 /// and stacked file systems.
 pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
-    let root = SystemRoot::default();
-    let own = BlockDevice::find(&root, number);
-    let found = own.or_else(|| BlockDevice::find(&root, mount?.source_device()?))?;
+    let found = find(&SystemRoot::default(), mount, number)?;
     Some(Device {
         name: found.name(),
         model: found.model(),
@@ -21,6 +19,20 @@ pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
         read_ahead_bytes: found.read_ahead_bytes(),
         scheduler: found.scheduler(),
     })
+}
+
+fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Option<BlockDevice> {
+    let own = BlockDevice::find(root, number);
+    own.or_else(|| BlockDevice::find(root, mount?.source_device()?))
+}
+
+/// How far the kernel reads ahead for a file of this device number, where its file system has a
+/// setting of its own.
+pub(super) fn own_read_ahead(mount: Option<&Mount>, number: DeviceNumber) -> Option<ReadAhead> {
+    let root = SystemRoot::default();
+    let device = find(&root, mount, number);
+    let ReadAheadSetting { file, bytes } = block_device::own_read_ahead(&root, number, device.as_ref())?;
+    Some(ReadAhead { bytes, setting: file.display().to_string() })
 }
 
 /// A mount in words, such as `/dev/vda on /home`.

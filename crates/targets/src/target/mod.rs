@@ -309,6 +309,7 @@ fn with_storage(
     let facts = TargetFacts {
         filesystem: Some(filesystem.to_string()),
         mount: mount.as_ref().map(device::mount_words),
+        own_read_ahead: device::own_read_ahead(mount.as_ref(), status.device),
         device,
         io_quotas: io_quotas(&layers, io_quota::all()),
         layers,

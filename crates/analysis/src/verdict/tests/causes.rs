@@ -5,7 +5,7 @@
 use super::*;
 use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_model::target::TargetKind;
-use readlab_model::target::device::{Device, IoQuota};
+use readlab_model::target::device::{Device, IoQuota, ReadAhead};
 use readlab_model::target::places::{Pattern, PlacesFacts};
 
 fn change(record: &mut Record, trial: usize, change: impl Fn(&mut Sample)) {
@@ -153,6 +153,11 @@ fn a_device_that_gives_what_a_quota_grants_is_not_what_stops_a_reading() {
     let said = "a quota of its control group, 2.33 GB/s is 97 % of the 2.40 GB/s of vda (blkio.throttle.read_bps_device)";
     assert!(judged.sentence.contains(said), "{}", judged.sentence);
     assert!(matches!(verdict_on(&record, other).verdict, Verdict::Device { .. }), "it gets 0.5 GB/s");
+    // A quota grants a little more after a pause.
+    record.targets[0].io_quotas = vec![quota(Some(2_000_000_000), None)];
+    let judged = verdict_on(&record, read);
+    assert_eq!(judged.stops_at(), "I/O quota 100 %", "{judged:?}");
+    assert!(judged.sentence.contains("2.33 GB/s is all of the 2.00 GB/s"), "{}", judged.sentence);
 }
 
 #[test]
@@ -178,22 +183,34 @@ fn a_quota_of_reads_is_blamed_only_where_it_can_be_what_limits() {
 fn read_ahead_that_somebody_set_short_is_named() {
     let mut record = machine();
     let mapped = cold(&mut record, "rust/mmap/avx2", cpu(2000, 40, 160));
-    let ahead = |record: &mut Record, bytes| {
-        let device = Device { name: "vda".into(), read_ahead_bytes: Some(bytes), ..Device::default() };
+    let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
+    let own = |bytes| Some(ReadAhead { bytes, setting: setting.clone() });
+    let (short, usual) = (16 << 10, 128 << 10);
+    for (of_device, of_filesystem, set_by) in [
+        (short, None, Some("blockdev --setra 256 /dev/vda")),
+        (usual, None, None),
+        // The file system's own decides.
+        (usual, own(short), Some("echo 128 >/sys/class/bdi/0:45/read_ahead_kb")),
+        (short, own(usual), None),
+    ] {
+        let device = Device { name: "vda".into(), read_ahead_bytes: Some(of_device), ..Device::default() };
         record.targets[0].device = Some(device);
-        verdict_on(record, mapped)
-    };
-    let short = ahead(&mut record, 16 << 10);
-    assert_eq!(short.stops_at(), "short read-ahead");
-    let said = "the kernel reads ahead 16.0 KiB at a time, less than usual: blockdev --setra sets it;";
-    assert!(short.sentence.contains(said), "{}", short.sentence);
-    let usual = ahead(&mut record, 128 << 10);
-    assert_eq!(usual.stops_at(), "too little in flight");
+        record.targets[0].own_read_ahead = of_filesystem;
+        let judged = verdict_on(&record, mapped);
+        let Some(set_by) = set_by else {
+            assert_eq!(judged.stops_at(), "too little in flight", "{judged:?}");
+            continue;
+        };
+        assert_eq!(judged.stops_at(), "short read-ahead", "{judged:?}");
+        let said = format!("the kernel reads ahead 16.0 KiB at a time, less than usual: {set_by} sets it;");
+        assert!(judged.sentence.contains(&said), "{}", judged.sentence);
+    }
     // Of a folder, where another way is faster, by the size of its files.
+    record.targets[0].own_read_ahead = own(short);
     cold(&mut record, "rust/uring", cpu(400, 40, 160));
     for (files, words) in [(8, "short read-ahead"), (SIZE / 4096, "shallow depth")] {
         record.targets[0].kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
-        assert_eq!(ahead(&mut record, 16 << 10).stops_at(), words, "{files} files");
+        assert_eq!(verdict_on(&record, mapped).stops_at(), words, "{files} files");
     }
 }
 

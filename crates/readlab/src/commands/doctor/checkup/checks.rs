@@ -2,7 +2,8 @@
 
 use super::{Facts, Finding, Level};
 use readlab_measure::busy::Busy;
-use readlab_model::target::device::IoQuota;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
 /// A check finds nothing, one thing, or several.
@@ -13,8 +14,6 @@ type MachineCheck = fn(&Facts) -> Vec<Finding>;
 const BUSY_PROCESSORS: f64 = 0.1;
 /// Load per processor from which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
-/// The kernel reads ahead so far unless somebody has set less.
-const READ_AHEAD_USUAL_BYTES: u64 = 128 << 10;
 /// How many busy processes are named.
 const NAMED_MAX: usize = 3;
 /// Cost of reading the clock from which it is no longer read in user space: a system call costs
@@ -205,16 +204,12 @@ fn io_quota(facts: &Facts) -> Vec<Finding> {
 }
 
 fn short_read_ahead(facts: &Facts) -> Vec<Finding> {
-    let device = facts.target.and_then(|target| target.device.as_ref());
-    let Some((device, bytes)) = device.and_then(|it| Some((it, it.read_ahead_bytes?))) else {
+    let Some(ahead) = facts.target.and_then(TargetFacts::read_ahead).filter(ReadAhead::is_short) else {
         return Vec::new();
     };
-    if bytes >= READ_AHEAD_USUAL_BYTES {
-        return Vec::new();
-    }
     let why = "readers through the page cache wait for the device again and again: the kernel fetches so much at a time";
-    let mend = format!("as root: blockdev --setra {} /dev/{}", READ_AHEAD_USUAL_BYTES / 512, device.name);
-    note(format!("read-ahead of {} on {}", Bytes(bytes).binary(), device.name), why, Some(&mend))
+    let mend = format!("as root: {}", ahead.mend());
+    note(format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting), why, Some(&mend))
 }
 
 fn too_big_for_memory(facts: &Facts) -> Vec<Finding> {

@@ -164,7 +164,7 @@ fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
         findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
     };
     let short = found(Some(16 << 10)).unwrap();
-    assert_eq!(short.what, "read-ahead of 16.0 KiB on vda");
+    assert_eq!(short.what, "read-ahead of 16.0 KiB (/dev/vda)");
     assert_eq!(short.mend.as_deref(), Some("as root: blockdev --setra 256 /dev/vda"));
     assert_eq!((found(Some(128 << 10)), found(None)), (None, None));
 }
