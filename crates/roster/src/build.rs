@@ -13,7 +13,7 @@ use readlab_system::program::{self, CommandLine, ReadError};
 use readlab_system::trust::{self, Distrust};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -28,8 +28,9 @@ const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Within the build folder: what it was built by.
 const NOTE: &str = ".readlab-built";
 
-/// Within the sources' folder: everything that was said while it was built.
-const LOG: &str = "build.log";
+/// Within the sources' folder: everything that was said while it was built. The folder may be the
+/// user's, and so may a `build.log` in it.
+const LOG: &str = ".readlab-build.log";
 
 /// Where a contender's sources are and where what is built from them goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,17 +162,14 @@ impl BuildDir {
 
     /// Runs the commands that build it.
     fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
+        // Before anything is written there; again before each command, for what others have built.
+        entry.build.iter().try_for_each(|words| entry.check_trust(words, Some(self)))?;
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
         // If it fails now, what was built before does not count.
         let note = self.note(entry);
-        match fs::remove_file(&note) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(BuildError::Io { path: note, cause });
-            }
-            _ => {}
-        }
-        let log = File::create(&path).map_err(io)?;
+        remove(&note).map_err(|cause| BuildError::Io { path: note.clone(), cause })?;
+        let log = create_anew(&path).map_err(io)?;
         let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
             let line = entry.line(words, Some(self))?;
@@ -192,8 +190,23 @@ impl BuildDir {
                 }
             }
         }
-        fs::write(&note, self.compilers(entry)).map_err(|cause| BuildError::Io { path: note, cause })
+        create_anew(&note)
+            .and_then(|mut file| file.write_all(self.compilers(entry).as_bytes()))
+            .map_err(|cause| BuildError::Io { path: note, cause })
     }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Creates a file of readlab's own in place of the one before, and through no link.
+fn create_anew(path: &Path) -> io::Result<File> {
+    remove(path)?;
+    File::create_new(path)
 }
 
 impl RosterEntry {
@@ -361,6 +374,33 @@ mod tests {
         version("'built again'");
         entry.build_once(|| {}).unwrap();
         assert_eq!(built(), 2);
+    }
+
+    #[test]
+    fn a_build_writes_through_no_link_and_over_no_file_of_the_users() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let entry = entry(folder.path(), "build = [['mkdir', '-p', 'build']]\nrun = ['x']");
+        fs::write(at("precious"), "the user's").unwrap();
+        fs::write(at("build.log"), "the user's").unwrap();
+        fs::create_dir(at("build")).unwrap();
+        for link in [LOG, "build/.readlab-built-x"] {
+            std::os::unix::fs::symlink(at("precious"), at(link)).unwrap();
+        }
+        entry.build().unwrap();
+        for name in ["precious", "build.log"] {
+            assert_eq!(fs::read_to_string(at(name)).unwrap(), "the user's", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_refused_before_anything_is_written_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = entry(folder.path(), "build = [['true']]\nrun = ['x']");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        fs::write(folder.path().join(LOG), "what was said before").unwrap();
+        assert!(matches!(entry.build(), Err(BuildError::Distrusted(_))));
+        assert_eq!(fs::read_to_string(folder.path().join(LOG)).unwrap(), "what was said before");
     }
 
     #[test]
