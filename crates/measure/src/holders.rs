@@ -114,7 +114,8 @@ impl Processes {
             (pid, mapped.chain(open).collect())
         };
         let used: Vec<(u32, Vec<(Hold, UsedFile)>)> = among.iter().map(used).collect();
-        let names = used.iter().flat_map(|(_, files)| files).filter_map(|(_, file)| file.path.file_name());
+        let name = |(_, file): &(Hold, UsedFile)| file.path.file_name().map(ToOwned::to_owned);
+        let names = used.iter().flat_map(|(_, files)| files).filter_map(name);
         let held = tree.named(&names.collect()).unwrap_or_default();
         let of_one = |(pid, files): (u32, Vec<(Hold, UsedFile)>)| {
             let (hold, file) = files.into_iter().find(|(_, file)| held.contains(&file.id))?;

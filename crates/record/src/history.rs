@@ -7,7 +7,9 @@
 use super::save_name::LAST;
 pub use super::save_name::SaveName;
 use crate::{LINE_BYTES_MAX, Record, RecordError};
+use readlab_system::folder::output_file::is_replaceable;
 use readlab_system::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
+use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
 use std::fs;
 use std::io;
@@ -161,8 +163,20 @@ impl History {
         })
     }
 
+    /// What would go under these names, each once: a run may have several.
+    pub fn all_removable(&self, names: &[String]) -> Result<Vec<Removable>, HistoryError> {
+        let mut all = Vec::new();
+        for name in names {
+            let what = self.removable(name)?;
+            if !all.contains(&what) {
+                all.push(what);
+            }
+        }
+        Ok(all)
+    }
+
     /// What would go under this name.
-    pub fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
+    fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
         let known = steps_back(name).is_some()
             || self.names()?.iter().any(|(own, _)| own == name)
             || (!name.contains('/') && self.runs.join(name).is_dir());
@@ -171,8 +185,8 @@ impl History {
         }
         let record = self.find(name)?;
         let folder = record.parent().unwrap_or(Path::new(".")).to_owned();
-        let own = self.runs()?.into_iter().any(|run| same(&run, &folder));
-        Ok(if own { Removable::Run(folder) } else { Removable::Name { name: name.to_owned(), folder } })
+        let own = self.runs()?.into_iter().find(|run| same(run, &folder));
+        Ok(own.map_or_else(|| Removable::Name { name: name.to_owned(), folder }, Removable::Run))
     }
 
     /// Removes a run of the data folder with its names, or only the name of a record in another
@@ -276,13 +290,19 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(error)).collect()
 }
 
-/// The files of a run in its folder, the record last, and the folders in it.
+/// The files of a run in its folder, the record last, and the folders in it. A page or a picture
+/// that readlab did not make is the user's.
 fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError> {
     let graphs = folder.join(FLAME_GRAPHS);
     let pictures = if graphs.is_dir() { listed(&graphs)? } else { Vec::new() };
-    let is_picture = |path: &PathBuf| path.extension().is_some_and(|it| it == "svg");
+    let is_made = |path: &Path, is_output| is_replaceable(path, is_output).unwrap_or(false);
+    let is_picture = |path: &PathBuf| is_made(path, markup::is_picture);
     let own = [RECORD, RECORD_DRAFT, REPORT].map(|name| folder.join(name));
-    let is_own = |path: &PathBuf| own.contains(path) || *path == graphs;
+    let is_page = |path: &Path| is_made(path, markup::is_page);
+    let is_own = |path: &PathBuf| match path.file_name().is_some_and(|name| name == REPORT) {
+        true => is_page(path),
+        false => own.contains(path) || *path == graphs,
+    };
     let mut strange = listed(folder)?.into_iter().filter(|path| !is_own(path));
     if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {
         return Err(HistoryError::Strange(path));
@@ -372,20 +392,40 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_named_several_times_is_removed_once() {
+        let (_home, history) = history(&["one", "two"]);
+        history.save(&"mine".parse().unwrap(), &history.runs.join("two").join(RECORD)).unwrap();
+        let names = ["last", "mine", "last", "two", "one"].map(str::to_owned);
+        let all = history.all_removable(&names).unwrap();
+        let runs = ["two", "one"].map(|run| Removable::Run(history.runs.join(run)));
+        assert_eq!(all, runs);
+        all.into_iter().for_each(|it| drop(history.remove(it).unwrap()));
+        assert_eq!(history.runs().unwrap(), <[PathBuf; 0]>::default());
+    }
+
+    #[test]
     fn a_run_with_flame_graphs_goes_whole_and_one_with_a_file_of_the_users_stays_whole() {
         let (_home, history) = history(&["one", "two"]);
         let [one, two] = ["one", "two"].map(|run| history.runs.join(run));
         for run in [&one, &two] {
             fs::create_dir(run.join(FLAME_GRAPHS)).unwrap();
-            fs::write(run.join(FLAME_GRAPHS).join("warm-01-x.svg"), "<svg/>").unwrap();
-            fs::write(run.join(REPORT), "page").unwrap();
+            let picture = run.join(FLAME_GRAPHS).join("warm-01-x.svg");
+            fs::write(picture, markup::picture(markup::element("svg"))).unwrap();
+            fs::write(run.join(REPORT), markup::page(markup::element("html"))).unwrap();
         }
         fs::write(two.join("notes.txt"), "mine").unwrap();
         let remove = |name: &str| history.remove(history.removable(name)?);
         assert!(matches!(remove("one"), Ok(Removed::Run(_))));
         assert!(!one.exists());
         assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));
-        assert_eq!(listed(&two).unwrap().len(), 4);
+        fs::remove_file(two.join("notes.txt")).unwrap();
+        for file in [two.join(REPORT), two.join(FLAME_GRAPHS).join("warm-01-x.svg")] {
+            let made = fs::read(&file).unwrap();
+            fs::write(&file, "<html>the user's").unwrap();
+            assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == file));
+            fs::write(&file, made).unwrap();
+        }
+        assert_eq!(listed(&two).unwrap().len(), 3);
         assert_eq!(listed(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
     }
 

@@ -71,6 +71,16 @@ impl Row<'_> {
     }
 }
 
+/// Whether a file that begins like this has such rows: by its columns up to the first meters, of
+/// which later versions may have more.
+pub fn is_csv(head: &str) -> bool {
+    let names = COLUMNS.iter().map_while(|column| match column {
+        Column::Text(name, _) => Some(*name),
+        Column::Meters(_) => None,
+    });
+    head.starts_with(&(names.collect::<Vec<_>>().join(",") + ","))
+}
+
 /// Writes the samples of a record. Meters of turns and of requests have columns where some reading
 /// has them.
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {

@@ -8,6 +8,20 @@ use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{self, Write};
 
+/// A document that begins with its format.
+#[derive(Serialize)]
+pub(super) struct Document<T> {
+    pub(super) schema: &'static str,
+    pub(super) version: u32,
+    #[serde(flatten)]
+    pub(super) content: T,
+}
+
+/// Whether a file that begins like this is a document of this format.
+pub(super) fn is_document(head: &str, schema: &str) -> bool {
+    head.starts_with(&format!("{{\n  \"schema\": \"{schema}\""))
+}
+
 /// Lays out as [`PrettyFormatter`] does, and escapes more.
 struct Escaped<'a>(PrettyFormatter<'a>);
 

@@ -6,10 +6,11 @@
 
 use super::advice::{Advice, export};
 use super::claims::json_value;
+use super::escaped::{self, Document};
 use super::missing::missing;
 use super::ranking::{Ranking, RankingRow, TieStatus};
 use super::sweep::SweepView;
-use super::{ArchiveRatio, BreakEven, escaped, file_cost, fleet, readers, scaling};
+use super::{ArchiveRatio, BreakEven, file_cost, fleet, readers, scaling};
 use readlab_analysis::stats::whole;
 use readlab_analysis::verdict::{self, Diagnosis};
 use readlab_claims::{self as claims, JudgedClaims};
@@ -30,9 +31,9 @@ pub const EXPORT_VERSION: u32 = 1;
 
 const NO_LIMITS: &str = "no control of this record measures a limit";
 
-/// The document; its trials are made one by one while they are written.
+/// All of the document; its trials are made one by one while they are written.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Content<'a> {
     #[serde(flatten)]
     fields: Value,
     trials: TrialList<'a>,
@@ -78,8 +79,6 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
     let rankings = Ranking::all(record, &limits);
     let header = &record.header;
     let mut fields = json!({
-        "schema": EXPORT_SCHEMA,
-        "version": EXPORT_VERSION,
         "lab": header.lab,
         "revision": header.revision,
         "verb": header.kind,
@@ -114,7 +113,13 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
     ];
     let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
     lists.into_iter().filter(|(_, list)| !is_empty(list)).for_each(|(name, list)| fields[name] = list);
-    escaped::write(&Document { fields, trials: TrialList { record, rankings } }, out)
+    let content = Content { fields, trials: TrialList { record, rankings } };
+    escaped::write(&Document { schema: EXPORT_SCHEMA, version: EXPORT_VERSION, content }, out)
+}
+
+/// Whether a file that begins like this is such a document.
+pub fn is_json(head: &str) -> bool {
+    escaped::is_document(head, EXPORT_SCHEMA)
 }
 
 impl Serialize for TrialList<'_> {

@@ -60,19 +60,21 @@ pub use archives::ArchiveRatio;
 pub use bound::Bound;
 pub use break_even::BreakEven;
 pub use chart_reading::{ChartReading, Dots};
-pub use claims::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, claims_markdown, claims_terminal};
+pub use claims::{
+    CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, claims_markdown, claims_terminal, is_claims_json,
+};
 pub use comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, bencher, comparison_json, comparison_markdown,
-    comparison_terminal, github, letter as side_letter,
+    comparison_terminal, github, is_bencher, is_comparison_json, is_github, letter as side_letter,
 };
-pub use csv::csv;
+pub use csv::{csv, is_csv};
 pub use curve::{Curve, CurvePoint};
 pub use document::{charts, comparison_html, html};
 pub use headline::{Headline, LanguageBest};
 pub use history::{HistoryLine, history_table};
 pub use inside::Inside;
-pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, json, json_with};
-pub use markdown::markdown;
+pub use json::{EXPORT_SCHEMA, EXPORT_VERSION, is_json, json, json_with};
+pub use markdown::{is_markdown, markdown};
 pub use method::{MEANINGS, MissingMetric};
 pub use page::Page;
 pub use percentiles::percentiles;

@@ -8,6 +8,7 @@ use super::ranking::{Rank, Ranking, RankingRow};
 use super::sweep::{Series, SizeRow, SweepView};
 use super::words::{self, NONE};
 use readlab_analysis::compare::Center;
+use readlab_system::markup::MARK;
 use readlab_system::terminal::printable::printable;
 
 /// The whole page.
@@ -41,7 +42,17 @@ pub fn markdown(page: &Page) -> String {
     facts.push(format!("- End: {}", text(&page.end)));
     facts.push(format!("- Repeat: {}", code(&page.command)));
     blocks.push(facts.join("\n"));
-    blocks.join("\n\n") + "\n"
+    marked(&blocks)
+}
+
+/// These blocks as a text that is known as readlab's.
+pub(super) fn marked(blocks: &[String]) -> String {
+    format!("{MARK}\n{}\n", blocks.join("\n\n"))
+}
+
+/// Whether a file that begins like this is such a text.
+pub fn is_markdown(head: &str) -> bool {
+    head.starts_with(MARK)
 }
 
 /// What was seen inside readings.

@@ -35,7 +35,7 @@ use super::residency::ResidencyProof;
 use super::target::{Look, MeasuredTarget, SweepTarget};
 use super::warm_up_file::WarmUpFile;
 use cache_states::CacheStates;
-pub use inspector::{FlameGraphPaths, InspectPlan};
+pub use inspector::{FlameGraphPaths, InspectPlan, picture_file};
 use inspector::{Inspection, Inspector};
 use notes::Notes;
 use own_commands::{OwnCommands, before_reading};

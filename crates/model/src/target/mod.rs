@@ -256,6 +256,14 @@ impl TargetFacts {
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
+    /// The files of this machine that reading it reads: its own, its dictionary, and those below it.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let dictionary = self.dictionary.iter().map(|it| PathBuf::from(&it.path));
+        let below = self.layers.iter().filter(|layer| layer.kind == LayerKind::File);
+        let below = below.map(|layer| PathBuf::from(&layer.name));
+        std::iter::once(self.place()).chain(dictionary).chain(below).collect()
+    }
+
     /// How its bytes come to a contender.
     pub fn transport(&self) -> Transport {
         match self.kind {

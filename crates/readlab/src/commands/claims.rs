@@ -3,7 +3,7 @@
 
 use super::compare::path_of;
 use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, given_exports};
-use super::output;
+use super::output::{self, inputs_of};
 use anyhow::bail;
 use clap::Args;
 use readlab_claims::{self as claims, ClaimsError, ClaimsFile, JudgedClaims};
@@ -29,10 +29,10 @@ pub struct ClaimsArgs {
     /// Judge the claims of this file
     #[arg(long, value_name = "FILE")]
     pub claims: Option<PathBuf>,
-    /// Write the claims as one JSON document, in place of FILE; `-` is standard output
+    /// Write the claims as one JSON document, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_json: Option<PathBuf>,
-    /// Write the table as Markdown, in place of FILE; `-` is standard output
+    /// Write the table as Markdown, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_markdown: Option<PathBuf>,
     /// When to colour the table
@@ -47,10 +47,13 @@ pub struct ClaimsArgs {
 /// record.
 pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let (name, record) = args.words()?;
-    let record = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
-    let inputs = Inputs::at(record.iter().chain(&args.claims).map(PathBuf::as_path));
+    let path = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
+    let record = path.as_deref().map(Record::read).transpose()?;
+    let mut inputs = Inputs::at(args.claims.iter().map(PathBuf::as_path));
+    if let (Some(record), Some(path)) = (&record, &path) {
+        inputs.join(inputs_of(record, path));
+    }
     output_file::check(&args.files(), &inputs)?;
-    let record = record.map(|path| Record::read(&path)).transpose()?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
         (Some(file), ..) => vec![claims::read(file)?],
         (None, Some(name), _) => vec![claims::find(name)?],
@@ -65,7 +68,6 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The record with this name or path.
 /// What judged claims are exported as.
 #[derive(Debug, Clone, Copy)]
 enum Export {
@@ -98,8 +100,11 @@ impl ClaimsArgs {
 
     fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
         given_exports([
-            (Export::Json, EXPORT_JSON, &self.export_json),
-            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
+            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_claims_json)),
+            (
+                Export::Markdown,
+                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
+            ),
         ])
     }
 

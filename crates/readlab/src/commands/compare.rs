@@ -16,6 +16,7 @@ use readlab_run::experiment::outcome::EXIT_TRIAL;
 use readlab_suite::published::{self, PREFIX};
 use readlab_system::folder::RECORD;
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_system::markup;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use std::io::Write;
@@ -65,13 +66,14 @@ pub struct CompareArgs {
     /// machine.max_turbo_ghz`, and show which value each machine needs to reach the others
     #[arg(long, num_args = 2, value_names = ["CASE/METRIC", "FACT"])]
     pub fit: Option<Vec<String>>,
-    /// Write the comparison as one JSON document, in place of FILE; `-` is standard output
+    /// Write the comparison as one JSON document, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_json: Option<PathBuf>,
-    /// Write the comparison as Markdown, in place of FILE; `-` is standard output
+    /// Write the comparison as Markdown, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_markdown: Option<PathBuf>,
-    /// Write the comparison as one self-contained page, in place of FILE; `-` is standard output
+    /// Write the comparison as one self-contained page, in place of an earlier one; `-` is standard
+    /// output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_html: Option<PathBuf>,
     /// Write the numbers of the last NAME in Bencher Metric Format; `-` is standard output
@@ -182,11 +184,14 @@ impl CompareArgs {
 
     fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
         given_exports([
-            (Export::Json, EXPORT_JSON, &self.export_json),
-            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
-            (Export::Html, "--export-html", &self.export_html),
-            (Export::Bencher, "--export-bmf", &self.export_bmf),
-            (Export::Github, "--export-github", &self.export_github),
+            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_comparison_json)),
+            (
+                Export::Markdown,
+                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
+            ),
+            (Export::Html, OutputFile::given("--export-html", &self.export_html, markup::is_page)),
+            (Export::Bencher, OutputFile::given("--export-bmf", &self.export_bmf, report::is_bencher)),
+            (Export::Github, OutputFile::given("--export-github", &self.export_github, report::is_github)),
         ])
     }
 

@@ -59,8 +59,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
         Some(HistoryVerb::Rm { names }) => {
             // All names are looked up before the first record goes: `last~1` must not mean another
             // one by then.
-            let all = names.iter().map(|name| history.removable(name)).collect::<Result<Vec<_>, _>>()?;
-            for it in all {
+            for it in history.all_removable(names)? {
                 let said = match history.remove(it)? {
                     Removed::Run(folder) => format!("removed {}", display_path(&folder)),
                     Removed::Name(folder) => {

@@ -13,6 +13,7 @@ use readlab_model::target::tree::TreeOrder;
 use readlab_model::trial::{Params, Work};
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::history::SaveName;
+use readlab_report as report;
 use readlab_roster::language::LanguageChoice;
 use readlab_roster::roster::Roster;
 use readlab_run::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
@@ -249,13 +250,13 @@ impl ServerFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
-    /// Write all results as one JSON document, in place of FILE; `-` is standard output
+    /// Write all results as one JSON document, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
-    /// Write every sample as one row of CSV, in place of FILE; `-` is standard output
+    /// Write every sample as one row of CSV, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
-    /// Write the tables as Markdown, in place of FILE; `-` is standard output
+    /// Write the tables as Markdown, in place of an earlier one; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
     /// Judge the claims of this file [default: what publications claim about the run, if any does]
@@ -292,14 +293,11 @@ pub(super) const EXPORT_JSON: &str = "--export-json";
 /// The option of the export as Markdown.
 pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
 
-/// The exports that have a file, each with its option.
+/// The exports that have a file.
 pub(super) fn given_exports<'a, E>(
-    exports: impl IntoIterator<Item = (E, &'static str, &'a Option<PathBuf>)>,
+    exports: impl IntoIterator<Item = (E, Option<OutputFile<'a>>)>,
 ) -> Vec<(E, OutputFile<'a>)> {
-    let with_file = |(export, option, file): (E, _, &'a Option<PathBuf>)| {
-        Some((export, OutputFile { option, file: file.as_deref()? }))
-    };
-    exports.into_iter().filter_map(with_file).collect()
+    exports.into_iter().filter_map(|(export, file)| Some((export, file?))).collect()
 }
 
 /// What a run is exported as.
@@ -314,9 +312,12 @@ impl OutputOptions {
     /// The exports that the user asks for.
     pub(super) fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
         given_exports([
-            (Export::Json, EXPORT_JSON, &self.export_json),
-            (Export::Csv, "--export-csv", &self.export_csv),
-            (Export::Markdown, EXPORT_MARKDOWN, &self.export_markdown),
+            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_json)),
+            (Export::Csv, OutputFile::given("--export-csv", &self.export_csv, report::is_csv)),
+            (
+                Export::Markdown,
+                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
+            ),
         ])
     }
 

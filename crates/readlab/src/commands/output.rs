@@ -21,6 +21,7 @@ use readlab_run::live::{Live, Shown};
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
 use readlab_system::interrupt;
+use readlab_system::markup;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::tty;
@@ -84,6 +85,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         let mut inputs = files_of(experiment.targets(), options)?;
         inputs.join(Inputs::at([path.as_path()]));
         check_options(options, &inputs)?;
+        output_file::check(&[page_beside(&path.with_file_name(REPORT))], &inputs)?;
         save(options, &path)?;
         experiment.introduce(&mut recorder)?;
         execute_and_show(experiment, recorder, options)
@@ -151,8 +153,8 @@ pub(super) fn files_of<'a>(
 
 /// The files that a record is about, and its own.
 pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
-    let targets: Vec<PathBuf> = record.targets.iter().map(TargetFacts::place).collect();
-    Inputs::at(targets.iter().map(PathBuf::as_path).chain([path]))
+    let files: Vec<PathBuf> = record.targets.iter().flat_map(TargetFacts::files).collect();
+    Inputs::at(files.iter().map(PathBuf::as_path).chain([path]))
 }
 
 /// Runs an experiment on the targets of one run.
@@ -254,8 +256,7 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     }
     let beside = path.with_file_name(REPORT);
     let inputs = inputs_of(record, path);
-    let paged = OutputFile { option: "the page", file: &beside }
-        .write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
+    let paged = page_beside(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
     let (paged, exported) = (paged.map_err(anyhow::Error::from), export(options, record, &page, &inputs));
     // A document on standard output is for a program: the table would spoil it.
     if options.quiet || options.files().iter().any(OutputFile::is_standard_output) {
@@ -269,6 +270,11 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     }
     let printed = std::io::stdout().write_all(table.as_bytes());
     paged.and(exported).and(printed.context("standard output"))
+}
+
+/// The page that each run writes.
+fn page_beside(file: &Path) -> OutputFile<'_> {
+    OutputFile { option: "the page", file, is_earlier: markup::is_page }
 }
 
 fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs) -> anyhow::Result<()> {

@@ -10,8 +10,9 @@ use readlab_claims as claims;
 use readlab_record::Record;
 use readlab_record::history::History;
 use readlab_report::{self as report, Page};
-use readlab_system::folder::output_file::{self, OutputFile};
+use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{RECORD, REPORT};
+use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::without_parents;
 use std::path::{Path, PathBuf};
@@ -23,20 +24,21 @@ pub struct ReportArgs {
     /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// File for the page, in place of FILE; `-` is standard output [default: report.html beside the
-    /// record]
+    /// File for the page, in place of an earlier one; `-` is standard output [default: report.html
+    /// beside the record]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// List every row of a ranking, those that tie with others too
     #[arg(long)]
     pub all: bool,
-    /// Also write each chart as an SVG file into this folder, in place of files of its name
+    /// Also write each chart as an SVG file into this folder, in place of earlier ones
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     /// Judge the claims of this file [default: what publications claim about the run, if any does]
     #[arg(long, value_name = "FILE")]
     pub claims: Option<PathBuf>,
-    /// Also write all results as one JSON document, in place of FILE; `-` is standard output
+    /// Also write all results as one JSON document, in place of an earlier one; `-` is standard
+    /// output
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
 }
@@ -51,42 +53,53 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None if args.record.is_dir() => args.record.join(RECORD),
         None => args.record.clone(),
     };
-    let mut record = Record::read(&path)?;
+    let record = Record::read(&path)?;
     let judged = match &args.claims {
         Some(file) => vec![claims::judge(&claims::read(file)?, Some(&record))],
         None => claims::judged_by(&record),
     };
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
-    let inputs = inputs_of(&record, &path);
-    let page_file = OutputFile { option: "--output", file: &output };
-    let json_file = args.export_json.as_deref().map(|file| OutputFile { option: EXPORT_JSON, file });
-    output_file::check(&[Some(page_file), json_file].into_iter().flatten().collect::<Vec<_>>(), &inputs)?;
+    let mut inputs = inputs_of(&record, &path);
+    inputs.join(Inputs::at(args.claims.iter().map(PathBuf::as_path)));
+    let mut page = Page::from_record(&record);
+    page.lists_all |= args.all;
+    page.judged_claims = judged.clone();
+    if output.parent() != path.parent() {
+        name_whole(&mut page, path.parent().unwrap_or(Path::new(".")))?;
+    }
+    let pictures: Vec<(PathBuf, String)> = args.svg.iter().flat_map(|folder| charts(&page, folder)).collect();
+    let page_file = OutputFile { option: "--output", file: &output, is_earlier: markup::is_page };
+    let json_file = OutputFile::given(EXPORT_JSON, &args.export_json, report::is_json);
+    let picture = |file| OutputFile { option: "--svg", file, is_earlier: markup::is_picture };
+    // In a folder that is still to be made there is nothing to be replaced.
+    let is_there = args.svg.as_deref().is_some_and(Path::exists);
+    let pictured = pictures.iter().filter(|_| is_there).map(|(file, _)| picture(file));
+    let files: Vec<OutputFile> = std::iter::once(page_file).chain(json_file).chain(pictured).collect();
+    output_file::check(&files, &inputs)?;
     if let Some(file) = json_file {
         file.write(&inputs, |out| report::json_with(&record, &judged, out))?;
     }
-    if output.parent() != path.parent() {
-        name_whole(&mut record, path.parent().unwrap_or(Path::new(".")))?;
-    }
-    let mut page = Page::from_record(&record);
-    page.lists_all |= args.all;
-    page.judged_claims = judged;
     page_file.write(&inputs, |out| out.write_all(report::html(&page).as_bytes()))?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).with_context(|| display_path(folder))?;
-        for (name, text) in report::charts(&page) {
-            let file = folder.join(name).with_extension("svg");
-            OutputFile { option: "--svg", file: &file }
-                .write(&inputs, |out| out.write_all(text.as_bytes()))?;
-        }
+    }
+    for (file, text) in &pictures {
+        picture(file).write(&inputs, |out| out.write_all(text.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Each chart with its file in this folder.
+fn charts(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
+    let in_folder = |(name, text)| (folder.join(name).with_extension("svg"), text);
+    report::charts(page).into_iter().map(in_folder).collect()
+}
+
 /// Flame graphs are named relative to the record's folder: a page in another folder names them by
 /// their whole paths.
-fn name_whole(record: &mut Record, folder: &Path) -> anyhow::Result<()> {
+fn name_whole(page: &mut Page, folder: &Path) -> anyhow::Result<()> {
     let folder = without_parents(folder).with_context(|| display_path(folder))?;
-    let graphs = record.trials.iter_mut().filter_map(|trial| trial.flame_graph.as_mut());
+    let graphs = page.inside.iter_mut().filter_map(|it| it.flame_graph.as_mut());
     for file in graphs.filter_map(|graph| graph.file.as_mut()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();
     }

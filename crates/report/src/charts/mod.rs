@@ -34,7 +34,7 @@ pub(super) use scaling::scaling;
 pub(super) use sweep::{device_shares, rates, times, together};
 
 use super::palette;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{self, Element, element, words};
 
 /// Room around a chart in a file of its own.
 const MARGIN: f64 = 20.0;
@@ -75,8 +75,7 @@ impl Chart {
             paper.set("width", width).set("height", height),
             words("text", &self.title).class("title").set("x", 0).set("y", -TITLE),
         ];
-        let text = self.svg(&view, Some([width, height]), front).render();
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}\n")
+        markup::picture(self.svg(&view, Some([width, height]), front))
     }
 
     fn svg(self, view: &str, size: Option<[f64; 2]>, front: Vec<Element>) -> Element {

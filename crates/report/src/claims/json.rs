@@ -1,6 +1,6 @@
 //! Claims for programs: every number that was found, with its interval.
 
-use super::super::escaped;
+use super::super::escaped::{self, Document};
 use readlab_analysis::compare::Unit;
 use readlab_claims::{Answer, Estimate, Found, JudgedClaim, JudgedClaims, Shown, Verdict};
 use serde_json::{Value, json};
@@ -13,7 +13,13 @@ pub const CLAIMS_VERSION: u32 = 1;
 /// Claims as one JSON document.
 pub fn claims_json(all: &[JudgedClaims]) -> String {
     let claims: Vec<Value> = all.iter().map(value).collect();
-    escaped::text(&json!({ "schema": CLAIMS_SCHEMA, "version": CLAIMS_VERSION, "claims": claims }))
+    let content = json!({ "claims": claims });
+    escaped::text(&Document { schema: CLAIMS_SCHEMA, version: CLAIMS_VERSION, content })
+}
+
+/// Whether a file that begins like this is such a document.
+pub fn is_claims_json(head: &str) -> bool {
+    escaped::is_document(head, CLAIMS_SCHEMA)
 }
 
 /// The claims of one publication.

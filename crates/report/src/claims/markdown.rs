@@ -1,12 +1,12 @@
 //! Claims as Markdown: a GitHub table for each publication.
 
-use super::super::markdown::text;
+use super::super::markdown::{marked, text};
 use super::{cells, title, titles};
 use readlab_claims::JudgedClaims;
 
 /// A table for each publication.
 pub fn claims_markdown(all: &[JudgedClaims]) -> String {
-    tables(all).join("\n\n") + "\n"
+    marked(&tables(all))
 }
 
 /// Each table with its heading.

@@ -7,7 +7,7 @@ mod page;
 mod terminal;
 
 pub(super) use json::value as json_value;
-pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json};
+pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, is_claims_json};
 pub use markdown::claims_markdown;
 pub(super) use markdown::tables as markdown_tables;
 pub(super) use page::section;

@@ -13,6 +13,9 @@ const MEASURES: [(Measure, &str, &str); 3] = [
     (Measure::Peak, "peak-memory", "bytes"),
 ];
 
+/// Between the parts of a name.
+const PART: &str = " · ";
+
 /// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds
 /// are the 95 % interval.
 pub fn bencher(side: &Side) -> String {
@@ -41,7 +44,7 @@ pub fn github(side: &Side) -> String {
     for (name, case) in named(side) {
         for (measure, _, unit) in MEASURES {
             let Some((value, ends)) = number(case, measure) else { continue };
-            let mut entry = json!({ "name": format!("{name} · {}", measure.word()), "unit": unit, "value": value, "extra": side.about });
+            let mut entry = json!({ "name": format!("{name}{PART}{}", measure.word()), "unit": unit, "value": value, "extra": side.about });
             if let Some([low, high]) = ends {
                 entry["range"] = format!("± {}", ((high - low) / 2.0).round()).into();
             }
@@ -51,13 +54,33 @@ pub fn github(side: &Side) -> String {
     text(&entries)
 }
 
+/// Whether a file that begins like this is such a document of Bencher's: what is measured of the
+/// first benchmark, whose name has parts as ours.
+pub fn is_bencher(head: &str) -> bool {
+    let mut lines = head.lines();
+    let starts = [lines.next(), lines.next(), lines.next()].map(Option::unwrap_or_default);
+    let is_ours = |line: &str| MEASURES.iter().any(|(_, slug, _)| line == format!("    \"{slug}\": {{"));
+    head == text(&Map::new()) || starts[0] == "{" && starts[1].contains(PART) && is_ours(starts[2])
+}
+
+/// Whether a file that begins like this is such an array: its first name ends with a measure, as
+/// ours.
+pub fn is_github(head: &str) -> bool {
+    let ends = MEASURES.map(|(measure, ..)| format!("{PART}{}\",", measure.word()));
+    let mut lines = head.lines().skip(2);
+    let first = [lines.next(), lines.next()].map(Option::unwrap_or_default);
+    let is_ours = first[0].starts_with("    \"extra\": ") && first[1].starts_with("    \"name\": ");
+    head == text(&[(); 0])
+        || head.starts_with("[\n  {\n") && is_ours && ends.iter().any(|end| first[1].ends_with(end))
+}
+
 /// The cases with names that stay the same from run to run; where a file's size is needed to tell
 /// two apart, it is in it.
 fn named(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
         let key = &case.key;
         let parts = [key.work.map(|it| it.to_string()), key.state.map(|it| it.to_string())];
-        std::iter::once(case.name.clone()).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
+        std::iter::once(case.name.clone()).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(PART)
     };
     let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
     for name in side.cases.iter().map(short) {
@@ -66,7 +89,7 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
         }
     }
     let name = |case: &Case| match (twice.contains(&short(case)), case.key.size_bytes) {
-        (true, Some(bytes)) => format!("{} · {bytes} bytes", short(case)),
+        (true, Some(bytes)) => format!("{}{PART}{bytes} bytes", short(case)),
         _ => short(case),
     };
     side.cases.iter().map(|case| (name(case), case)).collect()

@@ -1,7 +1,7 @@
 //! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and
 //! counts, unrounded.
 
-use super::super::escaped::text;
+use super::super::escaped::{Document, is_document, text};
 use readlab_analysis::compare::{Cell, Comparison, ComparisonRow, Fit, PERCENTS};
 use serde_json::{Value, json};
 
@@ -24,9 +24,7 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
             "cells": row.cells.iter().map(|it| it.as_ref().map(cell)).collect::<Vec<Option<Value>>>(),
         })
     };
-    let document = json!({
-        "schema": COMPARISON_SCHEMA,
-        "version": COMPARISON_VERSION,
+    let content = json!({
         "sides": comparison.sides.iter().map(|side| json!({
             "name": side.name, "about": side.about, "machine": side.facts, "notes": side.notes,
         })).collect::<Vec<Value>>(),
@@ -47,7 +45,12 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
         "fit": fit,
         "worse": worse,
     });
-    text(&document)
+    text(&Document { schema: COMPARISON_SCHEMA, version: COMPARISON_VERSION, content })
+}
+
+/// Whether a file that begins like this is such a document.
+pub fn is_comparison_json(head: &str) -> bool {
+    is_document(head, COMPARISON_SCHEMA)
 }
 
 fn cell(cell: &Cell) -> Value {

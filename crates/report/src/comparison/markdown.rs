@@ -1,6 +1,6 @@
 //! A comparison as Markdown: a GitHub table for each number.
 
-use super::super::markdown::{code, text};
+use super::super::markdown::{code, marked, text};
 use super::super::words::{NONE, percent};
 use super::{
     PERCENTILE_TITLES, fact, fit_lines, legend, letter, percentile_rows, remarks, section, state, times,
@@ -47,7 +47,7 @@ pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String
     blocks.extend(fit.map(|fit| list(fit_lines(fit))));
     blocks.push(list(remarks(comparison)));
     blocks.retain(|block| !block.is_empty());
-    blocks.join("\n\n") + "\n"
+    marked(&blocks)
 }
 
 fn numbers(table: &Table, sides: usize) -> String {

@@ -9,8 +9,8 @@ mod json;
 mod markdown;
 mod terminal;
 
-pub use ci::{bencher, github};
-pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json};
+pub use ci::{bencher, github, is_bencher, is_github};
+pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json, is_comparison_json};
 pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;
 

@@ -23,7 +23,7 @@ use super::charts::Chart;
 use super::claims;
 use super::page::Page;
 use super::palette;
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{self, Element, element, words};
 
 /// Nothing may be loaded from anywhere, whatever a record holds.
 const POLICY: &str =
@@ -66,7 +66,7 @@ fn whole(
         .with(element("script").verbatim(include_str!("../sort.js")))
         .with(element("script").verbatim(include_str!("../filter.js")));
     let document = element("html").set("lang", "en").with(head(title, description)).with(body);
-    format!("<!DOCTYPE html>\n{}\n", document.render())
+    markup::page(document)
 }
 
 /// Every chart as a file of its own: its name without the ending, and its text.

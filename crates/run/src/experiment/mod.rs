@@ -38,12 +38,13 @@ pub use execute::{ExecuteError, execute};
 pub use prepare::LineUp;
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Plan;
-use readlab_measure::sampler::InspectPlan;
+use readlab_measure::sampler::{InspectPlan, picture_file};
 use readlab_measure::search::Tuning;
 use readlab_measure::target::CacheControl;
-use readlab_record::{Line, Record, RecordError, Requested, RunKind};
+use readlab_record::{Line, Record, Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::server::Server;
+use readlab_system::folder::output_file::{self, OutputFile};
 use readlab_targets::target::Target;
 use recorder::Recorder;
 pub use resume::{FirstLines, InterruptedRun};
@@ -108,9 +109,24 @@ impl Experiment {
         self.requested.clone()
     }
 
-    /// Writes the lines that come before anything is measured.
-    pub fn introduce(&mut self, recorder: &mut Recorder) -> Result<(), RecordError> {
-        self.header_lines.drain(..).try_for_each(|line| recorder.append(line))
+    /// Writes the lines that come before anything is measured, unless flame graphs would replace
+    /// a file that is read or is none of readlab's.
+    pub fn introduce(&mut self, recorder: &mut Recorder) -> anyhow::Result<()> {
+        self.check_flame_graphs()?;
+        Ok(self.header_lines.drain(..).try_for_each(|line| recorder.append(line))?)
+    }
+
+    fn check_flame_graphs(&mut self) -> anyhow::Result<()> {
+        let Some(paths) = self.inspect.flame_graphs.as_mut().filter(|paths| paths.folder.is_dir()) else {
+            return Ok(());
+        };
+        let pictures = paths.pictures(self.plan.trials.iter().map(|planned| &planned.trial));
+        let files: Vec<OutputFile> = pictures.iter().map(|file| picture_file(file)).collect();
+        for known in &self.targets {
+            paths.inputs.extend(known.target.files_named(&output_file::names(&files))?);
+        }
+        output_file::check(&files, &paths.inputs)?;
+        Ok(())
     }
 
     /// Time since the run began.

@@ -256,6 +256,6 @@ fn inspect_plan(
     let whole = |path: &Path| without_parents(path).with_context(|| display_path(path));
     let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;
     let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
-    inspect.flame_graphs = Some(FlameGraphPaths { folder, record_folder });
+    inspect.flame_graphs = Some(FlameGraphPaths::new(folder, record_folder));
     Ok((inspect, None))
 }

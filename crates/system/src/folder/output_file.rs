@@ -1,16 +1,19 @@
 //! Files that readlab writes where the user says: exports and pages.
 //!
-//! A file is written under a temporary name and renamed when it is whole. It never replaces what
-//! the run reads, nor what a symbolic link leads to; and two outputs never have one place.
+//! A file is written under a temporary name and renamed when it is whole. It only replaces an empty
+//! file or an earlier output of the same format, and never what the run reads, nor what a symbolic
+//! link leads to; and two outputs never have one place.
 
 use super::folder_of;
+use crate::descriptor;
+use crate::open_file;
 use crate::process::FileId;
 use crate::terminal::printable::printable;
 use crate::user;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,6 +23,12 @@ pub const STANDARD_OUTPUT: &str = "-";
 /// The rights of a new file, less the user's mask.
 const MODE: u32 = 0o666;
 
+/// By its first bytes a file is known as an output of readlab; a name of a trial may be among them.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Whether a file that begins like this is an output of one of readlab's formats.
+pub type IsOutput = fn(&str) -> bool;
+
 /// An output, by the option that asks for it and the file that the option names.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputFile<'a> {
@@ -27,10 +36,12 @@ pub struct OutputFile<'a> {
     pub option: &'static str,
     /// A path, or [`STANDARD_OUTPUT`].
     pub file: &'a Path,
+    /// Whether a file that exists there is an earlier output, which this one may replace.
+    pub is_earlier: IsOutput,
 }
 
 /// The files that a run reads.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs(BTreeSet<FileId>);
 
 /// Why an output cannot be written.
@@ -39,6 +50,16 @@ pub enum OutputError {
     /// The run reads it.
     #[error("{path}: is read, so {option} cannot write there; name another file")]
     Input {
+        /// The file.
+        path: String,
+        option: &'static str,
+    },
+    /// It is there, and not by readlab.
+    #[error(
+        "{path}: exists and is no export of readlab in this format, so {option} does not replace it; \
+         remove it or name another file"
+    )]
+    Foreign {
         /// The file.
         path: String,
         option: &'static str,
@@ -93,17 +114,25 @@ impl Inputs {
     }
 }
 
-/// The names of the files to which these outputs go.
-pub fn names<'a>(outputs: &[OutputFile<'a>]) -> BTreeSet<&'a OsStr> {
-    outputs.iter().filter_map(|output| output.file.file_name()).collect()
+/// The names of the files to which these outputs and readlab's own streams go.
+pub fn names(outputs: &[OutputFile]) -> BTreeSet<OsString> {
+    let streams = streams();
+    let files = outputs.iter().map(|output| output.file).chain(streams.iter().map(PathBuf::as_path));
+    files.filter_map(|file| Some(file.file_name()?.to_owned())).collect()
+}
+
+/// The files to which standard output and standard error go, by their paths without links.
+pub fn streams() -> Vec<PathBuf> {
+    let files = [opened(io::stdout()), opened(io::stderr())].into_iter().flatten();
+    files.filter_map(|file| descriptor::name_of(&file)).collect()
 }
 
 /// Refuses outputs that could not be written, before anything is measured; and a standard output
 /// that is a file which is read.
 pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
-    for stream in [id_of(io::stdout()), id_of(io::stderr())].into_iter().flatten() {
-        if inputs.0.contains(&stream) {
-            return Err(OutputError::Input { path: "standard output".to_owned(), option: "readlab" });
+    for (stream, id) in [("standard output", id_of(io::stdout())), ("standard error", id_of(io::stderr()))] {
+        if id.is_some_and(|id| inputs.0.contains(&id)) {
+            return Err(OutputError::Input { path: stream.to_owned(), option: "readlab" });
         }
     }
     let mut taken: Vec<(Place, &'static str)> = Vec::new();
@@ -116,6 +145,17 @@ pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError>
         taken.push((place, output.option));
     }
     Ok(())
+}
+
+impl<'a> OutputFile<'a> {
+    /// `None` where the option was not given.
+    pub fn given(
+        option: &'static str,
+        file: &'a Option<PathBuf>,
+        is_earlier: IsOutput,
+    ) -> Option<OutputFile<'a>> {
+        Some(OutputFile { option, file: file.as_deref()?, is_earlier })
+    }
 }
 
 impl OutputFile<'_> {
@@ -134,6 +174,7 @@ impl OutputFile<'_> {
             return written(&mut BufWriter::new(io::stdout())).map_err(|cause| self.io(cause));
         }
         self.check(inputs)?;
+        let is_new = self.file.symlink_metadata().is_err();
         let done = if is_stream(self.file) {
             let stream = File::options().write(true).open(self.file);
             stream.and_then(|stream| written(&mut BufWriter::new(stream)))
@@ -144,7 +185,10 @@ impl OutputFile<'_> {
                 .tempfile_in(folder_of(self.file))
                 .and_then(|mut part| {
                     written(&mut BufWriter::new(&mut part))?;
-                    part.persist(self.file).map(drop).map_err(|error| error.error)
+                    // One that came meanwhile is somebody else's.
+                    let named =
+                        if is_new { part.persist_noclobber(self.file) } else { part.persist(self.file) };
+                    named.map(drop).map_err(|error| error.error)
                 })
         };
         done.map_err(|cause| self.io(cause))
@@ -172,7 +216,13 @@ impl OutputFile<'_> {
         } else {
             user::check_writable(folder)
         }
-        .map_err(|cause| self.io(cause))
+        .map_err(|cause| self.io(cause))?;
+        match !self.file.exists()
+            || is_replaceable(self.file, self.is_earlier).map_err(|cause| self.io(cause))?
+        {
+            true => Ok(()),
+            false => Err(OutputError::Foreign { path: self.shown(), option: self.option }),
+        }
     }
 
     /// `None` for a terminal and other devices, of which the same may have several outputs.
@@ -200,6 +250,14 @@ impl OutputFile<'_> {
     }
 }
 
+/// Whether nothing of the user's is lost with a file: it is empty, or an output of this format.
+pub fn is_replaceable(file: &Path, is_output: IsOutput) -> io::Result<bool> {
+    let file = open_file::read_without_waiting(file)?;
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head.is_empty() || is_output(&String::from_utf8_lossy(&head)))
+}
+
 /// Whether what is written there goes on to somebody else: a pipe or a device. Such a file is not
 /// replaced.
 fn is_stream(file: &Path) -> bool {
@@ -207,9 +265,12 @@ fn is_stream(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))
 }
 
+fn opened(stream: impl AsFd) -> Option<File> {
+    Some(stream.as_fd().try_clone_to_owned().ok()?.into())
+}
+
 fn id_of(stream: impl AsFd) -> Option<FileId> {
-    let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
-    Some(FileId::of_metadata(&file.metadata().ok()?))
+    Some(FileId::of_metadata(&opened(stream)?.metadata().ok()?))
 }
 
 #[cfg(test)]
@@ -218,7 +279,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn output(file: &Path) -> OutputFile<'_> {
-        OutputFile { option: "--export-json", file }
+        OutputFile { option: "--export-json", file, is_earlier: |head| head.starts_with("new") }
     }
 
     fn write(file: &Path, inputs: &Inputs) -> Result<(), OutputError> {
@@ -256,7 +317,7 @@ mod tests {
     fn a_file_is_replaced_whole_and_a_link_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let [file, link, dangling] = ["file", "link", "dangling"].map(|name| folder.path().join(name));
-        fs::write(&file, "an earlier, longer export").unwrap();
+        fs::write(&file, "new, an earlier, longer export").unwrap();
         symlink(&file, &link).unwrap();
         symlink(folder.path().join("nowhere"), &dangling).unwrap();
         let inputs = Inputs::default();
@@ -267,11 +328,43 @@ mod tests {
             out.write_all(b"half").and_then(|()| Err(io::ErrorKind::StorageFull.into()))
         });
         assert!(failed.is_err());
-        assert_eq!(fs::read(&file).unwrap(), b"an earlier, longer export");
+        assert_eq!(fs::read(&file).unwrap(), b"new, an earlier, longer export");
         write(&file, &inputs).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(names_in(folder.path()), ["dangling", "file", "link"]);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o600, 0o600);
+    }
+
+    #[test]
+    fn only_an_empty_file_and_an_earlier_output_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let none = Inputs::default();
+        for (there, is_replaced) in [("", true), ("new one", true), ("a new one", false), ("\n", false)] {
+            fs::write(&file, there).unwrap();
+            let checked = check(&[output(&file)], &none);
+            assert_eq!(checked.is_ok(), is_replaced, "{there:?}");
+            assert_eq!(write(&file, &none).is_ok(), is_replaced, "{there:?}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), if is_replaced { "new" } else { there });
+            if let Err(error) = checked {
+                let said = error.to_string();
+                assert!(said.starts_with(&format!("{}: exists and is no export", file.display())), "{said}");
+                assert!(said.contains("--export-json") && said.contains("name another file"), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_while_an_output_is_written_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let written = output(&file).write(&Inputs::default(), |out| {
+            fs::write(&file, "the user's").unwrap();
+            out.write_all(b"new")
+        });
+        assert!(written.is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "the user's");
+        assert_eq!(names_in(folder.path()), ["file"]);
     }
 
     #[test]

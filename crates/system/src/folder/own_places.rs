@@ -1,7 +1,7 @@
 //! The places where readlab writes while it measures: they are no part of a folder that is raced.
 
-use super::scratch;
 use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs};
+use super::{output_file, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,18 @@ impl OwnPlaces {
         let data = runs().ok().and_then(|runs| runs.parent().map(Path::to_owned));
         let cache = etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("readlab"));
         OwnPlaces::at(data.into_iter().chain(cache).chain(outputs.into_iter().flat_map(in_output)))
+            .with_streams()
+    }
+
+    /// And the files that standard output and standard error go to.
+    #[must_use]
+    pub fn with_streams(mut self) -> OwnPlaces {
+        for path in output_file::streams() {
+            if !self.0.contains(&path) {
+                self.0.push(path);
+            }
+        }
+        self
     }
 
     pub fn at(paths: impl IntoIterator<Item = PathBuf>) -> OwnPlaces {

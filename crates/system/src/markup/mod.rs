@@ -11,11 +11,41 @@ use std::fmt::{Display, Write};
 /// Elements that have no content.
 const EMPTY: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
 
+/// Marks a text as readlab's, in HTML, SVG and Markdown: a file without it is somebody else's.
+pub const MARK: &str = "<!-- made by readlab -->\n";
+
+const PAGE: &str = "<!DOCTYPE html>\n";
+const PICTURE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     name: &'static str,
     attributes: String,
     content: String,
+}
+
+/// A whole page.
+pub fn page(html: Element) -> String {
+    format!("{PAGE}{MARK}{}\n", html.render())
+}
+
+/// Whether a file that begins like this is a page of readlab's.
+pub fn is_page(head: &str) -> bool {
+    is_marked(head, PAGE)
+}
+
+/// A whole SVG file.
+pub fn picture(svg: Element) -> String {
+    format!("{PICTURE}{MARK}{}\n", svg.render())
+}
+
+/// Whether a file that begins like this is a picture of readlab's.
+pub fn is_picture(head: &str) -> bool {
+    is_marked(head, PICTURE)
+}
+
+fn is_marked(head: &str, format: &str) -> bool {
+    head.strip_prefix(format).is_some_and(|rest| rest.starts_with(MARK))
 }
 
 /// An element without attributes or content.

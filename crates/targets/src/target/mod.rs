@@ -48,7 +48,7 @@ use readlab_system::system_root::SystemRoot;
 use s3::PresignError;
 use source::{ReadRequest, Source};
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -205,11 +205,12 @@ impl Target {
         }
     }
 
-    /// The files of this machine that reading it opens; of a tree those with one of these names.
-    pub fn files_named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+    /// The files of this machine that hold its bytes; of a tree those with one of these names.
+    pub fn files_named(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
         let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
-        let dictionary = self.facts.dictionary.as_ref().map(|it| Path::new(&it.path));
-        let files = self.file().into_iter().chain(dictionary).filter_map(FileId::at);
+        let facts = self.facts.files();
+        let below = self.evictable.iter().chain(&facts).map(PathBuf::as_path);
+        let files = self.file().into_iter().chain(below).filter_map(FileId::at);
         Ok(tree.into_iter().flatten().chain(files).collect())
     }
 

@@ -3,7 +3,9 @@
 use super::FlameGraphPaths;
 use crate::inspect::profile::{self, Sampled};
 use readlab_record::{FlameGraph, HotSpot, Trial};
-use readlab_system::folder::output_file::{Inputs, OutputFile};
+use readlab_system::folder::output_file::OutputFile;
+use readlab_system::markup;
+use std::path::{Path, PathBuf};
 
 /// Functions that are named in the record of a flame graph.
 const HOTTEST: usize = 5;
@@ -38,12 +40,28 @@ pub(super) fn draw(trial: &Trial, readings: u32, sampled: Sampled, paths: &Flame
     graph
 }
 
+impl FlameGraphPaths {
+    /// The pictures of these trials.
+    pub fn pictures<'t>(&self, trials: impl Iterator<Item = &'t Trial>) -> Vec<PathBuf> {
+        trials.filter(|trial| !trial.is_control()).map(|trial| self.picture(trial)).collect()
+    }
+
+    fn picture(&self, trial: &Trial) -> PathBuf {
+        self.folder.join(file_name(trial))
+    }
+}
+
+/// A picture as an output.
+pub fn picture_file(file: &Path) -> OutputFile<'_> {
+    OutputFile { option: "--flamegraph", file, is_earlier: markup::is_picture }
+}
+
 /// Writes a picture; its name as the record gives it.
 fn write(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<String, String> {
-    let path = paths.folder.join(file_name(trial));
+    let path = paths.picture(trial);
     std::fs::create_dir_all(&paths.folder).map_err(|cause| format!("{}: {cause}", paths.folder.display()))?;
-    OutputFile { option: "--flamegraph", file: &path }
-        .write(&Inputs::default(), |out| out.write_all(svg.as_bytes()))
+    picture_file(&path)
+        .write(&paths.inputs, |out| out.write_all(svg.as_bytes()))
         .map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
     Ok(path.strip_prefix(&paths.record_folder).unwrap_or(&path).to_string_lossy().into_owned())
 }
@@ -67,8 +85,7 @@ mod tests {
         let trial = &plan.trials[1].trial;
         assert_eq!(file_name(trial), "warm-01-rust-mmap.svg");
         let record = tempfile::tempdir().unwrap();
-        let paths =
-            FlameGraphPaths { folder: record.path().join("flames"), record_folder: record.path().to_owned() };
+        let paths = FlameGraphPaths::new(record.path().join("flames"), record.path().to_owned());
         assert_eq!(write(trial, "<svg/>", &paths), Ok("flames/warm-01-rust-mmap.svg".to_owned()));
         assert_eq!(std::fs::read(paths.folder.join(file_name(trial))).unwrap(), b"<svg/>");
         let file = record.path().join("file");

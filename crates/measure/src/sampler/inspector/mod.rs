@@ -7,6 +7,8 @@
 
 mod flame_graph;
 
+pub use flame_graph::picture_file;
+
 use super::cache_states::CacheStates;
 use super::notes::Notes;
 use super::observed_turn::minor_faults;
@@ -21,6 +23,7 @@ use readlab_protocol::TurnRequest;
 use readlab_record::{EndReason, FlameGraph, Line, Trace, Trial};
 use readlab_roster::roster::Warmup;
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
+use readlab_system::folder::output_file::Inputs;
 use readlab_system::program::Additions;
 use std::io;
 use std::path::PathBuf;
@@ -41,6 +44,14 @@ pub struct FlameGraphPaths {
     pub folder: PathBuf,
     /// The record's folder; the record names pictures below it by their path from there.
     pub record_folder: PathBuf,
+    /// What the run reads: no picture replaces it.
+    pub inputs: Inputs,
+}
+
+impl FlameGraphPaths {
+    pub fn new(folder: PathBuf, record_folder: PathBuf) -> FlameGraphPaths {
+        FlameGraphPaths { folder, record_folder, inputs: Inputs::default() }
+    }
 }
 
 /// Samples that are enough for a flame graph: the share of a function that has a tenth of them is

@@ -338,7 +338,7 @@ fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
 fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
     let record_folder = without_parents(folder)?;
     let flame_graphs = plan.flame_graphs.as_ref();
-    let paths = flame_graphs.map(|folder| FlameGraphPaths { folder: PathBuf::from(folder), record_folder });
+    let paths = flame_graphs.map(|folder| FlameGraphPaths::new(PathBuf::from(folder), record_folder));
     Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
 }
 

@@ -18,7 +18,7 @@ impl TreeRequest {
             true if place.as_os_str() == INPUT => ListSource::Input,
             true => ListSource::List(place),
         };
-        let own = OwnPlaces::at(facts.own.iter().map(PathBuf::from));
+        let own = OwnPlaces::at(facts.own.iter().map(PathBuf::from)).with_streams();
         TreeRequest { source, order: facts.order, seed, follows_links: facts.follows_links, own }
     }
 }

@@ -32,7 +32,7 @@ use readlab_system::open_file;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -250,7 +250,7 @@ impl Tree {
         Paths::parse(&self.list())
     }
 
-    pub fn named(&self, names: &BTreeSet<&OsStr>) -> Result<BTreeSet<FileId>, TargetError> {
+    pub fn named(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
         let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
         let mut found = BTreeSet::new();
         for path in self.paths()? {

@@ -8,7 +8,7 @@ mod frames;
 
 use super::folded::{Folded, Origin};
 use frames::{Frame, frames};
-use readlab_system::markup::{Element, element, words};
+use readlab_system::markup::{self, Element, element, words};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Sizes in units of the picture.
@@ -57,7 +57,7 @@ pub fn svg(folded: &Folded, title: &str, subtitle: &str) -> Result<String, Strin
         .all(legend())
         .all(seen.map(|frame| scale.drawn(frame)))
         .with(element("script").verbatim(SCRIPT));
-    Ok(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", picture.render()))
+    Ok(markup::picture(picture))
 }
 
 /// What can be pressed, and where the share of what was found is shown.
