@@ -88,27 +88,58 @@ fn the_changelog_has_an_open_section() {
     assert!(changelog.lines().any(|line| line == "## Unreleased"));
 }
 
-/// The paths below `crates` that a document names.
-fn source_paths(document: &str) -> Vec<&str> {
+/// The folders of the repository whose files documents and scripts name.
+const FOLDERS: [&str; 11] = [
+    "auto/",
+    "bench/",
+    "contenders/",
+    "crates/",
+    "docs/",
+    "fleet/",
+    "harness/",
+    "packaging/",
+    "protocol/",
+    "suites/",
+    "tests/",
+];
+
+/// What means the root of the repository where an action or a script names a file of it.
+const ROOTS: [&str; 2] = ["$GITHUB_ACTION_PATH/", "$root/"];
+
+/// The paths of the repository that a text names. Of a path that a variable or a pattern completes
+/// it is the folder.
+fn repository_paths(text: &str) -> Vec<&str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
-    let starts = document.match_indices("crates/").map(|(at, _)| &document[at..]);
-    let path = |rest: &'_ str| rest.find(|c| !is_of_path(c)).unwrap_or(rest.len());
-    starts.map(|rest| rest[..path(rest)].trim_end_matches('.')).collect()
+    let words = text.split(|c: char| c.is_whitespace() || "\"'`()[]=,:;|".contains(c));
+    let below_root = |word| ROOTS.iter().find_map(|root| str::strip_prefix(word, root));
+    let is_of_folder = |word: &str| FOLDERS.iter().any(|folder| word.starts_with(folder));
+    let paths = words.filter_map(|word| below_root(word).or(Some(word).filter(|word| is_of_folder(word))));
+    let whole = paths.map(|path| match path.find(|c| !is_of_path(c)) {
+        Some(end) => &path[..path[..end].rfind('/').unwrap_or(0)],
+        None => path.trim_end_matches('.'),
+    });
+    whole.filter(|path| !path.is_empty()).collect()
 }
 
 #[test]
-fn every_source_that_a_document_names_exists() {
-    let mut named = 0;
-    for document in ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"] {
-        let text = fs::read_to_string(root().join(document)).unwrap();
-        for path in source_paths(&text) {
-            assert!(root().join(path).exists(), "{document} names {path}, which does not exist");
-            named += 1;
+fn every_path_of_the_repository_that_is_named_exists() {
+    FOLDERS.iter().for_each(|folder| assert!(root().join(folder).is_dir(), "{folder}"));
+    let mut files: Vec<PathBuf> = ["action.yml", "Makefile", "docs/pictures.sh"].map(PathBuf::from).into();
+    let beside = |folder: &str| {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        let names = entries.map(|entry| Path::new(folder).join(entry.unwrap().file_name()));
+        names.collect::<Vec<PathBuf>>()
+    };
+    files.extend(beside("packaging"));
+    files.extend(beside("").into_iter().filter(|name| name.extension().is_some_and(|it| it == "md")));
+    for file in files {
+        let text = fs::read_to_string(root().join(&file)).unwrap();
+        for path in repository_paths(&text) {
+            assert!(root().join(path).exists(), "{} names {path}, which does not exist", file.display());
         }
     }
-    assert!(named > 0, "CONTRIBUTING.md names the places of important code");
-    let text = "`crates/model/src/units.rs`: and crates/stats/.";
-    assert_eq!(source_paths(text), ["crates/model/src/units.rs", "crates/stats/"]);
+    let text = "`crates/model/src/units.rs`: and crates/stats/. $GITHUB_ACTION_PATH/lab contenders/x/$a.sh";
+    assert_eq!(repository_paths(text), ["crates/model/src/units.rs", "crates/stats/", "lab", "contenders/x"]);
 }
 
 #[test]

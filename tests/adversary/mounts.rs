@@ -7,6 +7,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 mod ring2 {
@@ -73,11 +75,36 @@ mod ring2 {
         assert_eq!(json["targets"][0]["tree"]["files"], 2);
     }
 
-    /// Mounts a file system whose program answers nothing, as long as it runs.
-    const SILENT: &str = "import ctypes, os, sys; fd = os.open('/dev/fuse', os.O_RDWR); \
-                          words = f'fd={fd},rootmode=40000,user_id=0,group_id=0'.encode(); \
-                          sys.argv[1:] and ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words) \
-                          and sys.exit(1); print('mounted', flush=True); sys.stdin.read()";
+    /// Mounts a file system whose program answers nothing, as long as it runs; or whose program takes
+    /// all requests and answers none for a name (`lookup`), or none that opens a file (`open`).
+    /// Whoever waits for what was taken cannot be killed.
+    const SILENT: &str = r#"
+import ctypes, os, struct, sys
+fd = os.open('/dev/fuse', os.O_RDWR)
+words = f'fd={fd},rootmode=40000,user_id=0,group_id=0'.encode()
+if ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words):
+    sys.exit(1)
+print('mounted', flush=True)
+if sys.argv[2] == 'nothing':
+    sys.stdin.read()
+LOOKUP, FORGET, GETATTR, OPEN, INIT, INTERRUPT, FORGETS = 1, 2, 3, 14, 26, 36, 42
+unanswered = {FORGET, INTERRUPT, FORGETS, {'lookup': LOOKUP, 'open': OPEN}.get(sys.argv[2])}
+def status(node):
+    kind = 0o40755 if node == 1 else 0o100644
+    return struct.pack('<6Q10I', node, 4096, 8, 0, 0, 0, 0, 0, 0, kind, 1, 0, 0, 0, 4096, 0)
+answers = {
+    INIT: lambda node: struct.pack('<IIIIHHIIHH8I', 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, *[0] * 8),
+    LOOKUP: lambda node: struct.pack('<4QII', 2, 0, 60, 60, 0, 0) + status(2),
+    GETATTR: lambda node: struct.pack('<QII', 60, 0, 0) + status(node),
+}
+while True:
+    _, asked, number, node = struct.unpack_from('<IIQQ', os.read(fd, 1 << 20))
+    if asked not in unanswered:
+        answer = answers.get(asked)
+        answer = answer(node) if answer else b''
+        error = 0 if asked in answers else -38
+        os.write(fd, struct.pack('<IiQ', 16 + len(answer), error, number) + answer)
+"#;
 
     /// The time that a run may take of which one program does not start.
     const LONGEST: Duration = Duration::from_secs(60);
@@ -86,7 +113,7 @@ mod ring2 {
     fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
         let home = Home::new();
         let point = home.at("mounted");
-        let Some(_silent) = Silent::mount(&point) else { return };
+        let Some(_silent) = Silent::mount(&point, "nothing") else { return };
         let file = home.file("f", "line\n".repeat(1000));
         let command = format!("{}/program {{}}", text(&point));
         let began = Instant::now();
@@ -103,22 +130,55 @@ mod ring2 {
         assert!(said.err.contains("did not start within 10 s: the file system that has it"), "{said}");
     }
 
+    /// What is unanswered, and each way to name a file of it. The lab must have ended, too.
     #[test]
-    fn a_target_whose_file_system_does_not_answer_is_refused_in_time() {
+    fn a_name_whose_file_system_does_not_answer_is_refused_in_time() {
         let home = Home::new();
-        let point = home.at("mounted");
-        let Some(_silent) = Silent::mount(&point) else { return };
-        let target = text(&point.join("file"));
-        let verbs = ["race", "tune", "limits", "doctor", "serve", "suite newlines"];
-        for verb in verbs {
-            let began = Instant::now();
-            let said = home.readlab(verb.split(' ').chain([target.as_str()]));
-            assert!(began.elapsed() < LONGEST && said.code == Some(2), "{verb}: {said}");
-            let why = format!("{target}: its file system did not answer within 10 s");
-            assert!(
-                said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1,
-                "{verb}: {said}"
-            );
+        home.file("plain", "line\n".repeat(1000));
+        for unanswered in ["nothing", "lookup", "open"] {
+            let point = home.at(unanswered);
+            let Some(silent) = Silent::mount(&point, unanswered) else { return };
+            let file = text(&point.join("f"));
+            let why = format!("{file}: its file system did not answer within 10 s");
+            let cases = [
+                "race FILE",
+                "tune FILE",
+                "limits FILE",
+                "doctor FILE",
+                "serve FILE",
+                "suite newlines FILE",
+                "race --files-from FILE",
+                "race plain --roster FILE",
+                "race plain --output FILE",
+                "race plain --export-json FILE",
+                "race plain --claims FILE",
+                "race plain -c 'wc -l FILE'",
+                "race plain -c 'dd if=FILE | cat'",
+                "race --resume FILE",
+                "sweep FILE",
+                "report FILE",
+                "report plain -o FILE",
+                "compare plain FILE",
+                "claims FILE",
+            ];
+            let (tell, told) = mpsc::channel();
+            for case in cases {
+                let mut command = home.command(READLAB);
+                command
+                    .args(shell_words::split(case).unwrap().iter().map(|word| word.replace("FILE", &file)));
+                let tell = tell.clone();
+                thread::spawn(move || tell.send((case, Said::by(&mut command))));
+            }
+            for _ in cases {
+                let Ok((case, said)) = told.recv_timeout(LONGEST) else {
+                    // Then all that wait for it end.
+                    drop(silent);
+                    panic!("{unanswered}: a lab has not ended");
+                };
+                assert_eq!(said.code, Some(2), "{unanswered}: {case}: {said}");
+                let is_told = said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1;
+                assert!(is_told && said.out.is_empty(), "{unanswered}: {case}: {said}");
+            }
         }
     }
 
@@ -130,10 +190,10 @@ mod ring2 {
 
     impl Silent {
         /// `None` with a message where it cannot be mounted.
-        fn mount(point: &Path) -> Option<Silent> {
+        fn mount(point: &Path, unanswered: &str) -> Option<Silent> {
             fs::create_dir(point).unwrap();
             let mut mount = Command::new("python3");
-            mount.args(["-c", SILENT, &text(point)]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            mount.args(["-c", SILENT, &text(point), unanswered]).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut program = mount.spawn().unwrap();
             let mut said = String::new();
             BufReader::new(program.stdout.take().unwrap()).read_line(&mut said).unwrap();

@@ -2,9 +2,10 @@
 //! line, and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or
 //! environment, 3 slower than `--fail-over`, 130 interrupted.
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use readlab::commands;
-use readlab::commands::{Cli, Verb};
+use readlab::commands::given::Given;
+use readlab::commands::{Cli, Verb, needs};
 use readlab_system::file_size_limit;
 use readlab_system::program::launcher;
 use readlab_system::terminal::notice;
@@ -15,7 +16,16 @@ const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     file_size_limit::report_as_error();
-    let verb = Cli::parse().verb;
+    let command = Cli::command();
+    let matches = command.clone().get_matches();
+    let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
+    // The lab starts contenders itself, and what they are given is for them to look at.
+    if !matches!(verb, Verb::Contender(_)) {
+        let given = Given::parse(&command, &matches);
+        if let Err(error) = given.check_answers().and_then(|()| needs::check(&given)) {
+            return refused(&error);
+        }
+    }
     if verb.starts_programs() {
         launcher::begin();
     }
@@ -51,9 +61,13 @@ fn run(verb: Verb) -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        notice::show(format!("{error:#}"));
-        ExitCode::from(EXIT_USAGE)
+        refused(&error)
     })
+}
+
+fn refused(error: &anyhow::Error) -> ExitCode {
+    notice::show(format!("{error:#}"));
+    ExitCode::from(EXIT_USAGE)
 }
 
 /// Whether the reader of our output has closed it, as in `readlab list | head -1`.

@@ -142,15 +142,6 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &race.resume {
         return rank::run(Task::Rest(record), &race.output_options());
     }
-    if race.http || race.s3 {
-        bail!("{}: a fleet reads files", if race.s3 { "--s3" } else { "--http" });
-    }
-    if race.places.pattern.is_some() {
-        bail!("--pattern: the ranks of a fleet read whole files or parts, not places");
-    }
-    if !race.readers.is_empty() {
-        bail!("--readers: the ranks of a fleet read together already; start more of them on a host");
-    }
     let [word] = &race.targets[..] else {
         bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
     };

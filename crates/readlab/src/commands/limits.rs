@@ -17,8 +17,6 @@ use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
-use readlab_targets::target::check_answers;
-use readlab_targets::target::source::is_remote;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -67,7 +65,6 @@ impl LimitsArgs {
 /// # Errors
 /// If there is no space, the file cannot be made or read, or the record cannot be written.
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
-    args.server.check(is_remote(&args.place) || args.over() != Transport::File)?;
     let user = UserOptions {
         sampling: args.sampling.values(),
         trials: TrialOptions::default(),
@@ -82,7 +79,6 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
         let target = target.decoded_with(args.compressed.dictionary.as_deref());
         output::run(&config, &[vec![target]], &args.output)
     };
-    check_answers(&args.place)?;
     if !args.place.is_dir() {
         return on(&args.place);
     }

@@ -204,38 +204,7 @@ impl PlacesOptions {
     }
 }
 
-impl TreeOptions {
-    /// An option that is about the files of a tree, if one is given.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--follow", self.follow),
-            ("--order", self.order.is_some()),
-            ("--metadata", self.metadata.is_some()),
-        ];
-        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
-    }
-}
-
 impl ServerFlags {
-    /// An option that is about servers, if one is given.
-    fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--endpoint", self.endpoint.is_some()),
-            ("--no-sign-request", self.no_sign_request),
-            ("--cacert", self.cacert.is_some()),
-            ("--commands-get-credentials", self.commands_get_credentials),
-        ];
-        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
-    }
-
-    /// Refuses an option about servers where all targets are files.
-    pub(super) fn check(&self, has_server: bool) -> anyhow::Result<()> {
-        match self.given().filter(|_| !has_server) {
-            Some(option) => anyhow::bail!("{option} is about servers, and no target is on one"),
-            None => Ok(()),
-        }
-    }
-
     pub(super) fn values(&self) -> ServerOptions {
         ServerOptions {
             endpoint: self.endpoint.clone(),

@@ -59,9 +59,9 @@ impl CommandOptions {
     /// The commands with what is run around each, one for each combination of the parameters.
     ///
     /// # Errors
-    /// If an option has no command to be about, or a number of values that suits none.
+    /// If an option has a number of values that suits none.
     pub fn commands(&self, lines: &[String]) -> anyhow::Result<Vec<OwnCommand>> {
-        self.check_has_commands(lines)?;
+        ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
         let check = self.checked();
         if let Check::Accepted { by } = &check {
             check_line(by)?;
@@ -109,28 +109,6 @@ impl CommandOptions {
         let scans = self.parameter_scan.chunks_exact(3);
         let scans = scans.map(|words| Parameter::scan(&words[0], [&words[1], &words[2]], step));
         lists.chain(scans).collect()
-    }
-
-    /// Refuses options about commands where there is none.
-    fn check_has_commands(&self, lines: &[String]) -> anyhow::Result<()> {
-        let given = [
-            ("--check", !self.is_count()),
-            ("--commands-decode", self.commands_decode),
-            ("--setup", !self.setup.is_empty()),
-            ("--prepare", !self.prepare.is_empty()),
-            ("--cleanup", !self.cleanup.is_empty()),
-            ("--parameter-list", !self.parameter_list.is_empty()),
-            ("--parameter-scan", !self.parameter_scan.is_empty()),
-        ];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) if lines.is_empty() => {
-                bail!("{option} is about commands, and there is none: -c")
-            }
-            _ => {
-                ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
-                Ok(())
-            }
-        }
     }
 }
 

@@ -17,7 +17,6 @@ use readlab_run::experiment::together::Readers;
 use readlab_suite::Suite;
 use readlab_system::folder::own_places::OwnPlaces;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::check_answers;
 use readlab_targets::target::secret;
 use readlab_targets::target::source::is_remote;
 use readlab_targets::target::tree::{ListSource, TreeRequest};
@@ -99,7 +98,6 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Race, record, &output);
     }
-    args.targets.iter().try_for_each(|word| check_answers(word))?;
     let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
     let config = config_of(args, suite)?;
     let over = match args {
@@ -117,14 +115,12 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
         bail!("{}: a folder, and a server needs a file", display_path(folder));
     }
+    if let Some(list) = args.tree.files_from.as_ref().filter(|_| over != Transport::File) {
+        bail!("{}: a list of files, and a server needs one file", display_path(list));
+    }
     if args.tree.per_file {
         check_per_file(args)?;
     }
-    let is_tree = args.tree.files_from.is_some() || args.targets.iter().any(is_folder);
-    if let Some(option) = args.tree.given().filter(|_| !is_tree) {
-        bail!("{option} is about the files of a folder, and no target is one");
-    }
-    args.server.check(over != Transport::File || args.targets.iter().any(|word| is_remote(word)))?;
     let places = args.places.request(seed);
     if places.is_some() {
         check_places(args, over)?;

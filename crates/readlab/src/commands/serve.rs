@@ -6,7 +6,6 @@ use anyhow::Context;
 use clap::Args;
 use readlab_roster::server::listening;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::check_answers;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -25,7 +24,6 @@ pub struct ServeArgs {
 /// # Errors
 /// If the file cannot be opened, or there is no port to listen on.
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
-    check_answers(&args.file)?;
     let serve = if args.s3 { listening::serve_s3 } else { listening::serve };
     serve(&args.file).with_context(|| display_path(&args.file))?;
     Ok(ExitCode::SUCCESS)

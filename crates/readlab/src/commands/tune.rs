@@ -19,7 +19,6 @@ use readlab_run::experiment::together::Readers;
 use readlab_suite::parameter_space::Space;
 use readlab_suite::{States, Suite};
 use readlab_system::interrupt;
-use readlab_targets::target::source::is_remote;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -96,7 +95,6 @@ pub struct TuneArgs {
 /// # Errors
 /// If the target cannot be read, no method matches, or the record cannot be written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    args.server.check(is_remote(&args.target) || args.s3)?;
     let user = UserOptions {
         sampling: args.sampling(),
         trials: args.trials()?,

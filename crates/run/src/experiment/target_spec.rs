@@ -138,7 +138,8 @@ impl TargetSpec {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
         }
-        check_answers(&self.word)?;
+        // The targets of a record are not on the command line.
+        check_answers(&[&self.word])?;
         if let Some(request) = &self.tree {
             return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
         }

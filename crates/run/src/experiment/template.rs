@@ -107,14 +107,23 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
     }
 }
 
-/// Where in a word the name of a target begins: at its first character, or after a `=` as in
-/// `if=FILE`.
+/// The words of a command that may name files.
+pub fn names_in(command: &str) -> Vec<PathBuf> {
+    let words = words(command).into_iter().skip(1).map(|range| &command[range]);
+    words.flat_map(|word| beginnings(word).map(|at| unquoted(&word[at..]).into())).collect()
+}
+
+/// Where in a word the name of a target begins.
 fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
-    let behind = word.find('=').map(|at| at + 1);
-    [Some(0), behind].into_iter().flatten().find(|&at| {
+    beginnings(word).find(|&at| {
         let plain = unquoted(&word[at..]);
         targets.iter().any(|target| is_same(Path::new(&plain), target))
     })
+}
+
+/// Where in a word a name may begin: at its first character, or after a `=` as in `if=FILE`.
+fn beginnings(word: &str) -> impl Iterator<Item = usize> {
+    [Some(0), word.find('=').map(|at| at + 1)].into_iter().flatten()
 }
 
 /// Whether two names are of one file, or one URL.

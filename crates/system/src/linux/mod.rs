@@ -35,6 +35,7 @@ pub mod preload;
 pub mod process;
 pub mod program;
 pub mod random;
+pub mod silent;
 pub mod system;
 pub mod system_root;
 pub mod tcp;

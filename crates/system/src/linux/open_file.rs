@@ -1,13 +1,10 @@
 //! Opening files in ways that need the kernel's own flags.
 
-use super::file_status::FileStatus;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, mknodat};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::mpsc;
-use std::time::Duration;
 
 /// Rights of the owner alone.
 const PRIVATE: u32 = 0o700;
@@ -16,15 +13,6 @@ const PRIVATE: u32 = 0o700;
 /// terminal of this process.
 pub fn read_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
-}
-
-/// The status of what has this name, from a file system that may never answer. A thread that waits
-/// for it cannot be stopped before this process ends: it is left behind.
-pub fn status_within(path: &Path, limit: Duration) -> io::Result<FileStatus> {
-    let path = path.to_owned();
-    let (answer, answered) = mpsc::channel();
-    std::thread::spawn(move || answer.send(fs::metadata(path).map(|meta| FileStatus::from(&meta))));
-    answered.recv_timeout(limit).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Creates a file that is written past the page cache.

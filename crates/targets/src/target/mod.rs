@@ -44,6 +44,7 @@ use readlab_system::io_quota;
 use readlab_system::mounts::Mount;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
+use readlab_system::silent;
 use readlab_system::system_root::SystemRoot;
 use s3::PresignError;
 use source::{ReadRequest, Source};
@@ -103,17 +104,15 @@ pub enum Accept {
     Devices,
 }
 
-/// How long the file system of a target may take for its first answer.
+/// How long a file system may take for its first answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Refuses a target whose file system does not answer, before readlab waits for it itself. A word
-/// that is no path is left to its own checks.
-pub fn check_answers(word: &Path) -> Result<(), TargetError> {
-    match open_file::status_within(word, ANSWER_LIMIT) {
-        Err(cause) if cause.kind() == io::ErrorKind::TimedOut => {
-            Err(TargetError::NoAnswer { path: word.to_owned(), limit: ANSWER_LIMIT })
-        }
-        _ => Ok(()),
+/// Refuses the first of these names whose file system does not answer, before readlab waits for it
+/// itself. A word that is no path is left to its own checks.
+pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
+    match silent::first(words, ANSWER_LIMIT) {
+        Some(at) => Err(TargetError::NoAnswer { path: words[at].to_owned(), limit: ANSWER_LIMIT }),
+        None => Ok(()),
     }
 }
 

@@ -15,7 +15,6 @@ use readlab_system::folder::scratch::{self, Leftover};
 use readlab_system::io_quota;
 use readlab_system::machine::Machine;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::check_answers;
 use readlab_targets::target::tree::{ListSource, TreeRequest};
 use readlab_targets::target::{Target, TargetError};
 use std::io::{self, Write};
@@ -35,7 +34,6 @@ pub struct DoctorArgs {
 /// # Errors
 /// If the target cannot be examined, or standard output cannot be written.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
-    args.target.as_deref().map(check_answers).transpose()?;
     let target = args.target.as_deref().map(examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
     let target = target.as_ref().map(|target| &target.facts);

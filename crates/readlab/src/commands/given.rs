@@ -1,0 +1,75 @@
+//! The options that a command line gives to its verb, with their words.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use readlab_run::experiment::template;
+use readlab_targets::target::check_answers;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// What one verb was given.
+pub struct Given<'a> {
+    /// The verb, those above it included: `fleet race`.
+    pub verb: String,
+    command: &'a Command,
+    matches: &'a ArgMatches,
+}
+
+impl<'a> Given<'a> {
+    /// What the innermost verb of a parsed command line was given.
+    pub fn parse(mut command: &'a Command, mut matches: &'a ArgMatches) -> Given<'a> {
+        let mut verbs = Vec::new();
+        while let Some((verb, below)) = matches.subcommand() {
+            let Some(subcommand) = command.find_subcommand(verb) else { break };
+            verbs.push(verb);
+            (command, matches) = (subcommand, below);
+        }
+        Given { verb: verbs.join(" "), command, matches }
+    }
+
+    /// What the user gave, and what is not left to a default.
+    pub fn options(&self) -> impl Iterator<Item = &'a Arg> {
+        let matches = self.matches;
+        let is_given =
+            move |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        self.command.get_arguments().filter(is_given)
+    }
+
+    /// Whether the user gave an option; of another verb it is not given.
+    pub fn has(&self, option: &str) -> bool {
+        self.options().any(|arg| arg.get_id() == option)
+    }
+
+    /// The words of an option, those of its default included.
+    pub fn words(&self, option: &str) -> impl Iterator<Item = &'a OsStr> {
+        let matches = self.matches;
+        let known = self.command.get_arguments().find(|arg| arg.get_id() == option);
+        known.and_then(move |arg| matches.get_raw(arg.get_id().as_str())).into_iter().flatten()
+    }
+
+    /// The word of an option that has one.
+    pub fn word(&self, option: &str) -> Option<&'a str> {
+        self.words(option).next().and_then(OsStr::to_str)
+    }
+
+    /// Every word that may be the name of a file, those within commands included.
+    fn names(&self) -> Vec<PathBuf> {
+        let words: Vec<&OsStr> = self.options().flat_map(|arg| self.words(arg.get_id().as_str())).collect();
+        let within = |word: &&OsStr| word.to_str().map(template::names_in).unwrap_or_default();
+        // A fleet reads the names of its files from a list.
+        let list = |word: &&OsStr| word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from);
+        let inner = words.iter().flat_map(|word| within(word).into_iter().chain(list(word)));
+        words.iter().map(PathBuf::from).chain(inner).collect()
+    }
+
+    /// Refuses a name whose file system does not answer, before anything looks at it that could
+    /// then neither go on nor end.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check_answers(&self) -> anyhow::Result<()> {
+        let names = self.names();
+        let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
+        Ok(check_answers(&paths)?)
+    }
+}

@@ -1,0 +1,389 @@
+//! What each option needs to have an effect. An option that would have none on what the command
+//! line asks for is refused: whoever gives it expects one.
+
+use super::given::Given;
+use anyhow::bail;
+use readlab_system::folder::output_file::STANDARD_OUTPUT;
+use readlab_targets::target::s3;
+use readlab_targets::target::source::is_remote;
+use readlab_targets::target::url::Url;
+use std::path::Path;
+
+/// What a command line asks for, as far as options need it.
+#[derive(Debug, Default)]
+struct Run {
+    has_file: bool,
+    has_folder: bool,
+    has_list: bool,
+    has_object: bool,
+    has_https: bool,
+    /// Whether something is read from a server, readlab's own or another.
+    has_server: bool,
+    has_commands: bool,
+    has_several_readers: bool,
+    reads_cold: bool,
+    reads_warm: bool,
+    has_exact_runs: bool,
+    prints_tables: bool,
+}
+
+/// Something that an option needs.
+struct Need {
+    is_met: fn(&Run) -> bool,
+    /// What the message says after the name of the option.
+    why: &'static str,
+}
+
+/// What an option needs, by its name in the parser.
+struct Entry {
+    option: &'static str,
+    /// The verbs that are meant; all if there are none.
+    verbs: &'static [&'static str],
+    needs: &'static [Need],
+}
+
+const FILE: Need =
+    Need { is_met: |run| run.has_file, why: " is about files of this machine, and no target is one" };
+const TREE: Need = Need {
+    is_met: |run| run.has_folder || run.has_list,
+    why: " is about the files of a folder, and no target is one",
+};
+const FOLDER: Need =
+    Need { is_met: |run| run.has_folder, why: " is about what is below a folder, and no target is one" };
+const PLACE_OF_FILE: Need = Need {
+    is_met: |run| run.has_folder,
+    why: " is about the file that is made in a folder, and this is none",
+};
+const OBJECT: Need = Need {
+    is_met: |run| run.has_object,
+    why: " is about S3 stores of others, and no target is in one (s3://BUCKET/KEY)",
+};
+const ENCRYPTED: Need = Need {
+    is_met: |run| run.has_https || run.has_object,
+    why: " is about servers that encrypt, and no target is on one (https://)",
+};
+const SERVER: Need = Need { is_met: |run| run.has_server, why: " is about servers, and no target is on one" };
+const COMMANDS: Need =
+    Need { is_met: |run| run.has_commands, why: " is about commands, and there is none: -c" };
+const SEVERAL_READERS: Need = Need {
+    is_met: |run| run.has_several_readers,
+    why: " is about the readers beside the first, and --readers has no number above 1",
+};
+const COLD: Need =
+    Need { is_met: |run| run.reads_cold, why: " is about cold readings, and --state warm has none" };
+const WARM: Need =
+    Need { is_met: |run| run.reads_warm, why: " is about warm readings, and --state cold has none" };
+const OPEN_END: Need = Need {
+    is_met: |run| !run.has_exact_runs,
+    why: " is about when a trial may stop, and with --runs it has that many readings",
+};
+const TABLES: Need = Need {
+    is_met: |run| run.prints_tables,
+    why: " is about tables, and none is printed: --quiet, or an export on standard output",
+};
+const FLEET_READS_FILES: Need = Need { is_met: |_| false, why: ": a fleet reads files" };
+const FLEET_READS_ONE: Need =
+    Need { is_met: |_| false, why: ": a fleet reads one file, or one a rank with {rank} in its path" };
+const FLEET_READS_WHOLE: Need =
+    Need { is_met: |_| false, why: ": the ranks of a fleet read whole files or parts, not places" };
+const FLEET_READS_TOGETHER: Need = Need {
+    is_met: |_| false,
+    why: ": the ranks of a fleet read together already; start more of them on a host",
+};
+const FLEET_DECODES_ALONE: Need =
+    Need { is_met: |_| false, why: ": the ranks of a fleet decode without a dictionary" };
+
+const FLEET: &[&str] = &["fleet race", "fleet scale"];
+
+/// An entry of some verbs goes before that of all.
+const ENTRIES: &[Entry] = &[
+    Entry { option: "http", verbs: FLEET, needs: &[FLEET_READS_FILES] },
+    Entry { option: "s3", verbs: FLEET, needs: &[FLEET_READS_FILES] },
+    Entry { option: "files_from", verbs: FLEET, needs: &[FLEET_READS_ONE] },
+    Entry { option: "pattern", verbs: FLEET, needs: &[FLEET_READS_WHOLE] },
+    Entry { option: "readers", verbs: FLEET, needs: &[FLEET_READS_TOGETHER] },
+    Entry { option: "per_file", verbs: FLEET, needs: &[TREE] },
+    Entry { option: "dictionary", verbs: FLEET, needs: &[FLEET_DECODES_ALONE] },
+    Entry { option: "s3", verbs: &["serve"], needs: &[] },
+    Entry { option: "order", verbs: &["sweep"], needs: &[] },
+    Entry { option: "size", verbs: &["limits"], needs: &[PLACE_OF_FILE] },
+    Entry { option: "percentiles", verbs: &["suite"], needs: &[] },
+    Entry { option: "http", verbs: &[], needs: &[FILE] },
+    Entry { option: "s3", verbs: &[], needs: &[FILE] },
+    Entry { option: "allow_device", verbs: &[], needs: &[FILE] },
+    Entry { option: "follow", verbs: &[], needs: &[FOLDER] },
+    Entry { option: "order", verbs: &[], needs: &[TREE] },
+    Entry { option: "metadata", verbs: &[], needs: &[TREE, COLD] },
+    Entry { option: "copies", verbs: &[], needs: &[SEVERAL_READERS] },
+    Entry { option: "endpoint", verbs: &[], needs: &[SERVER, OBJECT] },
+    Entry { option: "no_sign_request", verbs: &[], needs: &[SERVER, OBJECT] },
+    Entry { option: "cacert", verbs: &[], needs: &[SERVER, ENCRYPTED] },
+    Entry { option: "commands_get_credentials", verbs: &[], needs: &[SERVER, COMMANDS] },
+    Entry { option: "check", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "commands_decode", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "setup", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "prepare", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "cleanup", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "parameter_list", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "parameter_scan", verbs: &[], needs: &[COMMANDS] },
+    Entry { option: "drop_caches", verbs: &[], needs: &[COLD] },
+    Entry { option: "fills", verbs: &[], needs: &[WARM] },
+    Entry { option: "precision", verbs: &[], needs: &[OPEN_END] },
+    Entry { option: "percentiles", verbs: &[], needs: &[TABLES] },
+];
+
+/// Options that have an effect on every run, or without it are refused by the parser (`--block`
+/// without `--pattern`), or where more is known than the command line (`--dictionary` by the
+/// content, `--param` by the trials).
+const ALWAYS: &[&str] = &[
+    "all",
+    "block",
+    "budget",
+    "claims",
+    "color",
+    "commands",
+    "deadline",
+    "depth",
+    "dictionary",
+    "dir",
+    "export_csv",
+    "export_json",
+    "export_markdown",
+    "file",
+    "files_from",
+    "fill",
+    "flamegraph",
+    "full",
+    "hide_hosts",
+    "hosts",
+    "jobs",
+    "json",
+    "keep",
+    "languages",
+    "max_bytes",
+    "max_runs",
+    "max_time",
+    "methods",
+    "min_runs",
+    "names",
+    "no_progress",
+    "output",
+    "parameter_step_size",
+    "params",
+    "pattern",
+    "per_file",
+    "place",
+    "primed",
+    "quiet",
+    "read_only",
+    "readers",
+    "reads",
+    "reference",
+    "repeat",
+    "resume",
+    "rosters",
+    "runs",
+    "save",
+    "seed",
+    "share",
+    "size",
+    "sizes",
+    "space",
+    "state",
+    "stats",
+    "suite",
+    "target",
+    "targets",
+    "trace",
+    "warmup",
+    "work",
+    "write",
+];
+
+/// Refuses an option that has no effect on what the command line asks for.
+///
+/// # Errors
+/// If there is one.
+pub fn check(given: &Given) -> anyhow::Result<()> {
+    // A run that goes on is as its record has it; the parser refuses all that would be about another.
+    if given.has("resume") {
+        return Ok(());
+    }
+    let run = Run::parse(given);
+    for arg in given.options() {
+        let needs = needs(arg.get_id().as_str(), &given.verb).unwrap_or_default();
+        if let Some(need) = needs.iter().find(|need| !(need.is_met)(&run)) {
+            bail!("--{}{}", arg.get_long().unwrap_or_default(), need.why);
+        }
+    }
+    Ok(())
+}
+
+/// What an option of a verb needs; `None` of one that nobody thought of.
+fn needs(option: &str, verb: &str) -> Option<&'static [Need]> {
+    let is_it =
+        |entry: &&Entry| entry.option == option && (entry.verbs.is_empty() || entry.verbs.contains(&verb));
+    let entry = ENTRIES.iter().find(is_it).map(|entry| entry.needs);
+    entry.or(ALWAYS.contains(&option).then_some(&[]))
+}
+
+impl Run {
+    fn parse(given: &Given) -> Run {
+        let is_fleet = FLEET.contains(&given.verb.as_str());
+        let targets = ["targets", "target", "place"].map(|option| given.words(option)).into_iter().flatten();
+        let mut run = Run {
+            has_list: given.has("files_from"),
+            has_commands: given.has("commands"),
+            has_several_readers: given.words("readers").any(|count| count != "1"),
+            reads_cold: given.word("state") != Some("warm"),
+            reads_warm: given.word("state") != Some("cold"),
+            has_exact_runs: given.has("runs"),
+            prints_tables: !given.has("quiet") && !Run::exports_to_output(given),
+            ..Run::default()
+        };
+        for word in targets {
+            match Path::new(word) {
+                path if is_remote(path) => {
+                    run.has_server = true;
+                    run.has_object |= s3::is_object(word);
+                    // What is no URL is refused where it is asked for.
+                    let url = word.to_str().and_then(|word| word.parse::<Url>().ok());
+                    run.has_https |= url.is_none_or(|url| url.is_encrypted());
+                }
+                path if path.is_dir() && !is_fleet => run.has_folder = true,
+                _ => run.has_file = true,
+            }
+        }
+        // A suite makes its own file and has its own commands; readlab serves what is there.
+        let is_suite = given.verb == "suite";
+        run.has_file |= is_suite && !given.has("targets");
+        run.has_commands |= given.word("suite").is_some_and(|suite| suite.ends_with(".toml"));
+        run.has_server |= given.has("http") || given.has("s3");
+        run
+    }
+
+    fn exports_to_output(given: &Given) -> bool {
+        ["export_json", "export_csv", "export_markdown"]
+            .into_iter()
+            .any(|option| given.has(option) && given.word(option) == Some(STANDARD_OUTPUT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::Cli;
+    use clap::CommandFactory;
+
+    /// The verbs that measure, test or serve.
+    const VERBS: [&str; 10] = [
+        "race",
+        "suite",
+        "sweep",
+        "tune",
+        "fleet race",
+        "fleet scale",
+        "limits",
+        "doctor",
+        "serve",
+        "verify",
+    ];
+
+    fn options(verb: &str) -> Vec<String> {
+        let mut command = Cli::command();
+        for word in verb.split(' ') {
+            command = command.find_subcommand(word).unwrap().clone();
+        }
+        command.get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    }
+
+    #[test]
+    fn what_every_option_needs_is_known() {
+        for verb in VERBS {
+            for option in options(verb) {
+                assert!(needs(&option, verb).is_some(), "readlab {verb}: what does '{option}' need?");
+            }
+        }
+        let is_there = |option: &str, verb: &str| options(verb).iter().any(|known| known == option);
+        for entry in ENTRIES {
+            let verbs = if entry.verbs.is_empty() { &VERBS[..] } else { entry.verbs };
+            assert!(verbs.iter().any(|verb| is_there(entry.option, verb)), "{}", entry.option);
+        }
+        for option in ALWAYS {
+            assert!(VERBS.iter().any(|verb| is_there(option, verb)), "{option}");
+        }
+    }
+
+    /// What is said to these words, one a space; `FOLDER` is one.
+    fn said(words: &str) -> Option<String> {
+        let command = Cli::command();
+        let folder = tempfile::tempdir().unwrap();
+        let words = words.replace("FOLDER", folder.path().to_str().unwrap());
+        let matches = command.clone().try_get_matches_from(words.split(' ')).unwrap();
+        check(&Given::parse(&command, &matches)).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_option_that_has_no_effect_is_refused_with_what_it_needs() {
+        for (words, why) in [
+            ("race s3://b/k --s3", "--s3 is about files of this machine"),
+            ("race https://h/f --http", "--http is about files of this machine"),
+            ("race FOLDER --allow-device", "--allow-device is about files of this machine"),
+            ("race f --endpoint http://h", "--endpoint is about servers"),
+            ("race --s3 f --endpoint http://h", "--endpoint is about S3 stores of others"),
+            ("race --http f --no-sign-request", "--no-sign-request is about S3 stores of others"),
+            ("race https://h/f --endpoint http://h", "--endpoint is about S3 stores of others"),
+            ("race --http f --cacert ca.pem", "--cacert is about servers that encrypt"),
+            ("race http://h/f --cacert ca.pem", "--cacert is about servers that encrypt"),
+            ("race s3://b/k --commands-get-credentials", "--commands-get-credentials is about commands"),
+            ("tune s3://b/k --commands-get-credentials", "--commands-get-credentials is about commands"),
+            ("suite newlines f --endpoint http://h", "--endpoint is about servers"),
+            (
+                "suite newlines s3://b/k --commands-get-credentials",
+                "--commands-get-credentials is about commands",
+            ),
+            ("limits f --size 1MiB", "--size is about the file that is made in a folder"),
+            ("limits s3://b/k --size 1MiB", "--size is about the file that is made in a folder"),
+            ("race f --readers 1 --copies .", "--copies is about the readers beside the first"),
+            ("race f --order name", "--order is about the files of a folder"),
+            ("race --files-from l --follow", "--follow is about what is below a folder"),
+            ("race FOLDER --state warm --metadata cold", "--metadata is about cold readings"),
+            ("race f --state warm --drop-caches", "--drop-caches is about cold readings"),
+            ("tune f --state warm --drop-caches", "--drop-caches is about cold readings"),
+            ("race f --state cold --fills 3", "--fills is about warm readings"),
+            ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
+            ("race f --check none", "--check is about commands, and there is none: -c"),
+            ("race f --prepare true", "--prepare is about commands, and there is none: -c"),
+            ("race f --quiet --percentiles", "--percentiles is about tables"),
+            ("fleet race f --http", "--http: a fleet reads files"),
+            ("fleet race f --files-from l", "--files-from: a fleet reads one file"),
+            ("fleet scale f --dictionary d", "--dictionary: the ranks of a fleet"),
+            ("fleet race FOLDER --per-file", "--per-file is about the files of a folder"),
+        ] {
+            let said = said(&format!("readlab {words}"));
+            assert!(said.as_ref().is_some_and(|said| said.starts_with(why)), "{words}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_has_an_effect_is_not() {
+        for words in [
+            "race s3://b/k --endpoint http://h --no-sign-request --cacert ca.pem",
+            "race https://h/f --cacert ca.pem",
+            "race f --s3 -c wc --commands-get-credentials",
+            "race f https://h/f --http",
+            "race FOLDER --order name --follow --metadata cold",
+            "race --files-from l --order name",
+            "race f --readers 1,2 --copies .",
+            "race f --state cold --drop-caches --runs 3",
+            "suite mine.toml s3://b/k --commands-get-credentials",
+            "suite newlines --percentiles --quiet --allow-device",
+            "race --resume last --all --percentiles",
+            "limits --size 1MiB",
+            "sweep FOLDER --order random",
+            "serve f --s3",
+        ] {
+            assert_eq!(said(&format!("readlab {words}")), None, "{words}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Names whose file system does not answer: a network or a program in user space may keep whoever
+//! looks at them for ever, beyond any signal. Only a child process looks, which has nothing of this
+//! process but its memory: one that cannot be ended is left to init, and this process may go.
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::ffi::CString;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a child that was killed may take to end.
+const END_LIMIT: Duration = Duration::from_millis(200);
+
+/// The time between two looks whether it has ended.
+const STEP: Duration = Duration::from_millis(2);
+
+/// Descriptors that a child closes one by one, where the kernel cannot close a range.
+const DESCRIPTORS_MAX: RawFd = 1024;
+
+/// The place of the first of these names whose status, or whose opening if it is a file or a folder,
+/// takes longer than the limit. `None` if there is none, or nothing can look.
+pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
+    // A name with a zero byte is none: the kernel would not be asked.
+    let names: Vec<CString> =
+        paths.iter().map(|path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default()).collect();
+    let (mut done, tell) = io::pipe().ok()?;
+    // SAFETY: the child makes system calls alone, on what was allocated before, and never returns.
+    let child = match unsafe { libc::fork() } {
+        -1 => return None,
+        0 => unsafe { look(&names, tell.as_raw_fd()) },
+        child => Pid::from_raw(child)?,
+    };
+    drop(tell);
+    let mut seen = 0;
+    while seen < names.len() {
+        match is_readable(&done, limit) {
+            Ok(true) => match done.read(&mut [0; 256]) {
+                Ok(0) => break,
+                Ok(count) => seen += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            },
+            Ok(false) => {
+                abandon(child);
+                return Some(seen);
+            }
+            Err(_) => break,
+        }
+    }
+    // It has told all, or ended before.
+    while waitpid(Some(child), WaitOptions::empty()).is_err_and(|error| error == Errno::INTR) {}
+    None
+}
+
+fn is_readable(pipe: &io::PipeReader, limit: Duration) -> io::Result<bool> {
+    let end = Instant::now() + limit;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = left.try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
+        match poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&left)) {
+            Err(Errno::INTR) => {}
+            ready => return Ok(ready? > 0),
+        }
+    }
+}
+
+/// Ends a child, if it can be ended.
+fn abandon(child: Pid) {
+    // It is there: it was not reaped.
+    let _ = kill_process(child, Signal::KILL);
+    let end = Instant::now() + END_LIMIT;
+    while matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None)) && Instant::now() < end {
+        std::thread::sleep(STEP);
+    }
+}
+
+/// What the child does: it looks at each name, and writes a byte after each.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn look(names: &[CString], tell: RawFd) -> ! {
+    // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
+    unsafe {
+        close_all_but(tell);
+        for name in names {
+            let mut status = MaybeUninit::<libc::stat>::zeroed();
+            let is_there = libc::stat(name.as_ptr(), status.as_mut_ptr()) == 0;
+            let kind = status.assume_init().st_mode & libc::S_IFMT;
+            // Opening anything else may do something.
+            if is_there && (kind == libc::S_IFREG || kind == libc::S_IFDIR) {
+                let file = libc::open(name.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC);
+                libc::close(file);
+            }
+            if libc::write(tell, [0_u8].as_ptr().cast(), 1) != 1 {
+                break;
+            }
+        }
+        libc::_exit(0)
+    }
+}
+
+/// Closes what others wait for the end of: our output, and the socket of the launcher.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn close_all_but(kept: RawFd) {
+    let range = |from: RawFd, to: libc::c_uint| {
+        // SAFETY: only numbers are passed.
+        from.cast_unsigned() > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) == 0 }
+    };
+    let below = kept == 0 || range(0, kept.cast_unsigned() - 1);
+    if !(below && range(kept + 1, libc::c_uint::MAX)) {
+        for other in (0..DESCRIPTORS_MAX).filter(|&other| other != kept) {
+            // SAFETY: what is no descriptor is refused.
+            unsafe { libc::close(other) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_folders_pipes_and_nothing_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
+        crate::open_file::make_pipe(&pipe).unwrap();
+        std::fs::write(&file, "x").unwrap();
+        let nothing = folder.path().join("nothing");
+        let names = [folder.path(), &pipe, &file, &nothing, Path::new(""), Path::new("/dev/tty")];
+        assert_eq!(first(&names, Duration::from_secs(60)), None);
+        assert_eq!(first(&[], Duration::ZERO), None);
+    }
+
+    #[test]
+    fn many_names_are_looked_at_with_one_limit_each() {
+        let names = vec![Path::new("/"); 100_000];
+        assert_eq!(first(&names, Duration::from_secs(60)), None);
+    }
+}
