@@ -124,17 +124,16 @@ fn repository_paths(text: &str) -> Vec<&str> {
 #[test]
 fn every_path_of_the_repository_that_is_named_exists() {
     FOLDERS.iter().for_each(|folder| assert!(root().join(folder).is_dir(), "{folder}"));
-    let mut files: Vec<PathBuf> = ["action.yml", "Makefile", "docs/pictures.sh"].map(PathBuf::from).into();
-    let beside = |folder: &str| {
-        let entries = fs::read_dir(root().join(folder)).unwrap();
-        let names = entries.map(|entry| Path::new(folder).join(entry.unwrap().file_name()));
-        names.collect::<Vec<PathBuf>>()
-    };
-    files.extend(beside("packaging"));
-    files.extend(beside("").into_iter().filter(|name| name.extension().is_some_and(|it| it == "md")));
-    for file in files {
+    let entries = fs::read_dir(root().join("packaging")).unwrap();
+    let packaging = entries.map(|entry| Path::new("packaging").join(entry.unwrap().file_name()));
+    let scripts = ["action.yml", "Makefile", "docs/pictures.sh"].map(PathBuf::from);
+    let documents = ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"].map(PathBuf::from);
+    for file in packaging.chain(scripts).chain(documents) {
         let text = fs::read_to_string(root().join(&file)).unwrap();
-        for path in repository_paths(&text) {
+        // Documents name examples, too, which are beside the contenders.
+        let is_document = file.extension().is_some_and(|ending| ending == "md");
+        let paths = repository_paths(&text).into_iter();
+        for path in paths.filter(|path| !is_document || !path.starts_with("contenders/")) {
             assert!(root().join(path).exists(), "{} names {path}, which does not exist", file.display());
         }
     }

@@ -2,7 +2,11 @@
 //! sample, and gates with a missing side.
 
 use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user, trials};
+use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 const TEXT: &str = "one\ntwo\nthree\n";
 
@@ -71,6 +75,71 @@ fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_nam
         assert_reported(&said, 2, &[line]);
         assert!(said.out.is_empty() && home.runs().is_empty(), "{said}");
     }
+}
+
+#[test]
+fn what_exists_and_takes_no_part_here_is_refused_with_the_reason() {
+    let home = Home::new();
+    home.file("text", TEXT);
+    home.file("binary", "a\0b".repeat(1000));
+    for (words, line) in [
+        (
+            "binary --method rust/read/memchr",
+            "no method matches rust/read/memchr here: rust/read/memchr does lines or newlines, and sum is done with the bytes",
+        ),
+        ("text --work sum --method rust/lines", "no method matches rust/lines here: rust/lines"),
+        (
+            "text --method rust/read/scalar --language python",
+            "no method matches rust/read/scalar here: --language leaves rust/read/scalar out",
+        ),
+        (
+            "text --pattern random --reads 10 --reference 'command/wc -l'",
+            "--reference 'command/wc -l': no command of this run is called so; -c 'wc -l' adds it",
+        ),
+        (
+            "text --method rust/pread/scalar --param threads=100000",
+            "--param threads=100000: the methods that are raced take threads of 1 to ",
+        ),
+        (
+            "text --method rust/read/scalar --param threads=3",
+            "--param threads=3: no method that is raced has threads to set",
+        ),
+        (
+            "text -c 'wc -l {}' --method 'command/*' --param buffer=64KiB",
+            "--param buffer=64KiB: no method that is raced has buffer to set",
+        ),
+        ("text --http --files-from text", "text: a list of files, and a server needs one file"),
+    ] {
+        let words = shell_words::split(&format!("race {words} --state warm --runs 2 --quiet")).unwrap();
+        assert_reported(&home.readlab(words.iter().map(String::as_str)), 2, &[line]);
+        assert!(home.runs().is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_run_that_ends_as_its_file_grows_says_so_at_its_end_and_on_standard_error() {
+    let home = Home::new();
+    let file = home.file("log", "line\n".repeat(100_000));
+    let grows = AtomicBool::new(true);
+    let [quiet, shown] = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut log = fs::File::options().append(true).open(&file).unwrap();
+            while grows.load(Ordering::Relaxed) {
+                log.write_all(b"line\n").unwrap();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let race = |words: &[&str]| {
+            let only = ["--method", "rust/read/scalar", "--state", "warm"];
+            home.race(&file, &[&only, words].concat())
+        };
+        let said = [race(&["--quiet"]), race(&[])];
+        grows.store(false, Ordering::Relaxed);
+        said
+    });
+    assert!(quiet.code != Some(0) && quiet.err.contains("while it was raced"), "{quiet}");
+    let end = shown.out.lines().find(|line| line.starts_with("end: ")).unwrap_or_default();
+    assert!(end.contains(" grew from ") && shown.err.contains("while it was raced"), "{shown}");
 }
 
 #[test]

@@ -103,6 +103,9 @@ pub struct Record {
     pub end: Option<(EndReason, u64)>,
 }
 
+/// The last words about a target that changed during a run.
+pub const WHILE_RACED: &str = "while it was raced";
+
 impl Record {
     /// A record of which only the header is known.
     pub fn new(header: Header) -> Record {
@@ -120,6 +123,13 @@ impl Record {
             resumed: Vec::new(),
             end: None,
         }
+    }
+
+    /// How a target changed, where that ended the run.
+    pub fn change(&self) -> Option<&str> {
+        let has_ended = matches!(self.end, Some((EndReason::TargetChanged, _)));
+        let mut warnings = self.warnings.iter().rev().map(String::as_str);
+        warnings.find(|text| has_ended && text.ends_with(WHILE_RACED))
     }
 
     pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {

@@ -343,7 +343,7 @@ fn end_line(record: &Record) -> String {
         EndReason::Settled => "every trial reached its precision or its limit",
         EndReason::Budget => "the time for the whole run was used up",
         EndReason::Interrupted => "it was interrupted; what was measured until then is here",
-        EndReason::TargetChanged => "the target changed while it was read",
+        EndReason::TargetChanged => record.change().unwrap_or("the target changed while it was read"),
         EndReason::CommandFailed => "a command that is run around readings failed",
         EndReason::RankLost => "a rank of the fleet ended or hung",
     };

@@ -114,6 +114,7 @@ impl<'a> Run<'a> {
         self.announce_absent()?;
         let settled = self.run_states(measure);
         let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
+        let ended = self.write_notes().and(ended);
         // Also where the record cannot be written any more.
         let cleaned = self.sampler.clean_up();
         let mut reason = end_reason(ended)?;

@@ -357,6 +357,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn notes(&mut self) -> Vec<Line> {
+        self.trials.take_change().into_iter().for_each(|change| self.notes.warn(change));
         self.notes.take_lines()
     }
 

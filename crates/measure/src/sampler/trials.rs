@@ -16,7 +16,7 @@ use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Reads, TurnRequest};
-use readlab_record::{EndReason, Outcome, Start, Trial};
+use readlab_record::{EndReason, Outcome, Start, Trial, WHILE_RACED};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::roster::Warmup;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
@@ -25,9 +25,11 @@ use readlab_system::program::Additions;
 use readlab_targets::corpus::line_ends::lone_returns;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::Place;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A turn may take at least this long before its contender counts as hung.
@@ -69,6 +71,8 @@ pub(super) struct Trials<'a> {
     /// How many processes of the contender read together, by trial; empty where one does always.
     readers: BTreeMap<TrialIndex, u32>,
     pub(super) clock: RunClock,
+    /// How a target changed, which ended the run.
+    change: OnceLock<String>,
 }
 
 impl<'a> Trials<'a> {
@@ -77,8 +81,15 @@ impl<'a> Trials<'a> {
         contenders: &'a Contenders,
         targets: Vec<MeasuredTarget<'a>>,
     ) -> Trials<'a> {
-        let clock = RunClock::start(plan.rules.budget);
-        Trials { plan, contenders, targets, reads_singly: false, readers: BTreeMap::new(), clock }
+        Trials {
+            plan,
+            contenders,
+            targets,
+            reads_singly: false,
+            readers: BTreeMap::new(),
+            clock: RunClock::start(plan.rules.budget),
+            change: OnceLock::new(),
+        }
     }
 
     /// From now on every turn has one reading.
@@ -375,10 +386,17 @@ impl<'a> Trials<'a> {
         }
     }
 
+    /// How a target changed, which ended the run; told once.
+    pub(super) fn take_change(&mut self) -> Option<String> {
+        self.change.take()
+    }
+
     /// Ends the run if there is a change of the target of a trial.
     pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
         let Some(change) = change else { return Ok(()) };
-        let reason = format!("{} {change} while it was raced", self.facts(trial).path);
+        let reason = format!("{} {change} {WHILE_RACED}", self.facts(trial).path);
+        // Not every turn is of a trial whose outcome would tell it.
+        let _ = self.change.set(reason.clone());
         let refused = Outcome::Refused { reason };
         Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())
     }

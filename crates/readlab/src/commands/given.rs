@@ -54,12 +54,19 @@ impl<'a> Given<'a> {
 
     /// Every word that may be the name of a file, those within commands included.
     fn names(&self) -> Vec<PathBuf> {
-        let words: Vec<&OsStr> = self.options().flat_map(|arg| self.words(arg.get_id().as_str())).collect();
-        let within = |word: &&OsStr| word.to_str().map(template::names_in).unwrap_or_default();
-        // A fleet reads the names of its files from a list.
-        let list = |word: &&OsStr| word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from);
-        let inner = words.iter().flat_map(|word| within(word).into_iter().chain(list(word)));
-        words.iter().map(PathBuf::from).chain(inner).collect()
+        let mut names = Vec::new();
+        for arg in self.options() {
+            let is_command =
+                arg.get_value_names().is_some_and(|names| names.iter().any(|it| it == "COMMAND"));
+            for word in self.words(arg.get_id().as_str()) {
+                // The program of a command is for its start, which has a limit of its own.
+                names.extend(Some(PathBuf::from(word)).filter(|_| !is_command));
+                names.extend(word.to_str().into_iter().flat_map(template::names_in));
+                // A fleet reads the names of its files from a list.
+                names.extend(word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from));
+            }
+        }
+        names
     }
 
     /// Refuses a name whose file system does not answer, before anything looks at it that could

@@ -22,7 +22,6 @@ struct Run {
     has_commands: bool,
     has_several_readers: bool,
     reads_cold: bool,
-    reads_warm: bool,
     has_exact_runs: bool,
     prints_tables: bool,
 }
@@ -71,8 +70,6 @@ const SEVERAL_READERS: Need = Need {
 };
 const COLD: Need =
     Need { is_met: |run| run.reads_cold, why: " is about cold readings, and --state warm has none" };
-const WARM: Need =
-    Need { is_met: |run| run.reads_warm, why: " is about warm readings, and --state cold has none" };
 const OPEN_END: Need = Need {
     is_met: |run| !run.has_exact_runs,
     why: " is about when a trial may stop, and with --runs it has that many readings",
@@ -127,12 +124,11 @@ const ENTRIES: &[Entry] = &[
     Entry { option: "parameter_list", verbs: &[], needs: &[COMMANDS] },
     Entry { option: "parameter_scan", verbs: &[], needs: &[COMMANDS] },
     Entry { option: "drop_caches", verbs: &[], needs: &[COLD] },
-    Entry { option: "fills", verbs: &[], needs: &[WARM] },
     Entry { option: "precision", verbs: &[], needs: &[OPEN_END] },
     Entry { option: "percentiles", verbs: &[], needs: &[TABLES] },
 ];
 
-/// Options that have an effect on every run, or without it are refused by the parser (`--block`
+/// Options that have an effect on every run or are a bound that it keeps, or without an effect are refused by the parser (`--block`
 /// without `--pattern`), or where more is known than the command line (`--dictionary` by the
 /// content, `--param` by the trials).
 const ALWAYS: &[&str] = &[
@@ -152,6 +148,7 @@ const ALWAYS: &[&str] = &[
     "file",
     "files_from",
     "fill",
+    "fills",
     "flamegraph",
     "full",
     "hide_hosts",
@@ -236,7 +233,6 @@ impl Run {
             has_commands: given.has("commands"),
             has_several_readers: given.words("readers").any(|count| count != "1"),
             reads_cold: given.word("state") != Some("warm"),
-            reads_warm: given.word("state") != Some("cold"),
             has_exact_runs: given.has("runs"),
             prints_tables: !given.has("quiet") && !Run::exports_to_output(given),
             ..Run::default()
@@ -350,7 +346,6 @@ mod tests {
             ("race FOLDER --state warm --metadata cold", "--metadata is about cold readings"),
             ("race f --state warm --drop-caches", "--drop-caches is about cold readings"),
             ("tune f --state warm --drop-caches", "--drop-caches is about cold readings"),
-            ("race f --state cold --fills 3", "--fills is about warm readings"),
             ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
             ("race f --check none", "--check is about commands, and there is none: -c"),
             ("race f --prepare true", "--prepare is about commands, and there is none: -c"),
@@ -375,12 +370,12 @@ mod tests {
             "race FOLDER --order name --follow --metadata cold",
             "race --files-from l --order name",
             "race f --readers 1,2 --copies .",
-            "race f --state cold --drop-caches --runs 3",
+            "race f --state cold --drop-caches --runs 3 --fills 1",
             "suite mine.toml s3://b/k --commands-get-credentials",
             "suite newlines --percentiles --quiet --allow-device",
             "race --resume last --all --percentiles",
             "limits --size 1MiB",
-            "sweep FOLDER --order random",
+            "sweep FOLDER --order shuffled",
             "serve f --s3",
         ] {
             assert_eq!(said(&format!("readlab {words}")), None, "{words}");

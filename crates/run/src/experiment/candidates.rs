@@ -43,7 +43,7 @@ impl Candidates<'_> {
             let before = found.ids.len();
             self.matching(glob, &mut found)?;
             if found.ids.len() == before {
-                return Err(no_match(self.contenders, glob));
+                return Err(no_match(self.contenders, glob, self.languages, self.work));
             }
         }
         let is_set = |name: &&str| found.set.contains(Params::short(name));

@@ -46,6 +46,9 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         .filter_map(|it| Some(format!("{it} did not take part: {}", why(it, record)?)))
         .collect();
     missing.iter().for_each(notice::show);
+    if let Some(change) = record.change().filter(|_| missing.is_empty()) {
+        notice::show(format!("the run ended early: {change}"));
+    }
     if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
 }
 
@@ -83,7 +86,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
             if searched == 1 { "reading" } else { "readings" }
         )),
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
-        Some((EndReason::TargetChanged, _)) => record.warnings.last().cloned(),
+        Some((EndReason::TargetChanged, _)) => record.change().map(str::to_owned),
         _ => None,
     };
     Some(
@@ -124,9 +127,17 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
             None
         }
         None if trials.is_empty() && matches!(record.end, None | Some((EndReason::Settled, _))) => {
-            Some("no trial of this run is called so".to_owned())
+            Some(match requested {
+                Requested::Language(_) => {
+                    "none of its ways of reading is for this target and this work".to_owned()
+                }
+                _ => "no trial of this run is called so".to_owned(),
+            })
         }
-        None => Some("the run ended before its first reading".to_owned()),
+        None => {
+            let cause = record.change().map(|change| format!(": {change}")).unwrap_or_default();
+            Some(format!("the run ended before its first reading{cause}"))
+        }
     }
 }
 

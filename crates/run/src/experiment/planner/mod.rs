@@ -15,10 +15,12 @@ use readlab_measure::plan::{Plan, Planned, Rules};
 use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
 };
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_model::units::Bytes;
+use readlab_protocol::{Archive, Cache, MethodLine, Reads};
 use readlab_record::{LimitKind, Outcome, Trial};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::methods::{ResolveError, ResolvedMethod};
+use readlab_roster::language::LanguageChoice;
+use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
 use readlab_suite::NamedBy;
 use readlab_targets::corpus::Form;
 use readlab_targets::target::tree::OtherWalk;
@@ -59,11 +61,31 @@ pub enum PlanError {
     /// A search sets a parameter that no method has, or values that none takes.
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
-    /// No method that is raced has a parameter that the user sets.
+    /// No trial takes what the user sets for every method.
+    #[error("--param {setting}: {why} (`readlab list` shows all)")]
+    NoParam { setting: Params, why: String },
+    /// Methods match, and none does what is done with the bytes here.
     #[error(
-        "--param {0}: no method that is raced has it to set, or takes that value (`readlab list` shows all)"
+        "no method matches {glob} here: {id} does {known}, and {work} is done with the bytes (--work; without it newlines for text, else sum)"
     )]
-    NoParam(String),
+    OtherWork {
+        glob: String,
+        /// A method that matches.
+        id: MethodId,
+        work: Work,
+        /// What it does.
+        known: String,
+    },
+    /// Methods match, and all of them are of other languages.
+    #[error("no method matches {glob} here: --language leaves {id} out")]
+    OtherLanguage {
+        glob: String,
+        /// A method that matches.
+        id: MethodId,
+    },
+    /// The reference is a command, and none of the trials is.
+    #[error("--reference '{0}': no command of this run is called so; -c '{1}' adds it")]
+    NoCommand(TrialId, String),
     /// Methods match, and all of them read something else.
     #[error("none of the methods that match {0} reads what is raced (`readlab list` shows what each reads)")]
     OtherTarget(String),
@@ -95,13 +117,48 @@ fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
     ids
 }
 
-/// Why a glob matches nothing: its contender may not be there.
-pub(super) fn no_match(contenders: &Contenders, glob: &str) -> PlanError {
+/// Why a glob matches nothing: its contender may not be there, or what it matches does other work
+/// or is of another language.
+pub(super) fn no_match(
+    contenders: &Contenders,
+    glob: &str,
+    languages: &LanguageChoice,
+    work: Work,
+) -> PlanError {
+    let glob = glob.to_owned();
     let absent = contenders.absent().iter().find(|(name, _)| glob.split('/').next() == Some(name.as_str()));
-    absent.map_or_else(
-        || PlanError::NoMatch(glob.to_owned()),
-        |(_, reason)| PlanError::Absent { glob: glob.to_owned(), reason: reason.clone() },
-    )
+    if let Some((_, reason)) = absent {
+        return PlanError::Absent { glob, reason: reason.clone() };
+    }
+    let Ok(pattern) = MethodPattern::parse(&glob) else { return PlanError::NoMatch(glob) };
+    let offered = contenders.present().iter().flat_map(|contender| {
+        let named = contender.methods.iter().filter(|method| method.method != "*");
+        named.flat_map(move |line| every_scan(contender, line).map(move |id| (id, line)))
+    });
+    let Some((id, line)) = offered.into_iter().find(|(id, _)| pattern.matches(id)) else {
+        return PlanError::NoMatch(glob);
+    };
+    if !languages.admits(&id.contender) {
+        return PlanError::OtherLanguage { glob, id };
+    }
+    let does = |(_, scans): &(&String, &Vec<String>)| match &id.scan {
+        Some(scan) => scans.contains(scan),
+        None => !scans.is_empty(),
+    };
+    let known: Vec<&str> = line.scans.iter().filter(does).map(|(work, _)| work.as_str()).collect();
+    // What does the work is left out for another reason.
+    if known.contains(&work.word()) {
+        return PlanError::NoMatch(glob);
+    }
+    PlanError::OtherWork { glob, work, known: known.join(" or "), id }
+}
+
+/// A method with each scan that it offers for any work.
+fn every_scan(contender: &Contender, line: &MethodLine) -> impl Iterator<Item = MethodId> {
+    let scans: BTreeSet<Option<String>> =
+        line.scans.values().flatten().map(|scan| (scan != "-").then(|| scan.clone())).collect();
+    let (contender, method) = (contender.receipt.contender.clone(), line.method.clone());
+    scans.into_iter().map(move |scan| MethodId { contender: contender.clone(), method: method.clone(), scan })
 }
 
 /// The plan for one target and its forms.
@@ -129,8 +186,8 @@ pub fn plan(
         }
         planner.add_reference(state)?;
     }
-    match selection.params.0.keys().find(|name| !planner.has_effect(name)) {
-        Some(name) => Err(PlanError::NoParam(name.clone())),
+    match selection.params.0.iter().find(|(name, value)| !planner.has_effect(name, **value)) {
+        Some((name, &value)) => Err(planner.no_param(name, value)),
         None => Ok(planner.plan),
     }
 }
@@ -154,7 +211,8 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
             continue;
         }
         if matched.is_empty() {
-            return Err(no_match(contenders, glob));
+            let work = selection.work(TargetForm::default());
+            return Err(no_match(contenders, glob, &selection.languages, work));
         }
         let meant = meant(matched, pattern.is_name);
         if meant.is_empty() {
@@ -208,13 +266,37 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Whether a setting for every method is one of a planned trial. Those of reads at places are
-    /// set together, and a method has one of them.
-    fn has_effect(&self, name: &str) -> bool {
-        let is_of_places = self.plan.trials.iter().any(|it| it.choice.method.reads == Reads::Places);
-        let is_it = |own: &String| Params::short(own) == Params::short(name);
-        let has = |it: &Planned| it.trial.params.0.keys().any(is_it);
-        is_of_places && ["depth", "threads"].contains(&name) || self.plan.trials.iter().any(has)
+    /// Whether a setting for every method is one of a planned trial, controls aside. Those of reads at
+    /// places are set together, and a method has one of them.
+    fn has_effect(&self, name: &str, value: u64) -> bool {
+        let mut raced = self.raced();
+        let is_of_places = self.raced().any(|it| it.choice.method.reads == Reads::Places);
+        let is_it = |(own, set): (&String, &u64)| Params::short(own) == Params::short(name) && *set == value;
+        is_of_places && ["depth", "threads"].contains(&name)
+            || raced.any(|it| it.trial.params.0.iter().any(is_it))
+    }
+
+    fn raced(&self) -> impl Iterator<Item = &Planned> {
+        self.plan.trials.iter().filter(|it| !it.trial.is_control())
+    }
+
+    /// Why no trial takes a setting: none has it, or the values that they take.
+    fn no_param(&self, name: &str, value: u64) -> PlanError {
+        let all = self.raced().flat_map(|it| &it.choice.method.params);
+        let ranges: BTreeSet<(u64, u64)> = all
+            .filter(|param| Params::short(&param.name) == Params::short(name))
+            .map(|param| (param.min, param.max))
+            .collect();
+        let is_of_bytes = name.ends_with("_bytes");
+        let shown = |value: u64| if is_of_bytes { Bytes(value).exact() } else { value.to_string() };
+        let short = Params::short(name);
+        let ranges: Vec<String> =
+            ranges.iter().map(|&(min, max)| format!("{} to {}", shown(min), shown(max))).collect();
+        let why = match &ranges[..] {
+            [] => format!("no method that is raced has {short} to set"),
+            ranges => format!("the methods that are raced take {short} of {}", ranges.join(", or ")),
+        };
+        PlanError::NoParam { setting: Params(BTreeMap::from([(name.to_owned(), value)])), why }
     }
 
     /// Whether the contender of a method is there, and its language was asked for.

@@ -62,6 +62,10 @@ impl Planner<'_> {
     /// The error that nothing is called like this. A name without a scan is compared with names
     /// without theirs.
     fn no_reference(&self, reference: &TrialId) -> PlanError {
+        let has_command = self.plan.trials.iter().any(|planned| planned.trial.contender() == COMMAND);
+        if reference.method.contender == COMMAND && !has_command {
+            return PlanError::NoCommand(reference.clone(), reference.method.method.clone());
+        }
         let planned = self.plan.trials.iter().map(|planned| planned.trial.id.method.clone());
         let offered = every_id(self.contenders, self.selection).into_iter().map(|it| it.id);
         let read = planned.chain(offered).filter(|id| !self.contenders.is_control(id));
