@@ -93,8 +93,8 @@ fn what_exists_and_takes_no_part_here_is_refused_with_the_reason() {
             "no method matches rust/read/scalar here: --language leaves rust/read/scalar out",
         ),
         (
-            "text --pattern random --reads 10 --reference 'command/wc -l'",
-            "--reference 'command/wc -l': no command of this run is called so; -c 'wc -l' adds it",
+            "text --pattern random --block 1B --reference 'command/wc -l'",
+            "--reference 'command/wc -l': no command of this run is called so; -c 'wc -l {}' adds it",
         ),
         (
             "text --method rust/pread/scalar --param threads=100000",
