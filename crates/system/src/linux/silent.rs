@@ -32,6 +32,7 @@ pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
     // SAFETY: the child makes system calls alone, on what was allocated before, and never returns.
     let child = match unsafe { libc::fork() } {
         -1 => return None,
+        // SAFETY: this is the process that was just forked.
         0 => unsafe { look(&names, tell.as_raw_fd()) },
         child => Pid::from_raw(child)?,
     };
