@@ -2,6 +2,7 @@
 
 use super::*;
 use readlab_model::target::TargetKind;
+use readlab_model::target::device::ReadAhead;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 
 #[test]
@@ -108,6 +109,12 @@ fn cold_above_a_cache_is_held_against_no_device() {
         );
     }
     assert!(verdict_on(&record, waits).sentence.contains("waits for what lies below"));
+    let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
+    record.targets[0].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
+    let judged = verdict_on(&record, waits);
+    let said =
+        "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
+    assert!(judged.sentence.contains(said), "{}", judged.sentence);
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
     let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
