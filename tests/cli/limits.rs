@@ -48,7 +48,7 @@ fn a_folder_cannot_be_served() {
     let home = Home::new();
     let said = limits(&home, &[OsStr::new("--http"), home.at("").as_os_str()]);
     assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("a folder, and a server needs a file"), "{said}");
+    assert!(said.err.contains("--http needs a file of this machine, and no target is one"), "{said}");
 }
 
 mod ring2 {

@@ -238,7 +238,7 @@ fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
     let folder = tree(&home);
     let said = home.race(&folder, &["--http"]);
     assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("a folder, and a server needs a file"), "{said}");
+    assert!(said.err.contains("--http needs a file of this machine, and no target is one"), "{said}");
     let listed = home.file("list", folder.join("pipe").to_str().unwrap());
     let said = home.readlab(["race", "--files-from", listed.to_str().unwrap()]);
     assert_eq!(said.code, Some(2), "it does not wait for the pipe: {said}");

@@ -82,11 +82,6 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     if !args.place.is_dir() {
         return on(&args.place);
     }
-    ensure!(
-        args.over() == Transport::File,
-        "{}: a folder, and a server needs a file",
-        display_path(&args.place)
-    );
     // From here on Ctrl-C is an ordinary return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let folder = Scratch::make(&args.place, "limits").with_context(|| display_path(&args.place))?;

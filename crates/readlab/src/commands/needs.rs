@@ -42,7 +42,7 @@ struct Entry {
 }
 
 const FILE: Need =
-    Need { is_met: |run| run.has_file, why: " is about files of this machine, and no target is one" };
+    Need { is_met: |run| run.has_file, why: " needs a file of this machine, and no target is one" };
 const TREE: Need = Need {
     is_met: |run| run.has_folder || run.has_list,
     why: " is about the files of a folder, and no target is one",
