@@ -297,11 +297,11 @@ fn two_spellings_of_one_command_are_named_and_no_hook_is_lost() {
 #[test]
 fn the_budget_ends_what_goes_on_and_names_it() {
     let home = Home::new();
-    let file = target(&home);
-    let budget = ["--method", "command/*", "--budget", "1s"];
+    target(&home);
+    let budget = ["race", "f.txt", "--no-progress", "--method", "command/*", "--budget", "1s"];
     let ended = |more: &[&str], code: i32, why: &str| {
         let begun = Instant::now();
-        let said = home.race(&file, &[&WARM[..], &budget, more].concat());
+        let said = home.readlab(&[&budget[..], &WARM, more].concat());
         assert!(said.code == Some(code) && said.err.contains(why), "{said}");
         assert!(begun.elapsed().as_secs() < 30, "{said}");
     };
