@@ -295,23 +295,6 @@ fn two_spellings_of_one_command_are_named_and_no_hook_is_lost() {
 }
 
 #[test]
-fn the_budget_ends_what_goes_on_and_names_it() {
-    let home = Home::new();
-    target(&home);
-    let budget = ["race", "f.txt", "--no-progress", "--method", "command/*", "--budget", "1s"];
-    let ended = |more: &[&str], code: i32, why: &str| {
-        let begun = Instant::now();
-        let said = home.readlab(&[&budget[..], &WARM, more].concat());
-        assert!(said.code == Some(code) && said.err.contains(why), "{said}");
-        assert!(begun.elapsed().as_secs() < 30, "{said}");
-    };
-    for option in ["--setup", "--prepare", "--cleanup"] {
-        ended(&["-c", "wc -l {}", option, "sleep 60"], 2, &format!("{option} 'sleep 60' was ended after"));
-    }
-    ended(&["-c", "sh -c 'sleep 60' sh {}"], 1, "no answer within");
-}
-
-#[test]
 fn options_about_commands_that_suit_none_are_refused() {
     let home = Home::new();
     let file = target(&home);
@@ -333,6 +316,27 @@ fn options_about_commands_that_suit_none_are_refused() {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn the_budget_ends_what_goes_on_and_names_it() {
+        let home = Home::new();
+        target(&home);
+        let budget = ["race", "f.txt", "--no-progress", "--method", "command/*", "--budget", "1s"];
+        let ended = |more: &[&str], code: i32, why: &str| {
+            let begun = Instant::now();
+            let said = home.readlab(&[&budget[..], &WARM, more].concat());
+            assert!(said.code == Some(code) && said.err.contains(why), "{said}");
+            assert!(begun.elapsed().as_secs() < 30, "{said}");
+        };
+        for option in ["--setup", "--prepare", "--cleanup"] {
+            ended(
+                &["-c", "wc -l {}", option, "sleep 60"],
+                2,
+                &format!("{option} 'sleep 60' was ended after"),
+            );
+        }
+        ended(&["-c", "sh -c 'sleep 60' sh {}"], 1, "no answer within");
+    }
 
     #[test]
     fn a_set_up_may_make_the_program_itself() {
