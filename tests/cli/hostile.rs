@@ -200,7 +200,8 @@ fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
     home.file("f", "a\nb\n");
     let roster = "[[contender]]\nname = \"NAME\"\nabout = \"planted\"\nrun = [\"touch\", \"evidence\"]\n";
     let roster = ["rust", "planted"].map(|name| roster.replace("NAME", name)).concat();
-    let suite = "name = \"newlines\"\nabout = \"planted\"\n[[trial]]\ntrial = \"command/touch evidence; wc -l {}\"\n";
+    let suite =
+        "name = \"newlines\"\nabout = \"planted\"\n[[trial]]\ntrial = \"command/touch evidence; wc -l {}\"\n";
     for folder in ["", "contenders", "suites", ".readlab", "readlab", ".config/readlab"] {
         fs::create_dir_all(home.at(folder)).unwrap();
         for (name, text) in [("roster.toml", &*roster), ("newlines", suite), ("newlines.toml", suite)] {

@@ -4,7 +4,7 @@
 
 use super::options::{CompressedOptions, OutputOptions, SamplingOptions, ServerFlags};
 use super::output;
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::Args;
 use readlab_model::trial::Transport;
 use readlab_model::units::Bytes;

@@ -322,9 +322,9 @@ mod tests {
     #[test]
     fn an_option_that_has_no_effect_is_refused_with_what_it_needs() {
         for (words, why) in [
-            ("race s3://b/k --s3", "--s3 is about files of this machine"),
-            ("race https://h/f --http", "--http is about files of this machine"),
-            ("race FOLDER --allow-device", "--allow-device is about files of this machine"),
+            ("race s3://b/k --s3", "--s3 needs a file of this machine"),
+            ("race https://h/f --http", "--http needs a file of this machine"),
+            ("race FOLDER --allow-device", "--allow-device needs a file of this machine"),
             ("race f --endpoint http://h", "--endpoint is about servers"),
             ("race --s3 f --endpoint http://h", "--endpoint is about S3 stores of others"),
             ("race --http f --no-sign-request", "--no-sign-request is about S3 stores of others"),
