@@ -93,7 +93,7 @@ fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
     assert_eq!(rates(&file, &part), [[false; 2]; 6], "{part:?}");
     fs::create_dir(home.at("folder")).unwrap();
     for name in ["a.txt", "b.log", "c.log", "d.log"] {
-        home.file(&format!("folder/{name}"), "a line of text\n".repeat(1 << 16));
+        home.file(format!("folder/{name}"), "a line of text\n".repeat(1 << 16));
     }
     let of_folder = [
         "cat {}/a.txt {}/b.log {}/c.log {}/d.log",
@@ -324,7 +324,7 @@ mod ring2 {
         let budget = ["race", "f.txt", "--no-progress", "--method", "command/*", "--budget", "1s"];
         let ended = |more: &[&str], code: i32, why: &str| {
             let begun = Instant::now();
-            let said = home.readlab(&[&budget[..], &WARM, more].concat());
+            let said = home.readlab([&budget[..], &WARM, more].concat());
             assert!(said.code == Some(code) && said.err.contains(why), "{said}");
             assert!(begun.elapsed().as_secs() < 30, "{said}");
         };
