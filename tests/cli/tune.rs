@@ -145,9 +145,10 @@ mod ring2 {
         let (json, said) = tune(&home, &file, &words);
         assert_eq!(
             (&json["end"]["reason"], said.code),
-            (&"budget".into(), Some(1)),
-            "five were left out: {said}"
+            (&"budget".into(), Some(2)),
+            "five were left out, and none was measured afresh: {said}"
         );
+        assert!(said.err.contains("after 1 reading of the search"), "{said}");
         let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
         assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
     }

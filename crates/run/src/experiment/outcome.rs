@@ -78,19 +78,23 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     let searched: usize = counted().map(|it| it.searched.len()).sum();
     let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
     let is_requested = |it: &&TrialRecord| requested.iter().any(|name| names(name, record, it));
-    let of_requested = counted().filter(is_requested).find_map(reason);
-    let ended = match record.end {
-        Some((EndReason::Budget, _)) if searched > 0 => Some(format!(
+    let is_up = matches!(record.end, Some((EndReason::Budget, _)));
+    let of_search = (is_up && searched > 0).then(|| {
+        format!(
             "the time was up after {searched} {} of the search, before the best was measured afresh: give more by \
              --budget",
             if searched == 1 { "reading" } else { "readings" }
-        )),
+        )
+    });
+    let of_requested = counted().filter(is_requested).find_map(reason);
+    let ended = match record.end {
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
         Some((EndReason::TargetChanged, _)) => record.change().map(str::to_owned),
         _ => None,
     };
     Some(
-        of_requested
+        of_search
+            .or(of_requested)
             .or(ended)
             .or_else(|| counted().find_map(reason))
             .or_else(|| record.warnings.first().cloned())
