@@ -29,7 +29,7 @@ pub fn against_first<O: Into<Observation>>(
         return None;
     }
     let logs: Vec<_> = pairs.iter().map(Pair::log_ratio).collect();
-    Some(match Paired::from_differences(&logs).interval(confidence(comparisons)) {
+    Some(match Paired::from_differences(&logs).interval(confidence_against_chosen(comparisons)) {
         Some(ends) => Significance::from_interval(ends.map(f64::exp)),
         None if are_separated(&pairs) => Significance::Slower,
         None => Significance::Tie,
@@ -51,8 +51,10 @@ fn are_separated(pairs: &[Pair]) -> bool {
     pairs.len() >= OBSERVATIONS_MIN && fastest > slowest
 }
 
+/// The confidence of each of so many comparisons with a trial that was chosen because it looked
+/// fast.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
-fn confidence(comparisons: usize) -> Confidence {
+pub(crate) fn confidence_against_chosen(comparisons: usize) -> Confidence {
     Confidence::with_error(Confidence::REPORTED.error() / comparisons.clamp(1, COMPARISONS_MAX) as f64)
 }
 

@@ -11,6 +11,28 @@ pub struct Interval {
     pub high: f64,
 }
 
+/// By which rule an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalRule {
+    /// By the noise that all trials of a state show together.
+    SharedVariance,
+    /// By the exact signed-rank test.
+    SignedRank,
+    /// By the sign test.
+    SignTest,
+    /// By Student's t of one trial or of one pair of trials.
+    Student,
+}
+
+/// An interval and its rule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RuledInterval {
+    #[serde(flatten)]
+    pub ends: Interval,
+    pub rule: IntervalRule,
+}
+
 /// How often an interval may miss the true value, both sides together.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence {

@@ -39,7 +39,7 @@ pub use changepoint::{Steadiness, Trend, steadiness};
 pub use difference::{Difference, difference};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use first::{against_first, separated};
-pub use interval::{Confidence, Interval};
+pub use interval::{Confidence, Interval, IntervalRule, RuledInterval};
 pub use looks::{QUALIFYING_ROUNDS, look_after};
 pub use number::{count, float, whole};
 pub use observation::Observation;

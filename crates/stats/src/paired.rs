@@ -39,6 +39,11 @@ impl Paired {
         Paired(Grouped { singles: undisturbed(singles), groups: groups.map(undisturbed) })
     }
 
+    /// All differences, sorted, with disturbed ones nearer to the others.
+    pub(crate) fn sorted(&self) -> &[f64] {
+        &self.0.singles
+    }
+
     /// The centre; `None` without differences.
     pub(crate) fn estimate(&self) -> Option<f64> {
         SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
@@ -50,25 +55,28 @@ impl Paired {
     }
 }
 
-/// The same sorted values, with disturbed ones nearer to the others.
-fn undisturbed(mut sorted: Vec<f64>) -> Vec<f64> {
+/// The same values in the same order, with disturbed ones nearer to the others. Sorted values stay
+/// sorted.
+pub(crate) fn undisturbed(mut values: Vec<f64>) -> Vec<f64> {
+    let mut sorted = values.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
     let centre = quantile(&sorted, 0.5);
-    let mut away: Vec<f64> = sorted.iter().map(|value| (value - centre).abs()).collect();
+    let mut away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
     away.sort_unstable_by(f64::total_cmp);
     let far = FAR * quantile(&away, 0.5) / NORMAL_MAD;
     let near = away.partition_point(|away| *away <= far);
     let disturbed = away.len() - near;
     // Without any spread nothing is known of how far is far.
     if disturbed == 0 || disturbed > away.len() / DISTURBED_SHARE || far <= 0.0 {
-        return sorted;
+        return values;
     }
     let reach = REACH * away[near - 1];
-    sorted.iter_mut().for_each(|value| {
+    values.iter_mut().for_each(|value| {
         if (*value - centre).abs() > far {
             *value = centre + reach * (*value - centre).signum();
         }
     });
-    sorted
+    values
 }
 
 #[cfg(test)]
@@ -96,6 +104,13 @@ mod tests {
         let two_levels = [0.0, 0.01, -0.01, 0.02, 2.3, 2.31];
         assert!(paired(&two_levels).interval(Confidence::REPORTED).unwrap().high > 2.0);
         assert_eq!(undisturbed(vec![0.0, 0.0, 0.0, 0.0, 5.0]), [0.0, 0.0, 0.0, 0.0, 5.0]);
+    }
+
+    #[test]
+    fn the_order_of_the_values_is_kept() {
+        let found = undisturbed(vec![0.02, 2.3, -0.01, 0.01, 0.0]);
+        assert!((found[1] - 0.034).abs() < 1e-9, "{found:?}");
+        assert_eq!((&found[..1], &found[2..]), (&[0.02][..], &[-0.01, 0.01, 0.0][..]));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::interval::{Confidence, Interval};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use std::sync::OnceLock;
 
 /// From so many degrees of freedom on, the expansion is right to six digits; the search of the
 /// library, which takes milliseconds there, would be the slowest part of a summary.
@@ -13,10 +14,9 @@ const EXPANSION_FROM: f64 = 18.0;
 /// *Handbook of Mathematical Functions* (1964).
 pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     if freedom < EXPANSION_FROM {
-        let t = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("the freedom is at least one");
-        return t.inverse_cdf(1.0 - confidence.tail());
+        return searched(freedom.max(1.0), confidence);
     }
-    let z = -Normal::standard().inverse_cdf(confidence.tail());
+    let z = normal_quantile(confidence);
     let terms = [
         (z.powi(3) + z) / 4.0,
         (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
@@ -25,6 +25,26 @@ pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
             / 92_160.0,
     ];
     terms.iter().rfold(0.0, |sum, term| (sum + term) / freedom) + z
+}
+
+/// By the search of the library. That of a reported interval is kept: it is asked for by each trial
+/// of a state.
+fn searched(freedom: f64, confidence: Confidence) -> f64 {
+    static REPORTED: [OnceLock<f64>; EXPANSION_FROM as usize] =
+        [const { OnceLock::new() }; EXPANSION_FROM as usize];
+    let search = || {
+        let t = StudentsT::new(0.0, 1.0, freedom).expect("the freedom is at least one");
+        t.inverse_cdf(1.0 - confidence.tail())
+    };
+    let is_kept = confidence == Confidence::REPORTED && freedom.fract() == 0.0;
+    let kept = REPORTED.iter().zip(0..).find(|(_, of)| is_kept && f64::from(*of) == freedom);
+    kept.map_or_else(search, |(kept, _)| *kept.get_or_init(search))
+}
+
+/// The quantile of the normal distribution that is exceeded at each end of an interval of this
+/// confidence: 1.96 at 95 %.
+pub(crate) fn normal_quantile(confidence: Confidence) -> f64 {
+    -Normal::standard().inverse_cdf(confidence.tail())
 }
 
 /// The interval of a mean of which only the standard deviation of so many values is known; `None`

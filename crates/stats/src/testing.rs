@@ -25,6 +25,16 @@ impl Noise {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
+
+    /// Exponential, with mean 1.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -(1.0 - self.uniform()).ln()
+    }
+
+    /// This much with this probability, else nothing.
+    pub(crate) fn now_and_then(&mut self, probability: f64, much: f64) -> f64 {
+        if self.uniform() < probability { much } else { 0.0 }
+    }
 }
 
 /// A reading in whole units, such as nanoseconds.

@@ -30,6 +30,11 @@ impl Turns {
         Turns::from_observations(readings.into_iter().map(Into::into).collect())
     }
 
+    /// The rounds in order, each with its fill and the logarithm of its time.
+    pub(crate) fn rounds(&self) -> impl Iterator<Item = (u32, u32, f64)> {
+        self.0.iter().map(|(&round, turn)| (round, turn.fill, turn.log))
+    }
+
     // Not generic, so that it is compiled in this crate, with its optimisation.
     fn from_observations(readings: Vec<Observation>) -> Turns {
         let mut turns: BTreeMap<u32, (u32, Vec<f64>)> = BTreeMap::new();
