@@ -27,12 +27,14 @@ mod sign_test;
 mod signed_rank;
 #[cfg(test)]
 mod simulation;
+mod spread;
 mod student;
 mod summary;
 #[cfg(test)]
 mod testing;
 mod turns;
 mod two_groups;
+mod two_way;
 mod unpaired;
 
 pub use changepoint::{Steadiness, Trend, steadiness};
