@@ -15,7 +15,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalRule {
-    /// By the noise that all trials of a state show together.
+    /// By the noise that all trials of a state show together ([`crate::SharedVariance`]).
     SharedVariance,
     /// By the exact signed-rank test.
     SignedRank,

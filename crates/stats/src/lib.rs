@@ -3,8 +3,9 @@
 //! other context.
 //!
 //! No number is dropped; outliers are only counted. A reported interval is at 95 %, and `None`
-//! where there are too few numbers for one. The same numbers give the same results: what resamples
-//! has a seed.
+//! where there are too few numbers for one: five are needed of one trial or of one pair, two where
+//! all trials of a state show their noise together ([`SharedVariance`]). The same numbers give the
+//! same results: what resamples has a seed.
 //!
 //! Simulations count how often an interval holds the true value. Those that take long draw a tenth
 //! in the tests of each commit, with a bound that leaves room for the chance of fewer draws, and
@@ -23,6 +24,7 @@ mod ratio;
 mod regression;
 mod scalability;
 mod search;
+mod shared_variance;
 mod sign_test;
 mod signed_rank;
 #[cfg(test)]
@@ -49,6 +51,7 @@ pub use ratio::{Ratio, Significance, ratio, ratio_at};
 pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
+pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;
 pub use student::{interval_of_mean, mean_and_sd, mean_interval};
 pub use summary::{Outliers, Summary, count_summary, median, precision, quantile, summary};

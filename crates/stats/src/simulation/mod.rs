@@ -3,13 +3,32 @@
 //! repetitions, beside the intervals of earlier versions.
 
 mod races;
+mod real_tables;
 mod recorded;
+mod shared_variance;
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
 use crate::paired::Paired;
 use crate::sign_test::median_interval;
 use crate::testing::Noise;
+
+/// How many of its races a long simulation draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Races {
+    /// With each commit.
+    Tenth,
+    All,
+}
+
+impl Races {
+    fn of(self, all: usize) -> usize {
+        match self {
+            Races::Tenth => all / 10,
+            Races::All => all,
+        }
+    }
+}
 
 /// What makes readings differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

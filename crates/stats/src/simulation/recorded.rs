@@ -4,7 +4,7 @@
 //! round.
 
 use crate::testing::reading;
-use crate::{Observation, Significance, against_first, median, ratio};
+use crate::{Observation, SharedVariance, Significance, against_first, median, ratio};
 
 fn races() -> Vec<Vec<Vec<Observation>>> {
     let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
@@ -41,4 +41,24 @@ fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
         }
     }
     assert!(slower * 20 <= all, "{slower} of {all}");
+}
+
+/// The numbers are those of another implementation of the same formulas (numpy).
+#[test]
+fn few_rounds_of_identical_commands_hold_1_as_another_implementation_finds() {
+    for (rounds, percent) in [(2, 97.8), (3, 98.0), (4, 98.7), (5, 99.5)] {
+        let (mut ties, mut all) = (0, 0);
+        for race in races() {
+            let last = race[0].len() - rounds;
+            for from in (0..=last).step_by(rounds) {
+                let shared = SharedVariance::new(race.iter().map(|walls| &walls[from..from + rounds]));
+                for (one, other) in (0..race.len()).flat_map(|it| (0..it).map(move |other| (it, other))) {
+                    ties += u32::from(shared.ratio(one, other).unwrap().clear() == Some(Significance::Tie));
+                    all += 1;
+                }
+            }
+        }
+        let found = 100.0 * f64::from(ties) / f64::from(all);
+        assert!((found - percent).abs() < 0.051, "{rounds} rounds: {found} % of {all}");
+    }
 }
