@@ -30,6 +30,7 @@ mod signed_rank;
 #[cfg(test)]
 mod simulation;
 mod spread;
+mod stopping;
 mod student;
 mod summary;
 #[cfg(test)]
@@ -53,6 +54,7 @@ pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;
+pub use stopping::{Indifference, Stop, stops};
 pub use student::{interval_of_mean, mean_and_sd, mean_interval};
 pub use summary::{Outliers, Summary, count_summary, median, precision, quantile, summary};
 pub use two_groups::{TwoGroups, two_groups};

@@ -6,6 +6,7 @@ mod races;
 mod real_tables;
 mod recorded;
 mod shared_variance;
+mod stopping;
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
