@@ -49,7 +49,10 @@ pub use looks::{QUALIFYING_ROUNDS, look_after};
 pub use number::{count, float, whole};
 pub use observation::Observation;
 pub use ratio::{Ratio, Significance, ratio, ratio_at};
-pub use regression::{FittedLine, LeastSquares, least_squares, theil_sen};
+pub use regression::{
+    FittedLine, LeastSquares, TheilSen, WeightedLeastSquares, least_squares, theil_sen, theil_sen_intervals,
+    weighted_least_squares,
+};
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
