@@ -65,8 +65,8 @@ fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
 /// early: the target is large beside what that fetches, or as many bytes passed through read calls.
 fn was_asked_for(sample: &Sample, target: &TargetFacts) -> bool {
     let files = target.tree().map_or(1, |tree| tree.files);
-    let window_bytes = target.device.as_ref().and_then(|device| device.read_ahead_bytes);
-    let unasked_bytes = window_bytes.map(|bytes| bytes.saturating_mul(WINDOWS_MAX).saturating_mul(files));
+    let window = target.read_ahead();
+    let unasked_bytes = window.map(|window| window.bytes.saturating_mul(WINDOWS_MAX).saturating_mul(files));
     unasked_bytes.is_some_and(|bytes| bytes <= target.size_bytes / UNASKED_PART)
         || sample.turn.delivered == Some(Delivered::Calls)
 }
@@ -77,7 +77,7 @@ mod tests {
     use crate::{Line, testing};
     use readlab_model::sample::TurnSeen;
     use readlab_model::target::TargetKind;
-    use readlab_model::target::device::Device;
+    use readlab_model::target::device::{Device, ReadAhead};
     use readlab_model::target::extents::Extents;
     use readlab_model::target::tree::TreeFacts;
     use readlab_model::trial::TrialIndex;
@@ -111,6 +111,12 @@ mod tests {
     fn folder(size_bytes: u64, files: u64) -> TargetFacts {
         let tree = TreeFacts { files, ..TreeFacts::default() };
         TargetFacts { kind: TargetKind::Tree(tree), ..file(size_bytes) }
+    }
+
+    /// The file system reads ahead further than the device is set to.
+    fn of_btrfs(size_bytes: u64) -> TargetFacts {
+        let own = ReadAhead { bytes: 4 * MIB, setting: "/sys/fs/btrfs/a/bdi/read_ahead_kb".into() };
+        TargetFacts { own_read_ahead: Some(own), ..file(size_bytes) }
     }
 
     fn left(share: f64, device_bytes: u64, delivered: Option<Delivered>) -> Sample {
@@ -154,6 +160,14 @@ mod tests {
             // Read-ahead alone fills the cache with small files.
             ("head -n 1 {}", file(MIB / 10), left(1.0, MIB / 10, Some(Faults)), warm(Some(Faults)), false),
             ("head -n 1 {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, None), warm(Some(Faults)), false),
+            (
+                "head -n 1 {}",
+                of_btrfs(16 * MIB),
+                left(1.0, 16 * MIB, Some(Faults)),
+                warm(Some(Faults)),
+                false,
+            ),
+            ("rg -c x {}", of_btrfs(640 * MIB), left(1.0, 640 * MIB, None), warm(None), true),
             // Somebody else filled it.
             ("true", file(large), left(1.0, 0, None), warm(None), false),
         ];

@@ -128,9 +128,9 @@ const ENTRIES: &[Entry] = &[
     Entry { option: "percentiles", verbs: &[], needs: &[TABLES] },
 ];
 
-/// Options that have an effect on every run or are a bound that it keeps, or without an effect are refused by the parser (`--block`
-/// without `--pattern`), or where more is known than the command line (`--dictionary` by the
-/// content, `--param` by the trials).
+/// Options that have an effect on every run, or are a bound that it keeps. Others without an effect
+/// are refused by the parser (`--block` without `--pattern`), or where more is known than the
+/// command line (`--dictionary` by the content, `--param` by the trials).
 const ALWAYS: &[&str] = &[
     "all",
     "block",
