@@ -25,7 +25,6 @@ use readlab_system::program::Additions;
 use readlab_targets::corpus::line_ends::lone_returns;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::Place;
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,7 +1,8 @@
 //! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
-//! A command without `{}` gets the path at its end, if its program is known to read what stands there;
-//! if it also named the file, it would read it twice. Everything else about command lines is up to the `command` contender.
+//! A command without `{}` gets the path at its end, if its program is known to read what stands
+//! there; if it also named the file, it would read it twice. Everything else about command lines is
+//! up to the `command` contender.
 
 use super::config::{OwnCommand, TrialOptions};
 use anyhow::{bail, ensure};
