@@ -115,7 +115,7 @@ mod tests {
 
     /// The file system reads ahead further than the device is set to.
     fn of_btrfs(size_bytes: u64) -> TargetFacts {
-        let own = ReadAhead { bytes: 4 * MIB, setting: "/sys/fs/btrfs/a/bdi/read_ahead_kb".into() };
+        let own = ReadAhead { bytes: 4 * MIB, setting: "bdi/read_ahead_kb".into() };
         TargetFacts { own_read_ahead: Some(own), ..file(size_bytes) }
     }
 
