@@ -22,7 +22,7 @@ fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
     const UNKNOWN: &str = "state of the server's cache: unknown";
     for part in [
-        format!("best median over http ({UNKNOWN}): "),
+        format!("fastest over http ({UNKNOWN}): "),
         format!("over http ({UNKNOWN}) · newlines · 13 B · {}", server.url()),
         format!("proof: the answers of 6 samples; {UNKNOWN}"),
         format!("caution: {}: The server is not readlab's: {UNKNOWN}", server.url()),

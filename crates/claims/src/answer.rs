@@ -1,7 +1,7 @@
 //! The answer to a claim: what was found, and whether the claim holds by it.
 
 use readlab_analysis::compare::Unit;
-use readlab_analysis::stats::Interval;
+use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
 /// Whether a claim holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub struct Estimate {
     pub value: f64,
     /// Its 95 % interval; `None` where none is known.
     pub ci95: Option<Interval>,
+    /// By which rule the interval was made, where that is one of a trial or of a pair of trials of
+    /// one record.
+    pub rule: Option<IntervalRule>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +94,14 @@ impl Answer {
 impl Estimate {
     /// A number without an interval.
     pub fn alone(value: f64) -> Estimate {
-        Estimate { value, ci95: None }
+        Estimate::with_ends(value, None)
+    }
+
+    pub(super) fn with_ends(value: f64, ci95: Option<Interval>) -> Estimate {
+        Estimate { value, ci95, rule: None }
+    }
+
+    pub(super) fn with_rule(value: f64, ci95: RuledInterval) -> Estimate {
+        Estimate { value, ci95: Some(ci95.ends), rule: Some(ci95.rule) }
     }
 }

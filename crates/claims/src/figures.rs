@@ -124,7 +124,7 @@ impl<'a> Dataset<'a> {
         #[expect(clippy::cast_precision_loss, reason = "a rate of three digits")]
         let float = |value: u64| value as f64;
         let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
-        Ok(Operand::Single(Estimate { value: float(limit.value), ci95: ends }))
+        Ok(Operand::Single(Estimate::with_ends(float(limit.value), ends)))
     }
 
     fn of_table(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
@@ -190,11 +190,12 @@ fn number(case: &Case, metric: Metric) -> Option<Operand> {
     let figure = case.figures.get(&measure)?;
     Some(match figure {
         Figure::Value { value, .. } => {
-            Operand::Single(Estimate { value: *value, ci95: figure.located(Center::Median).ci95 })
+            Operand::Single(Estimate::with_ends(*value, figure.located(Center::Median).ci95))
         }
         Figure::Samples(observations) => Operand::Readings {
             group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
             observations: observations.clone(),
+            noise: case.noise.get(&measure).cloned(),
         },
     })
 }

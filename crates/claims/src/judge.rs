@@ -262,7 +262,7 @@ impl Tally {
         Verdict::CannotBeTold(match self.without_interval {
             0 if all == 1 => "the interval holds a bound of the claim".to_owned(),
             0 => format!("{} of {all} intervals hold a bound of the claim", self.straddling),
-            _ if self.is_record => "too few readings for an interval".to_owned(),
+            _ if self.is_record => "a single round has no interval".to_owned(),
             _ => "the figures tie".to_owned(),
         })
     }

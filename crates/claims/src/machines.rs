@@ -25,12 +25,12 @@ pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &
         let ratio = || {
             let number = of.operand(trial)?;
             alike(of, to, trial)?;
-            let Estimate { value, ci95 } = to.operand(trial)?.estimate();
+            let other = to.operand(trial)?.estimate();
             // Of a published number only the number is known: it is compared with as it is.
-            let other = if of.is_record() && ci95.is_none() {
-                Operand::exact(value)
+            let other = if of.is_record() && other.ci95.is_none() {
+                Operand::exact(other.value)
             } else {
-                Operand::Single(Estimate { value, ci95 })
+                Operand::Single(other)
             };
             Ok(number.over(&other))
         };
@@ -84,7 +84,7 @@ pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bo
         return Answer::untold(format!("its tables have too few machines with a known {fact}"));
     };
     let mut tally = Tally::new(*bounds, false);
-    let estimate = Estimate { value: fit.line.slope, ci95: fit.slope_ci95 };
+    let estimate = Estimate::with_ends(fit.line.slope, fit.slope_ci95);
     tally.take(&of.trial, "", Ok(estimate));
     let fact = fact.to_owned();
     tally.answer(|found| Shown::PerFact(fact, found))

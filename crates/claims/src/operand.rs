@@ -2,7 +2,8 @@
 //! a ratio or a difference.
 
 use super::answer::Estimate;
-use readlab_analysis::stats::{self, Confidence, Interval, LogMedian, Observation};
+use readlab_analysis::compare::CaseNoise;
+use readlab_analysis::stats::{self, Confidence, Interval, LogMedian, Observation, SharedVariance};
 
 /// The numbers of a quantity.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,9 @@ pub(super) enum Operand {
         group: String,
         /// The readings.
         observations: Vec<Observation>,
+        /// The noise that all trials of the state show together; `None` where the numbers are no times
+        /// or rates.
+        noise: Option<CaseNoise>,
     },
     /// The number alone.
     Single(Estimate),
@@ -20,38 +24,44 @@ pub(super) enum Operand {
 impl Operand {
     /// A number that is known exactly.
     pub(super) fn exact(value: f64) -> Operand {
-        Operand::Single(Estimate { value, ci95: Some(Interval { low: value, high: value }) })
+        Operand::Single(Estimate::with_ends(value, Some(Interval { low: value, high: value })))
     }
 
-    /// The number, by its median, with the interval of the median.
+    /// The number with its interval: of a state by the noise of all its trials, else by its median.
     pub(super) fn estimate(&self) -> Estimate {
         match self {
             Operand::Single(estimate) => *estimate,
-            Operand::Readings { observations, .. } => Estimate {
-                value: stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN),
-                ci95: stats::median_interval(observations, Confidence::REPORTED),
-            },
+            Operand::Readings { observations, noise, .. } => {
+                if let Some((value, ci95)) = noise.as_ref().and_then(CaseNoise::location) {
+                    return Estimate::with_rule(value, ci95);
+                }
+                let median = stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN);
+                Estimate::with_ends(median, stats::median_interval(observations, Confidence::REPORTED))
+            }
         }
     }
 
     /// How many times the other number this one is: round by round where both were read in the same
     /// rounds, else by the medians.
     pub(super) fn over(&self, to: &Operand) -> Estimate {
-        let paired = self.rounds_with(to).and_then(|(number, to)| stats::ratio(number, to));
-        match paired {
-            Some(ratio) if ratio.ci95.is_some() => Estimate { value: ratio.estimate, ci95: ratio.ci95 },
-            _ => {
-                let ratio = self.log_median().over(&to.log_median());
-                Estimate { value: ratio.estimate, ci95: ratio.ci95 }
-            }
+        let shared = self.noise().zip(to.noise()).and_then(|(number, to)| number.over(to));
+        if let Some((value, ci95)) = shared.and_then(|it| Some((it.estimate, it.ci95?))) {
+            return Estimate::with_rule(value, ci95);
         }
+        let paired =
+            self.rounds_with(to).and_then(|(number, to)| SharedVariance::new([number, to]).ratio(1, 0));
+        if let Some((value, ci95)) = paired.and_then(|it| Some((it.estimate, it.ci95?))) {
+            return Estimate::with_rule(value, ci95);
+        }
+        let ratio = self.log_median().over(&to.log_median());
+        Estimate::with_ends(ratio.estimate, ratio.ci95)
     }
 
     /// How much more this number is than the other, likewise.
     pub(super) fn less(&self, from: &Operand) -> Estimate {
         let paired = self.rounds_with(from).and_then(|(number, from)| stats::difference(number, from));
         if let Some(found) = paired.filter(|found| found.ci95.is_some()) {
-            return Estimate { value: found.estimate, ci95: found.ci95 };
+            return Estimate::with_ends(found.estimate, found.ci95);
         }
         let (a, b) = (self.estimate(), from.estimate());
         let value = a.value - b.value;
@@ -60,14 +70,21 @@ impl Operand {
             low: value - (a.value - of_a.low).hypot(of_b.high - b.value),
             high: value + (of_a.high - a.value).hypot(b.value - of_b.low),
         });
-        Estimate { value, ci95 }
+        Estimate::with_ends(value, ci95)
+    }
+
+    fn noise(&self) -> Option<&CaseNoise> {
+        match self {
+            Operand::Readings { noise, .. } => noise.as_ref(),
+            Operand::Single(_) => None,
+        }
     }
 
     fn rounds_with<'a>(&'a self, other: &'a Operand) -> Option<(&'a [Observation], &'a [Observation])> {
         match (self, other) {
             (
-                Operand::Readings { group, observations },
-                Operand::Readings { group: other, observations: others },
+                Operand::Readings { group, observations, .. },
+                Operand::Readings { group: other, observations: others, .. },
             ) if group == other => Some((observations, others)),
             _ => None,
         }
@@ -75,14 +92,12 @@ impl Operand {
 
     fn log_median(&self) -> LogMedian {
         match self {
-            Operand::Readings { observations, .. } => LogMedian::from_observations(observations)
+            Operand::Readings { observations, noise: None, .. } => LogMedian::from_observations(observations)
                 .unwrap_or_else(|| LogMedian::from_published(f64::NAN)),
-            Operand::Single(Estimate { value, ci95 }) => {
+            _ => {
+                let Estimate { value, ci95, .. } = self.estimate();
                 let log = |value: f64| value.max(1.0).ln();
-                LogMedian {
-                    value: log(*value),
-                    ci95: ci95.map(|ends| Interval { low: log(ends.low), high: log(ends.high) }),
-                }
+                LogMedian { value: log(value), ci95: ci95.map(|ends| ends.map(log)) }
             }
         }
     }
@@ -91,11 +106,13 @@ impl Operand {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_analysis::stats::{IntervalRule, SharedVariance};
+    use std::sync::Arc;
 
     fn readings(group: &str, values: &[f64]) -> Operand {
         let observation = |(round, &value)| Observation { value, fill: round, round };
         let observations = (0..).zip(values).map(observation).collect();
-        Operand::Readings { group: group.to_owned(), observations }
+        Operand::Readings { group: group.to_owned(), observations, noise: None }
     }
 
     #[test]
@@ -109,6 +126,28 @@ mod tests {
         assert!((apart.value - 2.0).abs() < 1e-9 && width(apart) > 10.0, "{apart:?}");
         let more = readings("cold", &twice).less(&readings("warm", &drifting));
         assert!(more.ci95.unwrap().low < 0.0, "{more:?}");
+    }
+
+    #[test]
+    fn three_rounds_of_many_trials_tell_a_factor_of_nine() {
+        let trial = |level: f64| [1.0, 1.06, 0.97].map(|round| 1e6 * level * round);
+        let trials: Vec<[f64; 3]> = [1.0, 9.0, 2.0, 2.1, 2.2, 3.0, 3.1, 4.0].into_iter().map(trial).collect();
+        let observed = |values: &[f64; 3]| -> Vec<Observation> {
+            (0..).zip(values).map(|(round, &value)| Observation { value, fill: round, round }).collect()
+        };
+        let shared = Arc::new(SharedVariance::new(trials.iter().map(observed)));
+        let operand = |trial: usize| Operand::Readings {
+            group: "warm".to_owned(),
+            observations: observed(&trials[trial]),
+            noise: Some(CaseNoise { shared: Arc::clone(&shared), place: trial }),
+        };
+        let found = operand(1).over(&operand(0));
+        let ends = found.ci95.unwrap();
+        assert!(ends.low > 7.0 && ends.high < 11.0 && ends.holds(9.0), "{found:?}");
+        assert_eq!(found.rule, Some(IntervalRule::SharedVariance));
+        let alone = operand(1).estimate();
+        assert!(alone.ci95.unwrap().holds(alone.value), "{alone:?}");
+        assert!(operand(1).less(&operand(0)).ci95.unwrap().low > 0.0);
     }
 
     #[test]

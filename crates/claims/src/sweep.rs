@@ -7,7 +7,7 @@ use super::figures::MissingFigure;
 use super::metric::Metric;
 use super::operand::Operand;
 use readlab_analysis::compare::Measure;
-use readlab_analysis::stats::{self, Interval, LeastSquares, Observation};
+use readlab_analysis::stats::{self, Interval, Observation, WeightedLeastSquares};
 use readlab_model::units::Bytes;
 use readlab_record::{Point, Record, SweepSeries};
 use std::ops::RangeInclusive;
@@ -41,22 +41,24 @@ fn no_line() -> MissingFigure {
     MissingFigure::NoNumber("no line goes through the files: sizes are too few".to_owned())
 }
 
-fn line(series: &SweepSeries) -> Option<LeastSquares> {
-    stats::least_squares(&series.times())
+/// By relative errors: sizes span powers of ten, and the error of a time grows with it. By the
+/// published least squares, the fixed cost of microseconds has an interval of milliseconds.
+fn line(series: &SweepSeries) -> Option<WeightedLeastSquares> {
+    stats::weighted_least_squares(&series.times())
 }
 
 /// The inverse of the slope; `None` where time does not grow with size.
-fn rate_by_slope(fit: &LeastSquares) -> Option<Operand> {
+fn rate_by_slope(fit: &WeightedLeastSquares) -> Option<Operand> {
     let slope = fit.line.slope;
     let ends = fit.slope_ci95.filter(|ends| ends.low > 0.0);
     let ci95 = ends.map(|ends| Interval { low: 1.0 / ends.high, high: 1.0 / ends.low });
-    (slope > 0.0).then(|| Operand::Single(Estimate { value: 1.0 / slope, ci95 }))
+    (slope > 0.0).then(|| Operand::Single(Estimate::with_ends(1.0 / slope, ci95)))
 }
 
 /// Time at size 0, in nanoseconds.
-fn fixed_cost(fit: &LeastSquares) -> Operand {
+fn fixed_cost(fit: &WeightedLeastSquares) -> Operand {
     let ci95 = fit.intercept_ci95.map(|ends| Interval { low: ends.low * 1e9, high: ends.high * 1e9 });
-    Operand::Single(Estimate { value: fit.line.intercept * 1e9, ci95 })
+    Operand::Single(Estimate::with_ends(fit.line.intercept * 1e9, ci95))
 }
 
 fn most(series: &SweepSeries) -> Option<Operand> {
@@ -84,7 +86,7 @@ fn readings(
     if observations.is_empty() {
         return Err(MissingFigure::NoNumber(format!("{} of {} was not metered", metric.name(), series.name)));
     }
-    Ok(Operand::Readings { group: series.name.clone(), observations })
+    Ok(Operand::Readings { group: series.name.clone(), observations, noise: None })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]

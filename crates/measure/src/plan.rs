@@ -19,8 +19,16 @@ use readlab_roster::roster::Warmup;
 /// METHOD.md has the measurement.
 pub const FILLS_PER_START: u32 = 5;
 
-/// Rounds that every state gets under an advised budget: fewer give no interval.
+/// Rounds that every state gets under an advised budget, and that the ways of a language have until
+/// they are told apart: few trials share little noise, and have wide intervals before.
 pub const ROUNDS_MIN: u32 = 5;
+
+/// Rounds that a state of a race of more than [`FEW_TRIALS`] gets under an advised budget: the noise
+/// that many trials share tells most of them apart after two.
+const ROUNDS_MIN_OF_MANY: u32 = 3;
+
+/// So few trials share little noise.
+const FEW_TRIALS: usize = 3;
 
 /// One trial of a plan, with what it takes to start its contender.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +46,9 @@ pub struct Planned {
     /// Whether it is the first trial of something that the user named: where time is short, it is
     /// read once before any other trial twice.
     pub is_first_named: bool,
+    /// Why it may have no reading, where a prediction says that there is no time for it: it waits until
+    /// the first readings of others show that there is.
+    pub waits: Option<String>,
 }
 
 /// What the readings of a trial are for, beside finding the fastest.
@@ -132,6 +143,14 @@ impl Plan {
     pub fn trials_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.map(|planned| planned.trial.index).collect()
+    }
+
+    /// Rounds that a state gets under an advised budget.
+    pub fn rounds_min(&self, state: CacheState) -> u32 {
+        let is_ranked = |planned: &&Planned| planned.trial.state == state && !planned.trial.is_control();
+        let ranked = self.trials.iter().filter(is_ranked).count();
+        let is_race_of_many = self.rules.focus == Focus::First && ranked > FEW_TRIALS;
+        if is_race_of_many { ROUNDS_MIN_OF_MANY } else { ROUNDS_MIN }
     }
 
     /// The order of one round: `live`, places in a list of trials, shuffled by the seed, the state

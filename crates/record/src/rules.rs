@@ -29,6 +29,10 @@ pub struct Rules {
     /// Which trials the rounds are for. Since version 4.
     #[serde(default, skip_serializing_if = "Focus::is_everything")]
     pub focus: Focus,
+    /// A trial that is slower than the fastest by this share is as good: trials of a race stop by it.
+    /// 0 where every difference matters.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub indifference: f64,
 }
 
 fn one() -> u32 {
@@ -38,6 +42,11 @@ fn one() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(counts: &u32) -> bool {
     *counts == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// Which trials the rounds are for.
@@ -90,13 +99,15 @@ impl Rules {
             seed,
             counts: 1,
             focus: Focus::Everything,
+            indifference: 0.0,
         }
     }
 
     /// Rounds between two fills of the cache, so that the fewest readings are spread over the
-    /// fewest fills.
+    /// fewest fills or over more: medians of fills say as much as there are fills, and those of two
+    /// rounds each are half as many.
     pub fn rounds_per_fill(&self) -> u32 {
-        self.min_runs.div_ceil(self.fills.max(1)).max(1)
+        (self.min_runs / self.fills.max(1)).max(1)
     }
 
     /// How many of the `requested` readings one turn may have: few enough that the most readings
@@ -104,5 +115,20 @@ impl Rules {
     pub fn readings_per_turn(&self, requested: u32) -> u32 {
         let most = requested.min(self.max_runs / self.fills.max(1));
         (1..=most).rev().find(|readings| self.max_runs.is_multiple_of(*readings)).unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_are_spread_over_as_many_fills_as_they_allow() {
+        for (min_runs, fills, rounds) in
+            [(10, 10, 1), (12, 10, 1), (19, 10, 1), (20, 10, 2), (5, 10, 1), (10, 3, 3), (6, 1, 6)]
+        {
+            let rules = Rules { min_runs, fills, ..Rules::one_reading(0) };
+            assert_eq!(rules.rounds_per_fill(), rounds, "{min_runs} readings, {fills} fills");
+        }
     }
 }

@@ -15,7 +15,8 @@ pub enum StopReason {
     MostTime,
     /// Another trial is clearly faster.
     NotFirst,
-    /// The fastest trial is known, or the fastest trials tie.
+    /// One is left that is the fastest, or as good by the indifference zone; without one, the fastest is
+    /// known, or the fastest trials tie.
     Decided,
     /// The time of the run was used up.
     Budget,

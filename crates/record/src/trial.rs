@@ -322,11 +322,6 @@ impl TrialRecord {
         remarks
     }
 
-    /// Whether it had no further rounds because another trial was found faster.
-    pub fn is_not_first(&self) -> bool {
-        self.stopped.is_some_and(|stopped| stopped.why == StopReason::NotFirst)
-    }
-
     /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
     pub fn is_accepted(&self) -> bool {
         matches!(self.outcome, None | Some(Outcome::Measured))

@@ -32,21 +32,14 @@ impl Ranking {
         self.rows.iter().filter(|row| row.is_first()).count().saturating_sub(1)
     }
 
-    /// That trials which may be the fastest have no rank, and how many rounds they need for one;
-    /// `None` where there are none.
+    /// That trials which may be the fastest have no rank, as they were read in one round; `None`
+    /// where there are none.
     pub(super) fn open_words(&self) -> Option<String> {
-        let open = self.unranked_before_first();
-        let rounds = open.iter().map(|row| row.missing_rounds).max()?;
-        let needed = match rounds {
-            0 => "it stopped before it could be compared".to_owned(),
-            1 => "1 more round is needed".to_owned(),
-            rounds => format!("{rounds} more rounds are needed"),
-        };
-        let others = match open.len() - 1 {
+        let others = match self.unranked_before_first().len().checked_sub(1)? {
             0 => String::new(),
             others => format!(" for this and {others} more"),
         };
-        Some(format!("no rank: {needed}{others}"))
+        Some(format!("no rank: 1 more round is needed{others}"))
     }
 
     /// The answer as a clause of a sentence.
@@ -68,7 +61,7 @@ impl Ranking {
         let reference =
             self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
         let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
-        let (times, than) = (words::times(&ratio), brief(reference));
+        let (times, than) = (words::times(ratio), brief(reference));
         match ratio.clear() {
             Some(Significance::Faster) => format!("{clause}, {times} times as fast as {than}"),
             Some(Significance::Slower) => {
@@ -76,10 +69,7 @@ impl Ranking {
             }
             // The reference is among those that tie.
             Some(Significance::Tie) => clause,
-            None if self.tied() == 0 => {
-                format!("{clause}; too few rounds to say how many times as fast as {than}")
-            }
-            None => clause,
+            None => format!("{clause}, {times} times as fast as {than}"),
         }
     }
 }

@@ -2,12 +2,13 @@
 //! from a plain file, in one race, with the ratio of the two.
 //!
 //! For each contender it takes the fastest trial of either kind with the same work and state. The
-//! ratio is made within rounds, as every ratio. Only an archive whose content has the digest of the
-//! plain target counts: of a user's own archive there is no plain file beside it.
+//! ratio is made within rounds, as every ratio, by the noise of all trials on either target. Only an
+//! archive whose content has the digest of the plain target counts: of a user's own archive there is
+//! no plain file beside it.
 
-use super::ranking::{Ranking, RankingRow};
+use super::ranking::{Ranking, RankingRow, SharedNoise};
 use super::words;
-use readlab_analysis::stats::{self, Interval, Significance};
+use readlab_analysis::stats::{Interval, IntervalRule, Significance};
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
@@ -27,8 +28,11 @@ pub struct ArchiveRatio {
     pub plain: String,
     /// How many times as fast decoding is.
     pub estimate: f64,
-    /// 95 % interval; `None` with fewer than five common rounds.
+    /// 95 % interval; `None` with a single common round.
     pub ci95: Option<Interval>,
+    /// By which rule that interval was made.
+    #[serde(rename = "interval")]
+    pub rule: Option<IntervalRule>,
 }
 
 impl ArchiveRatio {
@@ -43,11 +47,12 @@ impl ArchiveRatio {
                     && is_content(record, packed.target, plain.target)
             };
             let Some(plain) = rankings.iter().find(is_same) else { continue };
+            let measured = packed.rows.iter().chain(&plain.rows).filter_map(|row| record.trial(row.index));
+            let noise = SharedNoise::from_trials(measured);
             let firsts = firsts(packed).into_iter().filter_map(|decoding| {
                 let contender = &decoding.method.contender;
                 let plain = firsts_of(plain, contender)?;
-                let samples = |row: &RankingRow| Some(&record.trial(row.index)?.samples);
-                let ratio = stats::ratio(samples(plain)?.iter(), samples(decoding)?.iter())?;
+                let ratio = noise.ratio(decoding.index, plain.index)?;
                 Some(ArchiveRatio {
                     archive,
                     state: packed.state,
@@ -55,7 +60,8 @@ impl ArchiveRatio {
                     decoding: decoding.name.clone(),
                     plain: plain.name.clone(),
                     estimate: ratio.estimate,
-                    ci95: ratio.ci95,
+                    ci95: ratio.ci95.map(|it| it.ends),
+                    rule: ratio.ci95.map(|it| it.rule),
                 })
             });
             all.extend(firsts);
@@ -65,7 +71,7 @@ impl ArchiveRatio {
 
     pub fn sentence(&self) -> String {
         let ends = self.ci95.map_or_else(
-            || " (too few common rounds for an interval)".to_owned(),
+            || " (1 round)".to_owned(),
             |ends| format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high)),
         );
         let winner = match self.ci95.map(Significance::from_interval) {

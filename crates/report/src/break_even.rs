@@ -9,7 +9,7 @@
 //! true rates are higher, so advice by these errs towards the plain file.
 
 use super::ranking::{Ranking, RankingRow};
-use readlab_analysis::stats::Interval;
+use readlab_analysis::stats::{Interval, IntervalRule};
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
@@ -33,9 +33,12 @@ pub struct BreakEven {
     /// The rate of the device if it is read first and decoded then; `None` where the archive is not
     /// smaller than its content.
     pub below_bytes_per_s: Option<f64>,
-    /// The 95 % interval of that rate, from the interval of the decoding's median; `None` with
-    /// fewer than five readings.
+    /// The 95 % interval of that rate, from the interval of the decoding's time; `None` with a single
+    /// round.
     pub below_ci95: Option<Interval>,
+    /// By which rule that interval was made.
+    #[serde(rename = "interval")]
+    pub rule: Option<IntervalRule>,
     /// The rate of the device if reading and decoding overlap wholly.
     pub below_overlapped_bytes_per_s: Option<f64>,
 }
@@ -69,6 +72,7 @@ impl BreakEven {
             // The slowest decoding pays off only on the slowest device.
             below_ci95: ends
                 .map(|(saved, [low, high])| Interval { low: rate(saved, high), high: rate(saved, low) }),
+            rule: first.interval.filter(|_| ends.is_some()),
             below_overlapped_bytes_per_s: saved.map(|_| rate(Bytes(bytes_out), wall.median)),
         })
     }
@@ -87,7 +91,7 @@ impl BreakEven {
             return format!("{what}; it is not smaller than its content, so it is read faster plain");
         };
         let ends = self.below_ci95.map_or_else(
-            || " (too few readings for an interval)".to_owned(),
+            || " (1 round)".to_owned(),
             |ends| format!(" [{}, {}]", Throughput(ends.low), Throughput(ends.high)),
         );
         format!(
@@ -159,9 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn few_readings_have_no_interval_and_a_large_archive_no_rate() {
-        let few = &found(&record(100_000_000, 3, CacheState::Warm))[0];
-        assert!(few.below_ci95.is_none() && few.sentence().contains("(too few readings for an interval)"));
+    fn one_round_has_no_interval_and_a_large_archive_no_rate() {
+        let few = &found(&record(100_000_000, 2, CacheState::Warm))[0];
+        assert!(few.below_ci95.is_some() && few.rule == Some(IntervalRule::Student), "{few:?}");
+        let one = &found(&record(100_000_000, 1, CacheState::Warm))[0];
+        assert!(one.below_ci95.is_none() && one.sentence().contains("(1 round)"));
         for bytes_in in [600_000_000, 700_000_000] {
             let large = &found(&record(bytes_in, 41, CacheState::Warm))[0];
             let none = (large.below_bytes_per_s, large.below_ci95, large.below_overlapped_bytes_per_s);

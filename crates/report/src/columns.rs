@@ -131,7 +131,7 @@ pub(super) const COLUMNS: [Column; 22] = [
         ..in_effort(Meter::Requests.words(), optional(column(|_| "requests", Of(Meter::Requests), Spare(2))))
     },
     optional(effort(Meter::Retries, Meter::Retries.words())),
-    text(column(|_| "× reference", Row(|row, _| Some(plain(words::ratio(&row.ratio?)))), Spare(14))),
+    text(column(|_| "× reference", Row(|row, _| Some(plain(words::ratio(row.ratio?)))), Spare(14))),
     Column { has_names: true, ..in_ranking(text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
 ];
 
@@ -209,7 +209,7 @@ fn located(row: &RankingRow, table: TableFacts) -> Option<Number> {
 }
 
 fn scatter(row: &RankingRow, table: TableFacts) -> Option<Number> {
-    words::scatter(&row.wall, table.center).map(plain)
+    Some(plain(words::scatter(&row.wall, table.center)))
 }
 
 /// Only what is decoded has other bytes going in than coming out.

@@ -54,6 +54,14 @@ impl LastPlace {
     }
 }
 
+/// A range of which the upper end has two digits: `0.9 to 3.1`. The lower end is never shown as
+/// zero.
+pub(super) fn range([low, high]: [f64; 2]) -> String {
+    let place = LastPlace::with_digits(high, 2);
+    let of_low = if place.rounded(low) > 0.0 { place } else { LastPlace::with_digits(low, 1) };
+    format!("{} to {}", of_low.text(low), place.text(high))
+}
+
 /// The power of ten of the first digit; zero for zero.
 #[expect(clippy::cast_possible_truncation, reason = "from -324 to 308")]
 fn exponent(value: f64) -> i32 {
@@ -63,6 +71,18 @@ fn exponent(value: f64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_has_two_digits_and_no_end_at_zero() {
+        for (ends, text) in [
+            ([0.91, 3.12], "0.9 to 3.1"),
+            ([37.2, 251.0], "37 to 251"),
+            ([0.04, 3.12], "0.04 to 3.1"),
+            ([4.0, 99.7], "4 to 100"),
+        ] {
+            assert_eq!(range(ends), text);
+        }
+    }
 
     #[test]
     fn a_number_ends_where_its_uncertainty_does() {

@@ -71,7 +71,7 @@ impl Ranking {
         let index = self.reference.as_ref().map(|it| it.index);
         let reference = self.rows.iter().find(|it| Some(it.index) == index);
         match (&row.ratio, reference) {
-            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(ratio), reference.short),
+            (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(*ratio), reference.short),
             (None, Some(reference)) if reference.index == row.index => self.itself(),
             _ => String::new(),
         }

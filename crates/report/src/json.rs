@@ -297,15 +297,19 @@ fn verdict_of(judged: &Diagnosis) -> Value {
     })
 }
 
-/// One object a metric, `null` where no sample holds it.
+/// One object a metric, `null` where no sample holds it. That of the wall time says by which rule
+/// its interval was made.
 fn summary(row: &RankingRow) -> Value {
     let metrics = Meter::summarised();
     let is_shown = |metric: &Meter| !metric.is_of_requests() || row.summaries.contains_key(metric);
-    metrics
+    let mut fields: Map<String, Value> = metrics
         .filter(is_shown)
         .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
-        .collect::<Map<_, _>>()
-        .into()
+        .collect();
+    if let Some(Value::Object(wall)) = fields.get_mut(Meter::WallNs.name()) {
+        wall.insert("interval".to_owned(), json!(row.interval));
+    }
+    fields.into()
 }
 
 fn ratio(ranked: &Ranked) -> Option<Value> {
@@ -313,7 +317,8 @@ fn ratio(ranked: &Ranked) -> Option<Value> {
     Some(json!({
         "reference": reference.name,
         "estimate": ratio.estimate,
-        "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]),
+        "ci95": ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+        "interval": ratio.ci95.map(|it| it.rule),
         "clear": ratio.clear(),
         "pairs": ratio.pairs,
     }))

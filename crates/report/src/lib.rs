@@ -55,7 +55,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use advice::{Advice, AdvisedTrial, Against, Cheaper, LanguageAdvice};
+pub use advice::{Advice, AdvisedTrial, Against, Cheaper, LanguageAdvice, UsualWay};
 pub use archives::ArchiveRatio;
 pub use bound::Bound;
 pub use break_even::BreakEven;

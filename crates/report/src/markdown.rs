@@ -1,5 +1,6 @@
 //! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
 
+use super::advice::LanguageAdvice;
 use super::claims;
 use super::columns::{COLUMNS, Column, RANK, TableFacts};
 use super::inside::Inside;
@@ -16,8 +17,11 @@ pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for (index, ranking) in page.rankings.iter().enumerate() {
         blocks.extend(section(ranking, page.center));
-        let advice = page.advice.iter().filter(|advice| advice.ranking == index);
-        blocks.extend(advice.map(|advice| format!("Advice, {}.", text(&advice.sentence))));
+        for advice in page.advice.iter().filter(|advice| advice.ranking == index) {
+            blocks.push(format!("Advice, {}.", text(&advice.sentence)));
+            let languages: Vec<String> = advice.by_language.iter().map(language).collect();
+            blocks.extend((!languages.is_empty()).then(|| languages.join("\n")));
+        }
     }
     blocks.extend(page.sweep.iter().flat_map(sweep));
     if page.shows_code() {
@@ -65,6 +69,14 @@ fn inside(page: &Page) -> Option<String> {
     }
     lines.extend(Inside::blind(&page.inside).iter().map(|note| format!("- Not shown: {}", text(note))));
     (!page.inside.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The best way of a language beside its usual one.
+fn language(advice: &LanguageAdvice) -> String {
+    let usual = advice.usual.as_ref().filter(|usual| **usual != advice.best);
+    let usual = usual.map_or_else(String::new, |usual| format!("; usual: {}", code(&usual.name)));
+    let (language, best) = (text(&advice.language), code(&advice.best.name));
+    format!("- {language}: {best}, {}{usual}", text(&advice.words()))
 }
 
 fn section(ranking: &Ranking, center: Center) -> Vec<String> {

@@ -1,11 +1,10 @@
 //! Why fields of a trial in the JSON document are `null`: each has a reason, by its name.
 
 use super::ranking::{RankingRow, Reference};
-use readlab_analysis::stats::OBSERVATIONS_MIN;
 use readlab_model::sample::Meter;
 use readlab_model::target::CACHE_UNKNOWN;
 use readlab_model::trial::{CacheState, Work};
-use readlab_record::{StopReason, TrialRecord};
+use readlab_record::TrialRecord;
 use std::collections::BTreeMap;
 
 /// Why fields about decoding are `null` where a trial reads the bytes of its target as they are.
@@ -92,7 +91,11 @@ pub(super) fn missing(
         }
     }
     if row.wall.median_ci95.is_none() {
-        explain("median_ci95", &format!("fewer than {OBSERVATIONS_MIN} samples"));
+        let why = match row.wall.n {
+            1 => "a single reading",
+            _ => "a single round",
+        };
+        ["median_ci95", "interval"].iter().for_each(|field| explain(field, why));
     }
     if row.wall.sd.is_none() {
         explain("sd", "a single sample");
@@ -104,16 +107,17 @@ pub(super) fn missing(
     if row.fills.is_none() {
         explain("fills", "not warm, or a single fill");
     }
-    if row.missing_rounds > 0 {
-        explain("rank", &format!("{} more rounds are needed", row.missing_rounds));
-    } else if row.rank.is_none() && row.stopped.is_some_and(|it| it.why == StopReason::NotFirst) {
-        explain("rank", "another trial is faster; it stopped before it had an interval");
-    } else if row.rank.is_none() {
-        explain("rank", "a control: it stands outside the ranking");
+    if row.rank.is_none() {
+        let is_control = it.trial.is_control();
+        let why =
+            if is_control { "a control: it stands outside the ranking" } else { "1 more round is needed" };
+        explain("rank", why);
     }
     match (row.ratio, reference) {
         (Some(ratio), _) if ratio.ci95.is_none() => {
-            explain("ratio.ci95", &format!("fewer than {OBSERVATIONS_MIN} rounds hold both"));
+            ["ratio.ci95", "ratio.interval"]
+                .iter()
+                .for_each(|field| explain(field, "a single round holds both"));
         }
         (Some(_), _) => {}
         (None, Some(reference)) if reference.index == row.index => explain("ratio", "it is the reference"),

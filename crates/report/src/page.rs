@@ -195,8 +195,7 @@ impl Ranking {
             line += ", the reference itself";
         }
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
-            let few = if ratio.ci95.is_none() { " (too few rounds for an interval)" } else { "" };
-            line += &format!(", {} × {}{few}", words::times(ratio), reference.name);
+            line += &format!(", {} × {}", words::times(*ratio), reference.name);
         }
         match (open, self.tied()) {
             (Some(open), _) => line += &format!("; {open}"),

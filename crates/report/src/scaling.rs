@@ -91,6 +91,7 @@ pub(super) fn json_values(record: &Record) -> Vec<Value> {
                 "count": point.count,
                 "bytes_per_second": point.rate,
                 "ci95": point.interval.map(|it| [it.low, it.high]),
+                "interval": point.rule,
             })
         });
         let predicted = it.law_points(64).into_iter().map(|point| {

@@ -3,7 +3,7 @@
 use super::digits::LastPlace;
 use super::measured::Measured;
 use readlab_analysis::compare::Center;
-use readlab_analysis::stats::{Interval, Ratio, Summary};
+use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float};
 use readlab_model::sample::{Meter, MeterUnit};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
@@ -19,13 +19,16 @@ impl Number {
     }
 }
 
-/// Half the interval in percent of the median, such as `±0.42 %`; `None` where there is no
-/// interval.
-#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
+/// Why a number has no interval.
+pub(super) const ONE_READING: &str = "1 reading";
+pub(super) const ONE_ROUND: &str = "1 round";
+
+/// Half the interval in percent of the median, such as `±0.42 %`; the ends of a wide interval;
+/// `None` where there is no interval.
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
-    let percent = 100.0 * (high - low) as f64 / 2.0 / summary.median.max(1) as f64;
-    Some(format!("±{} %", two_digits(percent)))
+    let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
+    Some(Measured::time(summary).range().unwrap_or_else(|| format!("±{} %", two_digits(percent))))
 }
 
 /// The median of a time, or its mean.
@@ -36,31 +39,30 @@ pub(super) fn located(summary: &Summary, center: Center) -> String {
     }
 }
 
-/// Half the interval of the median in percent, or the standard deviation behind a mean; `None`
-/// where there is none.
-pub(super) fn scatter(summary: &Summary, center: Center) -> Option<String> {
-    match center {
+/// Half the interval of the median in percent, or the standard deviation behind a mean; where there
+/// is none, why.
+pub(super) fn scatter(summary: &Summary, center: Center) -> String {
+    let scatter = match center {
         Center::Median => plus_minus(summary),
         Center::Mean => summary.sd.map(|sd| format!("± {}", Nanos(sd))),
-    }
-}
-
-/// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1 and `?` where there is none.
-pub(super) fn ratio(ratio: &Ratio) -> String {
-    let mark = match ratio.ci95 {
-        Some(ends) if ends.holds(1.0) => " =",
-        Some(_) => "",
-        None => " ?",
     };
-    times(ratio) + mark
+    let why = if summary.n == 1 { ONE_READING } else { ONE_ROUND };
+    scatter.unwrap_or_else(|| why.to_owned())
 }
 
-/// `3.21 [3.10, 3.33]`, or the estimate alone where there is no interval. It has as many digits as
-/// the interval allows, and as many as it takes to see that an interval does not hold 1.
-pub(super) fn times(ratio: &Ratio) -> String {
-    let value = ratio.estimate;
-    let Some(Interval { low, high }) = ratio.ci95 else {
-        return LastPlace::of_interval(value, None).text(value);
+/// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1.
+pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
+    let ratio: Ratio = ratio.into();
+    let is_tie = ratio.clear() == Some(Significance::Tie);
+    times(ratio) + if is_tie { " =" } else { "" }
+}
+
+/// `3.21 [3.10, 3.33]`, or `3.2 (1 round)` where there is no interval. It has as many digits as the
+/// interval allows, and as many as it takes to see that an interval does not hold 1.
+pub(super) fn times(ratio: impl Into<Ratio>) -> String {
+    let Ratio { estimate: value, ci95, .. } = ratio.into();
+    let Some(Interval { low, high }) = ci95 else {
+        return format!("{} ({ONE_ROUND})", LastPlace::of_interval(value, None).text(value));
     };
     let mut place = LastPlace::of_interval(value, Some((high - low) / 2.0));
     let is_hidden = |place: LastPlace| {
@@ -295,6 +297,7 @@ mod tests {
     fn a_time_and_its_rate_have_the_digits_that_the_interval_allows() {
         for (median, ends, time, half, rate) in [
             (51_500_000, Some([37_000_000, 85_000_000]), "50 ms", "50 ± 20 ms", "19 ± 9 GB/s"),
+            (51_500_000, Some([26_000_000, 118_000_000]), "50 ms", "26 to 118 ms", "8 to 38 GB/s"),
             (51_500_000, Some([51_000_000, 52_000_000]), "51.5 ms", "51.5 ± 0.5 ms", "19.4 ± 0.2 GB/s"),
             (51_500_000, Some([51_499_000, 51_501_000]), "51.5 ms", "51.5 ms", "19.4 GB/s"),
             (51_500_000, None, "52 ms", "52 ms", "19 GB/s"),
@@ -323,10 +326,10 @@ mod tests {
             (0.8, Some((0.7, 0.9)), "0.80 [0.70, 0.90]"),
             (23.14, Some((22.0, 25.0)), "23.1 [22.0, 25.0]"),
             (231.4, Some((150.0, 330.0)), "230 [150, 330]"),
-            (1.62, None, "1.6 ?"),
+            (1.62, None, "1.6 (1 round)"),
         ] {
             let ci95 = ends.map(|(low, high)| Interval { low, high });
-            assert_eq!(super::ratio(&Ratio { estimate, ci95, pairs: 10 }), text);
+            assert_eq!(super::ratio(Ratio { estimate, ci95, pairs: 10 }), text);
         }
     }
 

@@ -8,12 +8,12 @@
 //! 51, 1989).
 //!
 //! The errors are those with which simulated races of 8 and of 30 identical trials find at most 5 %
-//! of the trials slower than the first ([`crate::against_first`]) after all looks.
+//! of the trials slower than the first ([`crate::SharedVariance::against_first`]) after all looks.
 
 use crate::interval::Confidence;
 
-/// After so many rounds [`crate::separated`] decides, and nothing else.
-pub const QUALIFYING_ROUNDS: u32 = 5;
+/// Up to so many rounds the margins of [`crate::stops`] decide, and nothing else.
+pub(crate) const QUALIFYING_ROUNDS: u32 = 5;
 
 /// The first look.
 const FIRST_ROUNDS: u32 = 8;
@@ -26,7 +26,7 @@ const LATER_ERROR: f64 = 0.002;
 
 /// The confidence of the look after so many rounds; `None` if there is none. Each look comes after
 /// half as many rounds more than the one before: 8, 12, 18, 27, 40, 60 and so on.
-pub fn look_after(rounds: u32) -> Option<Confidence> {
+pub(crate) fn look_after(rounds: u32) -> Option<Confidence> {
     let mut look = FIRST_ROUNDS;
     while look < rounds {
         look += look / 2;

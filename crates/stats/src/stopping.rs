@@ -74,7 +74,7 @@ pub struct Stop {
 }
 
 impl Indifference {
-    /// Every difference matters. Trials stop by the looks of [`look_after`].
+    /// Every difference matters. Trials stop by looks that come ever later.
     pub const OFF: Indifference = Indifference { log: 0.0 };
 
     /// One that is slower by this share is as good, for example 0.1. Not more than as slow again.

@@ -239,6 +239,7 @@ impl Publication {
                 ..ComparisonKey::default()
             },
             figures: BTreeMap::new(),
+            noise: BTreeMap::new(),
             unmeasured: None,
         });
         side.cases.last_mut().expect("one was just pushed")

@@ -2,10 +2,13 @@
 //! before the numbers of two cases are compared.
 
 use super::measure::Measure;
-use crate::stats::{self, Interval, LogMedian, Observation};
+use crate::stats::{
+    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, SharedVariance,
+};
 use readlab_model::trial::{CacheState, Params, Transport, Work};
 use readlab_record::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// One way of reading on one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +21,46 @@ pub struct Case {
     pub key: ComparisonKey,
     /// Its numbers.
     pub figures: BTreeMap<Measure, Figure>,
+    /// The noise that it shows together with all cases of its record and state, for times and rates.
+    pub noise: BTreeMap<Measure, CaseNoise>,
     /// Why it has none, if it was refused, failed or unavailable.
     pub unmeasured: Option<Outcome>,
+}
+
+/// A case among those that show their noise together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseNoise {
+    pub shared: Arc<SharedVariance>,
+    /// Its place among them.
+    pub place: usize,
+}
+
+impl CaseNoise {
+    /// The number with its interval; `None` with a single round.
+    pub fn location(&self) -> Option<(f64, RuledInterval)> {
+        let location = self.shared.location(self.place)?;
+        Some((location.estimate_ns, location.ci95?))
+    }
+
+    /// How many times another number this one is, within rounds; `None` where the other is not of
+    /// the same record and state, and where no round holds both.
+    pub fn over(&self, to: &CaseNoise) -> Option<SharedRatio> {
+        // The ratio is that of the reference's number to the trial's.
+        let is_shared = Arc::ptr_eq(&self.shared, &to.shared);
+        self.shared.ratio(to.place, self.place).filter(|_| is_shared)
+    }
+}
+
+impl Case {
+    /// The number by which a measure is compared, and what is known of it; `None` where it has none.
+    pub fn located(&self, measure: Measure, center: Center) -> Option<Located> {
+        let located = self.figures.get(&measure)?.located(center);
+        let shared = self.noise.get(&measure).filter(|_| center == Center::Median);
+        Some(match shared.and_then(CaseNoise::location) {
+            Some((value, ci95)) => Located { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), ..located },
+            None => located,
+        })
+    }
 }
 
 /// What must agree before numbers are compared; `None` is not known.
@@ -100,7 +141,7 @@ pub type Percentiles = [f64; PERCENTS.len()];
 /// By which number readings are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Center {
-    /// The median, with the interval of the sign test
+    /// The median, with its interval
     #[default]
     Median,
     /// The mean, with its standard deviation, as most publications give it
@@ -152,19 +193,22 @@ impl Figure {
                 let ends = spread.sd.zip(spread.runs).filter(|_| is_mean);
                 let ci95 = ends.and_then(|(sd, runs)| stats::interval_of_mean(*value, sd, runs));
                 let n = spread.runs.and_then(|runs| usize::try_from(runs).ok());
-                Located { value: *value, ci95, n, sd: spread.sd, statistic: Some(*statistic) }
+                let rule = ci95.map(|_| IntervalRule::Student);
+                Located { value: *value, ci95, rule, n, sd: spread.sd, statistic: Some(*statistic) }
             }
             (Figure::Samples(observations), Center::Median) => {
                 let logs = LogMedian::from_observations(observations);
                 let ci95 = logs.and_then(|logs| logs.ci95).map(|ends| ends.map(f64::exp));
-                Located { value: self.value(), ci95, n: Some(observations.len()), sd: None, statistic: None }
+                let (rule, n) = (ci95.map(|_| IntervalRule::SignTest), Some(observations.len()));
+                Located { value: self.value(), ci95, rule, n, sd: None, statistic: None }
             }
             (Figure::Samples(observations), Center::Mean) => {
                 let values: Vec<f64> = observations.iter().map(|it| it.value).collect();
                 let (value, sd) = stats::mean_and_sd(&values);
                 let runs = values.len() as u64;
                 let ci95 = sd.and_then(|sd| stats::interval_of_mean(value, sd, runs));
-                Located { value, ci95, n: Some(values.len()), sd, statistic: Some(Statistic::Mean) }
+                let (rule, n) = (ci95.map(|_| IntervalRule::Student), Some(values.len()));
+                Located { value, ci95, rule, n, sd, statistic: Some(Statistic::Mean) }
             }
         }
     }
@@ -189,6 +233,8 @@ pub struct Located {
     pub value: f64,
     /// Its 95 % interval, where there is one.
     pub ci95: Option<Interval>,
+    /// By which rule that was made.
+    pub rule: Option<IntervalRule>,
     /// How many readings there were; `None` where that is not known.
     pub n: Option<usize>,
     /// Their standard deviation; `None` where that is not known, and beside a median.

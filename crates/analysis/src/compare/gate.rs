@@ -116,7 +116,7 @@ fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
     first.n?;
     match cell {
         Some(Cell { n: Some(_), ratio: Some(ratio), .. }) if ratio.ci95.is_none() => {
-            Some("too few readings for an interval")
+            Some("a single round has no interval")
         }
         _ => None,
     }

@@ -3,8 +3,9 @@
 //!
 //! Pure: sides go in, a [`Comparison`] comes out; `readlab_report` words it. The first side is the
 //! one that the others are held against. A ratio above one is always to the better: faster, or with
-//! less. Sides that were measured apart have no common rounds, so ratios come from medians and
-//! their intervals ([`crate::stats::LogMedian`]).
+//! less. Sides that were measured apart have no common rounds, so ratios come from both numbers and
+//! their intervals ([`crate::stats::LogMedian`]); a time or a rate of a record has the interval by
+//! the noise of all trials of its state.
 
 mod case;
 mod fit;
@@ -16,13 +17,15 @@ mod side;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, Center, ComparisonKey, Figure, Located, PERCENTS, Percentiles, Spread, Statistic};
+pub use case::{
+    Case, CaseNoise, Center, ComparisonKey, Figure, Located, PERCENTS, Percentiles, Spread, Statistic,
+};
 pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-use crate::stats::{Interval, UnpairedRatio};
+use crate::stats::{Interval, IntervalRule, UnpairedRatio};
 pub use matching::Unpaired;
 use matching::{MatchedCase, Matching};
 use readlab_record::Outcome;
@@ -84,8 +87,10 @@ pub struct ComparisonRow {
 pub struct Cell {
     /// The median, or the number without samples.
     pub value: f64,
-    /// 95 % interval of the median.
+    /// Its 95 % interval.
     pub ci95: Option<Interval>,
+    /// By which rule that was made.
+    pub rule: Option<IntervalRule>,
     /// How many readings; `None` where that is not known.
     pub n: Option<usize>,
     /// Their standard deviation, beside a mean; `None` where that is not known.
@@ -202,15 +207,14 @@ impl Comparison {
 fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
     let row = |matched: &MatchedCase| {
         let first = matched.cases[0].expect("a row begins with its case");
-        let figures = matched.cases.iter().map(|case| case.and_then(|case| case.figures.get(&measure)));
-        let figures: Vec<Option<&Figure>> = figures.collect();
         // A published mean is compared with the mean of samples.
-        let has_mean = figures.iter().flatten().any(|figure| figure.is_mean());
+        let figures = || matched.cases.iter().map(|case| case.and_then(|case| case.figures.get(&measure)));
+        let has_mean = figures().flatten().any(Figure::is_mean);
         let center = if has_mean { Center::Mean } else { center };
         let mut base = None;
         let mut cells = Vec::new();
-        for (at, figure) in figures.into_iter().enumerate() {
-            let located = figure.map(|figure| figure.located(center));
+        for (at, figure) in figures().enumerate() {
+            let located = matched.cases[at].and_then(|case| case.located(measure, center));
             cells.push(
                 figure.zip(located).map(|(figure, located)| cell(figure, &located, base.as_ref(), measure)),
             );
@@ -230,8 +234,8 @@ fn cell(figure: &Figure, located: &Located, base: Option<&Located>, measure: Mea
         let (base, logs) = (base.log(), located.log());
         if more_is_better { logs.over(&base) } else { base.over(&logs) }
     });
-    let Located { value, ci95, n, sd, statistic } = *located;
-    Cell { value, ci95, n, sd, statistic, percentiles: figure.percentiles(), ratio }
+    let Located { value, ci95, rule, n, sd, statistic } = *located;
+    Cell { value, ci95, rule, n, sd, statistic, percentiles: figure.percentiles(), ratio }
 }
 
 fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {

@@ -26,6 +26,7 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
             name,
             key: key(record, it),
             figures: figures(it),
+            noise: BTreeMap::new(),
             unmeasured: None,
         }
     };

@@ -1,14 +1,15 @@
 //! One side of a comparison: a machine and its cases, from a record or from a publication.
 
-use super::case::{Case, ComparisonKey, Figure, ReadTogether, Statistic};
+use super::case::{Case, CaseNoise, ComparisonKey, Figure, ReadTogether, Statistic};
 use super::measure::Measure;
 use super::series;
-use crate::stats::Observation;
+use crate::stats::{Observation, SharedVariance};
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, Start, TrialRecord};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A machine and what was measured on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,9 +52,36 @@ impl Side {
                 None => cases.push(case),
             }
         }
+        share_noise(&mut cases);
         cases.extend(series::cases(record));
         let about = format!("{} · {place}", header.machine.summary());
         Side { name: name.to_owned(), about, facts: facts(record), notes, cases }
+    }
+}
+
+/// The numbers whose noise is that of the time.
+const TIMED: [Measure; 2] = [Measure::Wall, Measure::Rate];
+
+/// Finds what the cases of each state show together of their noise. They share rounds.
+fn share_noise(cases: &mut [Case]) {
+    let mut by_state: BTreeMap<Option<CacheState>, Vec<usize>> = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        by_state.entry(case.key.state).or_default().push(at);
+    }
+    for (all, measure) in by_state.values().flat_map(|all| TIMED.map(|measure| (all, measure))) {
+        let has_samples = |at: &&usize| matches!(cases[**at].figures.get(&measure), Some(Figure::Samples(_)));
+        let sharing: Vec<usize> = all.iter().filter(has_samples).copied().collect();
+        if sharing.is_empty() {
+            continue;
+        }
+        let observations = sharing.iter().filter_map(|&at| match cases[at].figures.get(&measure) {
+            Some(Figure::Samples(observations)) => Some(observations),
+            _ => None,
+        });
+        let shared = Arc::new(SharedVariance::new(observations));
+        for (place, at) in sharing.into_iter().enumerate() {
+            cases[at].noise.insert(measure, CaseNoise { shared: Arc::clone(&shared), place });
+        }
     }
 }
 
@@ -108,6 +136,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
         } else {
             BTreeMap::new()
         },
+        noise: BTreeMap::new(),
         unmeasured: it.outcome.clone().filter(|_| !is_accepted),
     }
 }

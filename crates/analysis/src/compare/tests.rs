@@ -21,6 +21,7 @@ fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
             ..ComparisonKey::default()
         },
         figures: BTreeMap::from([(Measure::Wall, samples(level))]),
+        noise: BTreeMap::new(),
         unmeasured: None,
     }
 }

@@ -6,11 +6,10 @@
 //! processors, so each waits for something of its own. Each is told only if a whole 95 % interval
 //! over rounds says so.
 
-use super::{count_of, gain_interval, interval_of_mean};
+use super::{StateNoise, count_of, interval_of_mean};
 use crate::stats::Interval;
 use readlab_model::sample::Sample;
 use readlab_record::{Record, TrialRecord};
-use std::collections::BTreeMap;
 
 /// From this share of the time on, a processor is busy all the time.
 const BUSY_MIN: f64 = 0.85;
@@ -55,17 +54,13 @@ impl Growth {
     }
 }
 
-/// Of the trials of one way of reading, by rising numbers of ranks, with their rates by round;
-/// `None` with too few of either.
-pub(super) fn limited(
-    record: &Record,
-    cells: &[&TrialRecord],
-    rates: &[BTreeMap<u32, f64>],
-) -> Option<Limited> {
+/// Of the trials of one way of reading, by rising numbers of ranks; `None` with too few of them, or of
+/// rounds.
+pub(super) fn limited(record: &Record, cells: &[&TrialRecord], noise: &StateNoise) -> Option<Limited> {
     let ranks = |at: usize| count_of(record, cells[at]).unwrap_or(1);
     let last = cells.len().checked_sub(1)?;
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
-    let factor = gain_interval(&rates[half], &rates[last])?;
+    let factor = noise.gain(cells[half], cells[last])?;
     let growth = Growth { to: ranks(last), from: ranks(half), factor };
     let busy = interval_of_mean(&busy_shares(cells[last], ranks(last)));
     if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {

@@ -4,10 +4,13 @@
 
 mod limited;
 
-use crate::stats::{Confidence, FittedLaw, Interval, Observation, mean_interval, median, median_interval};
+use crate::stats::{
+    Confidence, FittedLaw, Interval, IntervalRule, Observation, RuledInterval, SharedVariance, mean_interval,
+    median,
+};
 use limited::limited;
 pub use limited::{Growth, Limited};
-use readlab_model::trial::{CacheState, TrialId};
+use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{Record, TrialRecord};
 use readlab_stats::float;
 use std::collections::BTreeMap;
@@ -72,8 +75,10 @@ pub struct ScalingPoint {
     pub count: u64,
     /// Bytes per second of all together: the median over rounds.
     pub rate: f64,
-    /// Where it lies; `None` with too few rounds.
+    /// Its 95 % interval; `None` with a single round.
     pub interval: Option<Interval>,
+    /// By which rule that was made.
+    pub rule: Option<IntervalRule>,
 }
 
 /// What the law says of a number of ranks.
@@ -100,26 +105,37 @@ impl Scaling {
             });
             cells.entry((it.trial.state, place)).or_default().push(it);
         }
+        let noise = StateNoise::all(record, cells.iter().map(|((state, _), cells)| (*state, &cells[..])));
         let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
         several
-            .map(|((state, place), cells)| Scaling::from_cells(record, ids[place].clone(), state, cells))
+            .map(|((state, place), cells)| {
+                Scaling::from_cells(record, ids[place].clone(), state, cells, &noise[&state])
+            })
             .collect()
     }
 
-    fn from_cells(record: &Record, id: TrialId, state: CacheState, mut cells: Vec<&TrialRecord>) -> Scaling {
+    fn from_cells(
+        record: &Record,
+        id: TrialId,
+        state: CacheState,
+        mut cells: Vec<&TrialRecord>,
+        noise: &StateNoise,
+    ) -> Scaling {
         let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
         cells.sort_by_key(|it| count(it));
         let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
         let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
             let rate = median(rates.values().copied())?;
-            Some(ScalingPoint { count: count(it), rate, interval: interval_of(rates) })
+            let location = noise.location(it);
+            let (interval, rule) = (location.map(|it| it.ends), location.map(|it| it.rule));
+            Some(ScalingPoint { count: count(it), rate, interval, rule })
         };
         let points: Vec<ScalingPoint> = cells.iter().zip(&by_round).filter_map(point).collect();
         let whole = |round: &u32| by_round.iter().map(|rates| rates.get(round).copied()).collect();
         let rounds: Vec<Vec<f64>> =
             by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
         let counts: Vec<f64> = cells.iter().map(|it| float(count(it))).collect();
-        let limited = limited(record, &cells, &by_round);
+        let limited = limited(record, &cells, noise);
         Scaling {
             id,
             state,
@@ -127,7 +143,7 @@ impl Scaling {
             points,
             law: FittedLaw::fit(&counts, &rounds, record.header.seed),
             limited,
-            saturated_at: saturated_at(&by_round).map(|at| count(cells[at])),
+            saturated_at: saturated_at(&cells, noise).map(|at| count(cells[at])),
         }
     }
 
@@ -190,27 +206,54 @@ fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
 
-/// The interval of the median; rounds are independent, as fills are.
-fn interval_of(rates: &BTreeMap<u32, f64>) -> Option<Interval> {
-    let observation = |(&round, &value): (&u32, &f64)| Observation { value, round, fill: round };
-    let observations: Vec<Observation> = rates.iter().map(observation).collect();
-    median_interval(&observations, Confidence::REPORTED)
+/// The noise that all that was measured in one state show together, by the rates of their rounds.
+struct StateNoise {
+    shared: SharedVariance,
+    /// In the order in which the estimator knows them.
+    trials: Vec<TrialIndex>,
+}
+
+impl StateNoise {
+    fn all<'a>(
+        record: &Record,
+        cells: impl Iterator<Item = (CacheState, &'a [&'a TrialRecord])>,
+    ) -> BTreeMap<CacheState, StateNoise> {
+        let mut by_state = BTreeMap::<CacheState, Vec<&TrialRecord>>::new();
+        cells.for_each(|(state, cells)| by_state.entry(state).or_default().extend(cells));
+        // Rounds are independent, as fills are.
+        let observation = |(round, value): (u32, f64)| Observation { value, round, fill: round };
+        let observed = |it: &&TrialRecord| rates(record, it).into_iter().map(observation);
+        let noise = |trials: Vec<&TrialRecord>| StateNoise {
+            shared: SharedVariance::new(trials.iter().map(observed)),
+            trials: trials.iter().map(|it| it.trial.index).collect(),
+        };
+        by_state.into_iter().map(|(state, trials)| (state, noise(trials))).collect()
+    }
+
+    fn place(&self, it: &TrialRecord) -> Option<usize> {
+        self.trials.iter().position(|trial| *trial == it.trial.index)
+    }
+
+    /// Where the rate of a trial lies; `None` with a single round.
+    fn location(&self, it: &TrialRecord) -> Option<RuledInterval> {
+        self.shared.location(self.place(it)?)?.ci95
+    }
+
+    /// How many times the rate of one another has, within rounds; `None` with a single round.
+    fn gain(&self, one: &TrialRecord, more: &TrialRecord) -> Option<Interval> {
+        // The ratio is that of the reference's number to the trial's.
+        Some(self.shared.ratio(self.place(one)?, self.place(more)?)?.ci95?.ends)
+    }
 }
 
 /// The place of the least number to which no greater one adds anything, by the rates of each in the
 /// same rounds.
-fn saturated_at(by_round: &[BTreeMap<u32, f64>]) -> Option<usize> {
-    let adds_nothing = |one: &BTreeMap<u32, f64>, more: &BTreeMap<u32, f64>| {
-        gain_interval(one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
+fn saturated_at(cells: &[&TrialRecord], noise: &StateNoise) -> Option<usize> {
+    let adds_nothing = |one: &TrialRecord, more: &TrialRecord| {
+        noise.gain(one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
     };
-    let last = by_round.len().checked_sub(1)?;
-    (0..last).find(|&at| by_round[at + 1..].iter().all(|more| adds_nothing(&by_round[at], more)))
-}
-
-/// How many times the rate of one another has, within rounds.
-fn gain_interval(one: &BTreeMap<u32, f64>, more: &BTreeMap<u32, f64>) -> Option<Interval> {
-    let logs = more.iter().filter_map(|(round, rate)| Some((rate / one.get(round)?).ln()));
-    Some(interval_of_mean(&logs.collect::<Vec<f64>>())?.map(f64::exp))
+    let last = cells.len().checked_sub(1)?;
+    (0..last).find(|&at| cells[at + 1..].iter().all(|more| adds_nothing(cells[at], more)))
 }
 
 /// The interval of a mean over rounds; `None` with too few of them.

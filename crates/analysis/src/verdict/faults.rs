@@ -56,7 +56,7 @@ pub(super) fn reusing(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && of_new_memory(other, size).is_none()
             && other.is_measured()
     };
-    best(it, record.trials.iter().filter(reuses))
+    best(record, it, record.trials.iter().filter(reuses))
 }
 
 /// Whether all bytes of every reading were seen to pass through read calls.

@@ -7,7 +7,7 @@
 
 use super::parts::{self, TrialFacts};
 use super::server::connections;
-use crate::stats::{self, Confidence, Observation};
+use crate::stats::{self, Observation, SharedVariance};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_model::units::Throughput;
@@ -142,7 +142,9 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         .filter_map(|sample| Some(Observation { value: number(&sample)?, ..Observation::from(&sample) }))
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
-    let ci95 = stats::median_interval(&observed, Confidence::REPORTED);
+    // It has noise of its own.
+    let location = SharedVariance::new([&observed]).location(0);
+    let ci95 = location.and_then(|it| it.ci95).map(|it| it.ends);
     Some(Limit {
         kind,
         name: trial.id.to_string(),

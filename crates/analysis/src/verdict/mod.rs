@@ -29,7 +29,7 @@ pub use limits::{limits, replaced};
 pub use parts::{Parts, TimeShare};
 pub use server::ServerWait;
 
-use crate::stats::{self, Significance};
+use crate::stats::{SharedRatio, SharedVariance, Significance};
 use parts::{LimitShare, TrialFacts};
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
@@ -338,20 +338,36 @@ fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && other_trial.scan() != trial.scan()
             && other.is_measured()
     });
-    best(it, same)
+    best(record, it, same)
 }
 
 /// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
-fn best<'a>(it: &TrialRecord, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
+fn best<'a>(
+    record: &Record,
+    it: &TrialRecord,
+    others: impl Iterator<Item = &'a TrialRecord>,
+) -> Option<Remedy> {
     let mine = parts::wall_ns(it)?;
     let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
     let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let times = mine / wall_ns.max(1.0);
-    let clear = || {
-        let ratio = stats::ratio(&it.samples, &other.samples);
-        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Faster)
-    };
-    (times >= REMEDY && clear()).then(|| Remedy { name: other.trial.id.to_string(), times })
+    let clear = || ratio(record, other, it)?.clear();
+    let is_faster = times >= REMEDY && clear() == Some(Significance::Faster);
+    is_faster.then(|| Remedy { name: other.trial.id.to_string(), times })
+}
+
+/// How many times as fast a trial is as another: by the noise of all that do the same in the same
+/// state, if both are among them; a control has noise of its own.
+fn ratio(record: &Record, trial: &TrialRecord, reference: &TrialRecord) -> Option<SharedRatio> {
+    let of = |it: &TrialRecord| (it.trial.contest(), it.trial.state, it.trial.is_control());
+    let alike = record.trials.iter().filter(|it| it.is_measured() && of(it) == of(reference));
+    let mut sharing: Vec<&TrialRecord> = alike.collect();
+    if of(trial) != of(reference) {
+        sharing = vec![trial, reference];
+    }
+    let place = |of: &TrialRecord| sharing.iter().position(|it| it.trial.index == of.trial.index);
+    let (trial, reference) = (place(trial)?, place(reference)?);
+    SharedVariance::new(sharing.iter().map(|it| &it.samples)).ratio(trial, reference)
 }
 
 impl Diagnosis {

@@ -37,7 +37,7 @@ fn fetching_less(record: &Record, it: &TrialRecord) -> Option<Remedy> {
             && other.is_measured()
             && median(other, Meter::DeviceReadBytes).is_some_and(|bytes| bytes > 0.0 && bytes <= own / 2.0)
     };
-    best(it, record.trials.iter().filter(is_less))
+    best(record, it, record.trials.iter().filter(is_less))
 }
 
 /// How far the kernel reads ahead for a reading through the page cache, in order, where that is

@@ -56,7 +56,7 @@ pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
         Some(Http::Own) | None => ServerWait::Server,
     };
-    best(it, more).map_or(whole, |remedy| ServerWait::Connection { connections, remedy })
+    best(record, it, more).map_or(whole, |remedy| ServerWait::Connection { connections, remedy })
 }
 
 /// How many connections a method has at once at most.

@@ -77,7 +77,11 @@ fn busier(record: &Record, it: &TrialRecord) -> Option<Remedy> {
     };
     let of_places = record.targets.get(it.trial.target).is_some_and(|target| target.places().is_some());
     let is_deeper = |other: &&TrialRecord| !of_places || in_flight(other).1 > in_flight(it).1;
-    best(it, record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()))
+    best(
+        record,
+        it,
+        record.trials.iter().filter(is_other).filter(is_deeper).filter(|other| other.is_measured()),
+    )
 }
 
 /// Why the device is not busy, by the readings past the cache that keep it busier.
@@ -92,7 +96,7 @@ fn pace(record: &Record, it: &TrialRecord) -> DeviceUse {
             let (block, depth) = in_flight(other);
             fits(block, depth)
         });
-        best(it, fitting)
+        best(record, it, fitting)
     };
     if !it.trial.bypasses_cache() {
         let short = read_ahead::short(record, it);

@@ -20,8 +20,10 @@ pub(super) enum Script {
     Fails,
     /// Numbers scatter around a bound.
     Noisy,
-    /// As [`Script::Holds`], with two readings of each trial.
-    TwoRounds,
+    /// As [`Script::Holds`], with one reading of each trial.
+    OneRound,
+    /// As [`Script::Holds`], with three readings of each trial.
+    ThreeRounds,
 }
 
 /// The size that the publication on byte streams reads.
@@ -68,13 +70,13 @@ impl Numbers {
 /// A number for which a claim with these bounds is as the script says.
 pub(super) fn target(bounds: &Bounds, script: Script) -> f64 {
     match (script, bounds.at_least, bounds.at_most) {
-        (Script::Holds | Script::TwoRounds, Some(low), Some(high)) => f64::midpoint(low, high),
-        (Script::Holds | Script::TwoRounds, Some(low), None) => low * 1.5,
-        (Script::Holds | Script::TwoRounds, None, Some(high)) => high * 0.5,
+        (_, None, None) => 1.0,
         (Script::Fails, _, Some(high)) => high * 2.0,
         (Script::Fails, Some(low), None) => low * 0.5,
         (Script::Noisy, Some(bound), _) | (Script::Noisy, None, Some(bound)) => bound,
-        (_, None, None) => 1.0,
+        (_, Some(low), Some(high)) => f64::midpoint(low, high),
+        (_, Some(low), None) => low * 1.5,
+        (_, None, Some(high)) => high * 0.5,
     }
 }
 
@@ -113,7 +115,7 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
         Expression::Slope { of, over, within } => {
             let line = machines::line(&published(), of, over).unwrap().line;
             let off = match script {
-                Script::Holds | Script::TwoRounds => 1.0,
+                Script::Holds | Script::OneRound | Script::ThreeRounds => 1.0,
                 Script::Fails => within * 2.0,
                 Script::Noisy => *within,
             };
@@ -126,7 +128,7 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
 /// The factor from one trial of an order to the next.
 fn step(script: Script) -> f64 {
     match script {
-        Script::Holds | Script::TwoRounds => 1.5,
+        Script::Holds | Script::OneRound | Script::ThreeRounds => 1.5,
         Script::Fails => 1.0 / 1.5,
         Script::Noisy => 1.0,
     }
@@ -147,7 +149,11 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
         other => other.quantities().into_iter().map(place).collect(),
     };
     for (index, (place, metrics)) in numbers(file, claim, script).0.into_iter().enumerate() {
-        let rounds = if script == Script::TwoRounds { 2 } else { 12 };
+        let rounds = match script {
+            Script::OneRound => 1,
+            Script::ThreeRounds => 3,
+            _ => 12,
+        };
         if place.0 == THE_DRIVE {
             record.add(Line::Limit(Box::new(limit(metrics[&Metric::Of(Measure::Rate)]))));
             continue;

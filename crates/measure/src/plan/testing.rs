@@ -25,6 +25,7 @@ pub fn runs(n: u32) -> Rules {
         seed: 42,
         counts: 1,
         focus: Focus::Everything,
+        indifference: 0.0,
     }
 }
 
@@ -74,5 +75,5 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
     };
     let choice = ResolvedMethod { id: id.method, params: Params::default(), method };
     let (warmup, role) = (Warmup::Readings, Role::Candidate);
-    Planned { trial, choice, warmup, collects: false, role, is_first_named: false }
+    Planned { trial, choice, warmup, collects: false, role, is_first_named: false, waits: None }
 }

@@ -75,7 +75,9 @@ impl Run<'_> {
                     continue;
                 };
                 self.announce(progress, &Params::default())?;
-                self.end(progress, untried(end))?;
+                let waits = self.plan.planned(progress.trial).waits.clone();
+                let outcome = waits.map(|reason| Outcome::Unavailable { reason });
+                self.end(progress, outcome.unwrap_or_else(|| untried(end)))?;
                 continue;
             }
             self.conclude_trial(progress, refuted)?;

@@ -31,7 +31,7 @@ use super::plan::Plan;
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
-use readlab_record::{EndReason, Line, Outcome, Record, RecordError, StopReason};
+use readlab_record::{EndReason, Line, Outcome, Record, RecordError};
 use resume_state::NextRound;
 pub use resume_state::{ResumeState, reopen};
 use state_clock::StateClock;
@@ -173,28 +173,30 @@ impl<'a> Run<'a> {
         let progress = |trial| self.resumed.progress(trial, &self.plan.rules);
         let progresses = trials.into_iter().map(progress).collect();
         let parts = states_left + usize::from(self.sampler.inspects());
-        let clock = StateClock::start(self.plan, self.sampler.elapsed_ns(), parts);
-        StateRun { state, progresses, clock, longest_start_ns: 0 }
+        let clock = StateClock::start(self.plan, state, self.sampler.elapsed_ns(), parts);
+        StateRun { state, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 }
     }
 
     /// Measures what is left of a state.
     fn measure_state(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let state = state_run.state;
-        match self.resumed.rounds_ended(self.plan, state) {
-            Some(reason) => Ok(reason),
-            None if state_run.live(self.plan).is_empty() => Ok(EndReason::Settled),
-            None => {
-                let end = self.measure_from(self.resumed.first(state), state_run)?;
-                self.record_stops(state_run).map(|()| end)
-            }
+        if let Some(reason) = self.resumed.rounds_ended(self.plan, state) {
+            return Ok(reason);
         }
+        // An earlier part may have ended before its last round was judged.
+        self.qualify(state_run)?;
+        let is_settled = state_run.live(self.plan).is_empty();
+        let first = self.resumed.first(state);
+        let end = if is_settled { EndReason::Settled } else { self.measure_from(first, state_run)? };
+        self.record_stops(state_run).map(|()| end)
     }
 
-    /// Records why each trial has no more readings. That another one is faster was recorded when
-    /// the trial stopped.
+    /// Records why each trial has no more readings. That another one is faster was recorded when the
+    /// trial stopped; if it had rounds since then, their number is recorded, too.
     fn record_stops(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
         let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
-        for progress in read.filter(|it| it.stopped != Some(StopReason::NotFirst)) {
+        let is_recorded = |it: &TrialProgress| it.stopped_after == Some(it.rounds());
+        for progress in read.filter(|it| !is_recorded(it)) {
             let stopped = progress.stop(&self.plan.rules);
             self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
         }

@@ -1,38 +1,55 @@
-//! Qualifying: which trials of a race get further rounds. A trial stops when a rival is clearly
-//! faster; when the fastest trial is known, or the fastest trials tie, all trials stop. Rivals do
-//! the same with the same bytes: what comes out of an archive is not compared with its bytes.
+//! Qualifying: which trials of a race get further rounds. A trial stops when a rival is faster by
+//! more than matters; when one is left, the time that is left is for its confirmation and for the
+//! intervals that a report needs most. Rivals do the same with the same bytes: what comes out of an
+//! archive is not compared with its bytes.
 //!
-//! A stop never changes what is reported: a trial keeps its readings and their interval. The rules
-//! look at readings after every round up to [`ROUNDS_MIN`], and then only after the rounds of
-//! [`look_after`], each with its share of the error, so that many looks do not add up to a wrong
-//! one. The trial that the others are compared with must itself be possible, or it would stop all
-//! others.
+//! After each round the readings of all rivals, stopped ones included, say how noisy each of them
+//! is ([`Field`]), and [`stats::stops`] says which of those that compete are behind. A stop never
+//! changes what is reported: a trial keeps its readings and their interval. The trial that the
+//! others are compared with must itself be possible, or it would stop all others.
+//!
+//! Whatever is decided follows from the readings and from which trials were stopped before. So a
+//! run that was cut short goes on as it would have without.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::plan::{Focus, ROUNDS_MIN, Role};
-use readlab_analysis::stats::{self, Confidence, look_after};
+use crate::plan::{Focus, Plan, ROUNDS_MIN, Role};
+use readlab_analysis::stats::{self, Confidence, Indifference, SharedVariance, Significance};
 use readlab_record::{Contest, Line, Outcome, StopReason};
-use std::collections::BTreeMap;
 
 /// Two trials tie when the half-width of their ratio's interval is at most so many times the
 /// requested precision of a median.
 const TIE_PRECISIONS: f64 = 2.0;
 
-/// By so much a trial must be slower than all readings of the leader but the slowest, which may
-/// have been disturbed.
-const CLEAR_MARGIN: f64 = 1.1;
+/// The one that is left was chosen because its readings were fast. It has so many times as many
+/// fresh rounds, so that they outweigh those by which it was chosen.
+const FRESH_ROUNDS: u32 = 2;
 
-/// How a trial compares with the fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
-    /// It is clearly slower.
-    Slower,
-    /// They tie.
-    Tied,
-    /// More readings may decide.
-    Open,
+/// The rivals of one contest that were read, and the noise that they share. They are named by their
+/// places here.
+struct Field {
+    /// Their places in the state.
+    places: Vec<usize>,
+    shared: SharedVariance,
+}
+
+impl Field {
+    fn new(state_run: &StateRun, plan: &Plan, contest: Contest) -> Field {
+        let progresses = &state_run.progresses;
+        let takes_part = |&at: &usize| {
+            let it = &progresses[at];
+            let is_rival = !plan.is_control(it.trial) && plan.contest(it.trial) == contest;
+            is_rival && !it.ended && !it.walls.is_empty()
+        };
+        let places: Vec<usize> = (0..progresses.len()).filter(takes_part).collect();
+        let shared = SharedVariance::new(places.iter().map(|&at| &progresses[at].walls));
+        Field { places, shared }
+    }
+
+    fn place(&self, at: usize) -> Option<usize> {
+        self.places.iter().position(|place| *place == at)
+    }
 }
 
 impl Run<'_> {
@@ -42,27 +59,38 @@ impl Run<'_> {
             return Ok(());
         }
         let contests: Vec<Contest> = state_run.leaders(self.plan).into_keys().collect();
+        // Without one that competes there is nothing to compare further readings with.
+        for progress in &mut state_run.progresses {
+            progress.is_refined &= contests.contains(&self.plan.contest(progress.trial));
+        }
         contests.into_iter().try_for_each(|contest| self.qualify_in(state_run, contest))
     }
 
     /// The same in one contest.
     fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<(), RunStop> {
         let Some(leader) = self.leader(state_run, contest)? else { return Ok(()) };
-        let rounds = state_run.progresses[leader].rounds();
-        if rounds > ROUNDS_MIN && look_after(rounds).is_none() {
-            return Ok(());
-        }
-        let compared = self.compare(state_run, leader);
-        for (&at, _) in compared.iter().filter(|(_, it)| **it == Comparison::Slower) {
-            if !self.is_needed(state_run, leader, at) {
-                self.stop(&mut state_run.progresses[at], StopReason::NotFirst)?;
+        let field = Field::new(state_run, self.plan, contest);
+        let running: Vec<usize> =
+            (0..field.places.len()).filter(|&it| state_run.progresses[field.places[it]].competes()).collect();
+        let zone = Indifference::within(self.plan.rules.indifference);
+        let behind: Vec<usize> =
+            stats::stops(&field.shared, &running, zone).into_iter().map(|stop| stop.trial).collect();
+        for &it in &behind {
+            if !self.is_needed(state_run, &field, leader, it) {
+                self.stop(&mut state_run.progresses[field.places[it]], StopReason::NotFirst)?;
             }
         }
-        let is_open = compared.values().any(|it| *it == Comparison::Open);
-        let has_enough = |at: &usize| state_run.progresses[*at].rounds() >= self.plan.rules.min_runs;
-        if !is_open && rounds > ROUNDS_MIN && compared.keys().chain([&leader]).all(has_enough) {
-            for &at in compared.keys().chain([&leader]) {
-                self.stop(&mut state_run.progresses[at], StopReason::Decided)?;
+        let left: Vec<usize> = running.iter().copied().filter(|it| !behind.contains(it)).collect();
+        let Some(first) = self.decided(&field, &left, leader) else { return Ok(()) };
+        let winner = &state_run.progresses[field.places[first]];
+        if self.waits_for_others(state_run, contest) || !self.is_confirmed(state_run, winner) {
+            return Ok(());
+        }
+        if !self.refine(state_run, &field, first) {
+            for at in running.into_iter().map(|it| field.places[it]) {
+                if state_run.progresses[at].competes() {
+                    self.stop(&mut state_run.progresses[at], StopReason::Decided)?;
+                }
             }
         }
         Ok(())
@@ -80,48 +108,72 @@ impl Run<'_> {
         }
     }
 
-    /// How each of its rivals that has rounds compares with the leader.
-    fn compare(&self, state_run: &StateRun, leader: usize) -> BTreeMap<usize, Comparison> {
-        let progresses = &state_run.progresses;
-        let mut compared = BTreeMap::new();
-        for (at, other) in progresses.iter().enumerate() {
-            let has_rounds = other.stopped.is_none() && !other.ended && !other.walls.is_empty();
-            let is_rival = self.are_rivals(&progresses[leader], other);
-            if at != leader && is_rival && has_rounds && !self.plan.is_control(other.trial) {
-                compared.insert(at, self.comparison(&progresses[leader], other));
-            }
+    /// The fastest, if that is decided: one is left that no other is faster than, or, without an
+    /// indifference zone, all that are left tie.
+    fn decided(&self, field: &Field, left: &[usize], leader: usize) -> Option<usize> {
+        if let [first] = left {
+            return Some(*first);
         }
-        compared
+        let first = field.place(leader)?;
+        let tie = TIE_PRECISIONS * self.plan.rules.precision;
+        let ties = |&it: &usize| {
+            let ends = field.shared.ratio(it, first).and_then(|ratio| ratio.ci95).map(|it| it.ends);
+            it == first || ends.is_some_and(|ends| ends.holds(1.0) && ends.half_width() <= tie)
+        };
+        (self.plan.rules.indifference <= 0.0 && left.iter().all(ties)).then_some(first)
+    }
+
+    /// Whether the one that is left is precise, or has enough fresh rounds beside those by which it was
+    /// chosen.
+    fn is_confirmed(&self, state_run: &StateRun, winner: &TrialProgress) -> bool {
+        let rules = &self.plan.rules;
+        let rivals = state_run.progresses.iter().filter(|it| self.are_rivals(it, winner));
+        let chosen_after = rivals.filter_map(|it| it.stopped_after).max().unwrap_or(0);
+        let fresh = chosen_after.saturating_mul(FRESH_ROUNDS).min(rules.min_runs);
+        winner.is_settled(rules) || winner.rounds() >= rules.min_runs.max(chosen_after.saturating_add(fresh))
+    }
+
+    /// Whether a rival has no reading yet and will have one if there is time.
+    fn waits_for_others(&self, state_run: &StateRun, contest: Contest) -> bool {
+        let waiting = self.waiting(state_run);
+        let trials = waiting.into_iter().map(|at| state_run.progresses[at].trial);
+        trials.filter(|&it| !self.plan.is_control(it)).any(|it| self.plan.contest(it) == contest)
+    }
+
+    /// Gives rounds to stopped trials whose intervals are asked for most, while there is time;
+    /// whether there are any: those that share the first rank, the best way of each language, and
+    /// its usual way as long as the two are not told apart.
+    fn refine(&self, state_run: &mut StateRun, field: &Field, first: usize) -> bool {
+        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_asked_for = |it: usize| {
+            let is_first_rank =
+                || !matches!(field.shared.against_first(first, it), Some(Significance::Slower));
+            self.is_open_way(state_run, field, it)
+                || self.is_best_way(state_run, field, it)
+                || is_first_rank()
+        };
+        let is_refined = |it: usize| {
+            let progress = &state_run.progresses[field.places[it]];
+            let is_out = progress.stopped == Some(StopReason::NotFirst);
+            !is_late && is_out && progress.is_rough(&self.plan.rules) && is_asked_for(it)
+        };
+        let refined: Vec<bool> = (0..field.places.len()).map(is_refined).collect();
+        for (&at, is_refined) in field.places.iter().zip(&refined) {
+            state_run.progresses[at].is_refined = *is_refined;
+        }
+        refined.contains(&true)
     }
 
     fn are_rivals(&self, one: &TrialProgress, other: &TrialProgress) -> bool {
         self.plan.contest(one.trial) == self.plan.contest(other.trial)
     }
 
-    fn comparison(&self, leader: &TrialProgress, other: &TrialProgress) -> Comparison {
-        let rounds = leader.rounds().min(other.rounds());
-        if rounds <= ROUNDS_MIN {
-            let is_slower = is_separate(leader, other, rounds);
-            return if is_slower { Comparison::Slower } else { Comparison::Open };
-        }
-        let ratio_at = |confidence| stats::ratio_at(&leader.walls, &other.walls, confidence);
-        let at_look = look_after(rounds).and_then(ratio_at);
-        if at_look.is_some_and(|ends| ends.high < 1.0) {
-            return Comparison::Slower;
-        }
-        let tie = TIE_PRECISIONS * self.plan.rules.precision;
-        match ratio_at(Confidence::REPORTED) {
-            Some(ends) if ends.holds(1.0) && ends.half_width() <= tie => Comparison::Tied,
-            _ => Comparison::Open,
-        }
-    }
-
-    /// Whether a trial has further rounds although the leader is faster. The ways of a language
-    /// have as many as an interval needs. Once the state has had its time, which readings of
-    /// seconds take in two rounds, only those of the leader's language have, and what the user
-    /// named.
-    fn is_needed(&self, state_run: &StateRun, leader: usize, at: usize) -> bool {
-        let progress = &state_run.progresses[at];
+    /// Whether a trial has further rounds although another one is faster. The usual way of a
+    /// language and its best have them until the two are told apart, or as many as an interval
+    /// takes that needs no other trial. Once the state has had its time, which readings of seconds
+    /// take in two rounds, only those of the leader's language have, and what the user named.
+    fn is_needed(&self, state_run: &StateRun, field: &Field, leader: usize, it: usize) -> bool {
+        let progress = &state_run.progresses[field.places[it]];
         let planned = self.plan.planned(progress.trial);
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         match planned.role {
@@ -129,19 +181,44 @@ impl Run<'_> {
             Role::Common => return !is_late,
             Role::Usual | Role::Candidate => {}
         }
-        let is_way = planned.role == Role::Usual || self.is_best_of_language(state_run, progress);
-        let contender = |at: usize| self.plan.planned(state_run.progresses[at].trial).trial.contender();
-        is_way && progress.rounds() < ROUNDS_MIN && (!is_late || contender(at) == contender(leader))
+        let leader = &state_run.progresses[leader];
+        let is_own = planned.trial.contender() == self.plan.planned(leader.trial).trial.contender();
+        progress.rounds() < ROUNDS_MIN && (!is_late || is_own) && self.is_open_way(state_run, field, it)
     }
 
-    /// Whether a trial is the fastest of its contender.
-    fn is_best_of_language(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
-        let contender = |trial| self.plan.planned(trial).trial.contender();
-        let own = state_run.progresses.iter().filter(|it| contender(it.trial) == contender(progress.trial));
-        let is_rival = |it: &&TrialProgress| self.are_rivals(it, progress) && !self.plan.is_control(it.trial);
-        let rivals = own.filter(is_rival).filter_map(TrialProgress::median_ns);
-        let median_ns = progress.median_ns();
-        median_ns.is_some_and(|median_ns| rivals.fold(f64::INFINITY, f64::min) >= median_ns)
+    /// Whether a trial is the usual way of its language, or the best, and the two are not told
+    /// apart.
+    fn is_open_way(&self, state_run: &StateRun, field: &Field, it: usize) -> bool {
+        let ways = self.ways(state_run, field, it);
+        let usual = ways.iter().copied().find(|&way| self.role_of(state_run, field, way) == Role::Usual);
+        let (Some(best), Some(usual)) = (self.best_of(state_run, field, &ways), usual) else { return false };
+        if best == usual || it != best && it != usual {
+            return false;
+        }
+        let ratio = field.shared.ratio_of_chosen(best, usual, ways.len() - 1);
+        ratio.and_then(|ratio| ratio.clear()).is_none_or(|clear| clear == Significance::Tie)
+    }
+
+    /// Whether a trial is the fastest way of its language.
+    fn is_best_way(&self, state_run: &StateRun, field: &Field, it: usize) -> bool {
+        self.best_of(state_run, field, &self.ways(state_run, field, it)) == Some(it)
+    }
+
+    /// The trials of the same contender.
+    fn ways(&self, state_run: &StateRun, field: &Field, it: usize) -> Vec<usize> {
+        let contender =
+            |it: usize| self.plan.planned(state_run.progresses[field.places[it]].trial).trial.contender();
+        (0..field.places.len()).filter(|&other| contender(other) == contender(it)).collect()
+    }
+
+    fn best_of(&self, state_run: &StateRun, field: &Field, ways: &[usize]) -> Option<usize> {
+        let median_ns =
+            |it: usize| state_run.progresses[field.places[it]].median_ns().unwrap_or(f64::INFINITY);
+        ways.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
+    }
+
+    fn role_of(&self, state_run: &StateRun, field: &Field, it: usize) -> Role {
+        self.plan.planned(state_run.progresses[field.places[it]].trial).role
     }
 
     /// Whether another trial of a race is faster, by the readings of both, and not all others are
@@ -171,28 +248,7 @@ impl Run<'_> {
         }
         self.sampler.retire(progress.trial);
         let stopped = progress.stop(&self.plan.rules);
+        progress.stopped_after = Some(stopped.rounds);
         Ok(self.sink.append(Line::Stopped { trial: progress.trial, stopped })?)
     }
-}
-
-/// Whether another trial is slower than the leader by its readings alone, without an interval: its
-/// fastest reading is slower than the leader's slowest.
-///
-/// Before [`ROUNDS_MIN`] rounds it must be slower by a margin which noise that leaves a ranking
-/// possible does not bridge in all rounds. A trial that is slower by [`CLEAR_MARGIN`] stops even if
-/// one reading of the leader was disturbed.
-fn is_separate(leader: &TrialProgress, other: &TrialProgress, rounds: u32) -> bool {
-    let margin = match rounds {
-        0 | 1 => return false,
-        2 => 2.0,
-        3 => 1.25,
-        4 => CLEAR_MARGIN,
-        _ => 1.0,
-    };
-    let mut slowest: Vec<f64> = leader.walls.iter().map(|wall| wall.value).collect();
-    slowest.sort_unstable_by(|a, b| b.total_cmp(a));
-    let fastest = other.walls.iter().map(|wall| wall.value).fold(f64::INFINITY, f64::min);
-    let is_beyond = |slowest: Option<&f64>, margin| slowest.is_some_and(|it| fastest > margin * it);
-    let undisturbed = slowest.get(1).filter(|_| rounds >= ROUNDS_MIN);
-    is_beyond(slowest.first(), margin) || is_beyond(undisturbed, CLEAR_MARGIN)
 }

@@ -6,7 +6,7 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::interface::{Slot, Step, TrialEnd};
-use crate::plan::{Budget, FILLS_PER_START};
+use crate::plan::{Budget, FILLS_PER_START, Focus};
 use readlab_model::trial::{CacheState, Params};
 use readlab_record::{EndReason, Line, Outcome};
 use std::ops::Range;
@@ -17,6 +17,10 @@ const STARTED_AHEAD: usize = 2;
 /// A turn may take so many times as long as a start with its untimed reading, which may come from
 /// memory.
 const STARTS_PER_TURN: u64 = 4;
+
+/// A trial that waits is started if there is time for so many turns of it, and for as many of each of
+/// the others: an untimed one, and one in each of two rounds.
+const TURNS_MIN: u64 = 3;
 
 /// Rounds for which contenders are started together.
 struct Block {
@@ -103,13 +107,18 @@ impl Run<'_> {
     /// are started when all others are settled.
     fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         if block.blocks_before.is_multiple_of(FILLS_PER_START) {
-            self.start_all(&state_run.live(self.plan), state_run)?;
+            let mut due = state_run.live(self.plan);
+            due.retain(|&at| !self.waits(&state_run.progresses[at]));
+            self.start_all(&due, state_run)?;
         }
         for round in block.rounds.clone() {
             self.start_named(state_run)?;
+            self.start_waiting(state_run)?;
             let mut live = state_run.live_among(self.plan, |it| it.announced);
             if live.is_empty() {
-                let waiting = state_run.live_among(self.plan, |it| !it.announced);
+                let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
+                let has_time = !state_run.clock.is_late(self.sampler.elapsed_ns());
+                waiting.retain(|&at| has_time || !self.waits(&state_run.progresses[at]));
                 self.start_all(&waiting, state_run)?;
                 live = state_run.live_among(self.plan, |it| it.announced);
             }
@@ -181,6 +190,40 @@ impl Run<'_> {
         self.start_all(&waiting, state_run)
     }
 
+    /// Whether a trial is not started because a prediction leaves no time for it.
+    fn waits(&self, progress: &TrialProgress) -> bool {
+        !progress.announced && !progress.ended && self.plan.planned(progress.trial).waits.is_some()
+    }
+
+    /// The trials that have no reading yet and may have one, as long as the state has time: those that
+    /// wait, and in a race also those that a firm time left unstarted before the first round.
+    pub(super) fn waiting(&self, state_run: &StateRun) -> Vec<usize> {
+        let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
+        let is_race = self.plan.rules.focus == Focus::First;
+        let may_start = |at: &usize| {
+            let progress = &state_run.progresses[*at];
+            let is_unread = is_race && !progress.announced && !progress.ended;
+            !is_late && (is_unread || self.waits(progress))
+        };
+        (0..state_run.progresses.len()).filter(may_start).collect()
+    }
+
+    /// Starts these trials in the order of the plan, as many as the turns so far leave time for: the
+    /// reading that predicted too little may have been slower than any of theirs.
+    fn start_waiting(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+        let mut waiting = self.waiting(state_run);
+        if waiting.is_empty() || state_run.turns == 0 {
+            return Ok(());
+        }
+        let turns_ns = (state_run.turns_ns / state_run.turns).max(1).saturating_mul(TURNS_MIN);
+        let each_ns = turns_ns.saturating_add(state_run.longest_start_ns);
+        let others = state_run.live_among(self.plan, |it| it.announced).len() as u64;
+        let left_ns = state_run.clock.left_ns(self.sampler.elapsed_ns());
+        let affordable = left_ns.saturating_sub(turns_ns.saturating_mul(others)) / each_ns;
+        waiting.truncate(usize::try_from(affordable).unwrap_or(usize::MAX));
+        self.start_all(&waiting, state_run)
+    }
+
     /// The same trials; in a firm time those first that the user named and that have no reading
     /// yet.
     fn named_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
@@ -226,7 +269,10 @@ impl Run<'_> {
             }
             let progress = &mut state_run.progresses[at];
             self.sink.about_to(Step::Turn { trial: progress.trial, round: begin.round, position, of });
+            let begun_ns = self.sampler.elapsed_ns();
             self.turn(&Slot { position, ..begin }, progress)?;
+            state_run.turns += 1;
+            state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
         Ok(EndReason::Settled)
     }

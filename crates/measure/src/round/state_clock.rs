@@ -1,7 +1,8 @@
 //! The time of one state of a run: when it must end, and how much of that time is used up. The
 //! callers give it the current time.
 
-use crate::plan::{Budget, Plan, ROUNDS_MIN};
+use crate::plan::{Budget, Plan};
+use readlab_model::trial::CacheState;
 
 /// One part in this many of a state's firm time is kept for counting what its contenders do inside.
 const COUNTING_PART: u64 = 8;
@@ -19,11 +20,13 @@ pub(crate) struct StateClock {
     end_ns: u64,
     /// End of the counting after them.
     counting_end_ns: u64,
+    /// Rounds that are taken even if an advised time is up.
+    rounds_min: u32,
 }
 
 impl StateClock {
     /// The clock of a state that begins now; `parts` of the run are left, this state included.
-    pub(crate) fn start(plan: &Plan, now_ns: u64, parts: usize) -> StateClock {
+    pub(crate) fn start(plan: &Plan, state: CacheState, now_ns: u64, parts: usize) -> StateClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
         let part_ns = left_ns / parts.max(1) as u64;
@@ -32,7 +35,8 @@ impl StateClock {
             Budget::Firm(_) => part_ns / COUNTING_PART,
         };
         let counting_end_ns = now_ns.saturating_add(part_ns);
-        StateClock { budget, start_ns: now_ns, end_ns: counting_end_ns - counting_ns, counting_end_ns }
+        let (end_ns, rounds_min) = (counting_end_ns - counting_ns, plan.rounds_min(state));
+        StateClock { budget, start_ns: now_ns, end_ns, counting_end_ns, rounds_min }
     }
 
     /// The clock of the first part of this state, a share from 0 to 1.
@@ -55,7 +59,7 @@ impl StateClock {
     /// The share that is done of the rounds that are taken even if time is up.
     fn share_of_rounds(&self, rounds_done: u32) -> f64 {
         match self.budget {
-            Budget::Advised(_) => f64::from(rounds_done) / f64::from(ROUNDS_MIN),
+            Budget::Advised(_) => f64::from(rounds_done) / f64::from(self.rounds_min),
             Budget::Firm(_) => 1.0,
         }
     }
@@ -98,6 +102,11 @@ impl StateClock {
     /// Time since the state began.
     pub(crate) fn since_start_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.start_ns)
+    }
+
+    /// The time that is left for rounds.
+    pub(crate) fn left_ns(&self, now_ns: u64) -> u64 {
+        self.end_ns.saturating_sub(now_ns)
     }
 
     /// The share of the state's time that is used up, 0 to 1.

@@ -14,6 +14,9 @@ pub(crate) struct StateRun {
     pub(crate) clock: StateClock,
     /// The longest start of a contender so far, with its untimed reading.
     pub(crate) longest_start_ns: u64,
+    /// Turns of its rounds so far, and the time of them with all that belongs to a turn.
+    pub(super) turns: u64,
+    pub(super) turns_ns: u64,
 }
 
 impl StateRun {
@@ -54,7 +57,7 @@ impl StateRun {
     pub(super) fn leaders(&self, plan: &Plan) -> BTreeMap<Contest, usize> {
         let mut leaders = BTreeMap::<Contest, (f64, usize)>::new();
         for (at, it) in self.progresses.iter().enumerate() {
-            let takes_part = !it.is_over(&plan.rules) && !plan.is_control(it.trial);
+            let takes_part = it.competes() && !it.is_over(&plan.rules) && !plan.is_control(it.trial);
             let Some(median_ns) = it.median_ns().filter(|_| takes_part) else { continue };
             let leader = leaders.entry(plan.contest(it.trial)).or_insert((median_ns, at));
             if median_ns < leader.0 {
@@ -80,7 +83,8 @@ mod tests {
 
     fn state_run(plan: &Plan) -> StateRun {
         let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
-        StateRun { state: WARM, progresses, clock: StateClock::start(plan, 0, 1), longest_start_ns: 0 }
+        let clock = StateClock::start(plan, WARM, 0, 1);
+        StateRun { state: WARM, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 }
     }
 
     #[test]

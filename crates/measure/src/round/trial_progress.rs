@@ -24,6 +24,10 @@ pub(crate) struct TrialProgress {
     pub(crate) ended: bool,
     /// Why it has no further rounds, where that was decided by comparing it with others.
     pub(super) stopped: Option<StopReason>,
+    /// How many rounds it had then; `None` if it did not stop because another one is faster.
+    pub(super) stopped_after: Option<u32>,
+    /// Whether it has further rounds all the same, for its interval alone.
+    pub(super) is_refined: bool,
     /// Whether its outcome is that it was measured.
     pub(super) measured: bool,
     /// Whether what it does inside was counted.
@@ -117,11 +121,27 @@ impl TrialProgress {
         self.done(rules) >= 1.0
     }
 
+    /// Whether it was stopped and has no further rounds.
+    fn is_stopped(&self) -> bool {
+        self.stopped.is_some() && !self.is_refined
+    }
+
+    /// Whether it may still be found the fastest.
+    pub(super) fn competes(&self) -> bool {
+        !self.ended && self.stopped.is_none()
+    }
+
+    /// Whether further rounds would give it a better interval: it has neither the fewest readings that
+    /// a trial should have nor the precision, whether it was stopped or not.
+    pub(super) fn is_rough(&self, rules: &Rules) -> bool {
+        !self.ended && self.rounds() < rules.min_runs && self.share_had(rules) < 1.0
+    }
+
     /// Whether it may have no more turns: it ended, was stopped, or has the most that a trial may
     /// have.
     pub(super) fn is_over(&self, rules: &Rules) -> bool {
         let is_full = self.by_number(rules) >= 1.0 || self.fewest(rules) >= 1.0 && self.by_time(rules) >= 1.0;
-        self.ended || self.stopped.is_some() || is_full
+        self.ended || self.is_stopped() || is_full
     }
 
     /// How many rounds have a reading of it.
@@ -152,9 +172,11 @@ impl TrialProgress {
     /// How much of what it needs it has: 1 when it is settled. Intervals shrink with the root of
     /// the readings, so precision counts by its square.
     pub(super) fn done(&self, rules: &Rules) -> f64 {
-        if self.ended || self.stopped.is_some() {
-            return 1.0;
-        }
+        if self.ended || self.is_stopped() { 1.0 } else { self.share_had(rules) }
+    }
+
+    /// The same, whether it has further turns or not.
+    fn share_had(&self, rules: &Rules) -> f64 {
         let by_precision = match self.precision {
             Some(found) if found <= rules.precision => 1.0,
             Some(found) => (rules.precision.max(0.0) / found).powi(2),

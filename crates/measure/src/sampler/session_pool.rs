@@ -169,12 +169,16 @@ impl SessionPool {
         self.retired.keys().copied().find(reads_like)
     }
 
-    /// Starts the contender of a trial unless it is running; whether it had to be started.
+    /// Starts the contender of a trial unless it is running; whether it had to be started. One that
+    /// was retired and took over no other trial goes on.
     pub(super) fn ensure_running(
         &mut self,
         trials: &Trials,
         trial: TrialIndex,
     ) -> Result<bool, SessionError> {
+        if let Some(pooled) = self.retired.remove(&trial) {
+            self.sessions.insert(trial, PooledSession { is_taken_over: false, ..pooled });
+        }
         if self.has(trial) {
             return Ok(false);
         }

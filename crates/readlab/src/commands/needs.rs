@@ -23,6 +23,7 @@ struct Run {
     has_several_readers: bool,
     reads_cold: bool,
     has_exact_runs: bool,
+    reads_all_alike: bool,
     prints_tables: bool,
 }
 
@@ -73,6 +74,10 @@ const COLD: Need =
 const OPEN_END: Need = Need {
     is_met: |run| !run.has_exact_runs,
     why: " is about when a trial may stop, and with --runs it has that many readings",
+};
+const ONE_FASTEST: Need = Need {
+    is_met: |run| !run.reads_all_alike,
+    why: " is about which trials stop first, and with --runs or --min-runs all are read alike",
 };
 const TABLES: Need = Need {
     is_met: |run| run.prints_tables,
@@ -125,6 +130,7 @@ const ENTRIES: &[Entry] = &[
     Entry { option: "parameter_scan", verbs: &[], needs: &[COMMANDS] },
     Entry { option: "drop_caches", verbs: &[], needs: &[COLD] },
     Entry { option: "precision", verbs: &[], needs: &[OPEN_END] },
+    Entry { option: "indifference", verbs: &[], needs: &[ONE_FASTEST] },
     Entry { option: "percentiles", verbs: &[], needs: &[TABLES] },
 ];
 
@@ -234,6 +240,7 @@ impl Run {
             has_several_readers: given.words("readers").any(|count| count != "1"),
             reads_cold: given.word("state") != Some("warm"),
             has_exact_runs: given.has("runs"),
+            reads_all_alike: given.has("runs") || given.has("min_runs"),
             prints_tables: !given.has("quiet") && !Run::exports_to_output(given),
             ..Run::default()
         };
@@ -347,6 +354,7 @@ mod tests {
             ("race f --state warm --drop-caches", "--drop-caches is about cold readings"),
             ("tune f --state warm --drop-caches", "--drop-caches is about cold readings"),
             ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
+            ("race f --min-runs 3 --indifference 5%", "--indifference is about which trials stop first"),
             ("race f --check none", "--check is about commands, and there is none: -c"),
             ("race f --prepare true", "--prepare is about commands, and there is none: -c"),
             ("race f --quiet --percentiles", "--percentiles is about tables"),

@@ -46,7 +46,7 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
     /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least five
+    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least three
     /// rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
@@ -343,6 +343,8 @@ impl SamplingOptions {
             max_time: self.max_time,
             budget: self.budget,
             precision: self.precision,
+            // Only a race stops trials by it.
+            indifference: 0.0,
             fills: self.fills,
             state: self.state,
             seed: self.seed.unwrap_or_else(seed_of_now),
@@ -426,6 +428,11 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
 }
 
+/// The same, or `0`.
+pub(super) fn share_or_zero(text: &str) -> Result<f64, String> {
+    if matches!(text.trim(), "0" | "0%") { Ok(0.0) } else { share(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,6 +441,11 @@ mod tests {
     fn shares_are_read_both_ways() {
         assert_eq!(share("5%"), Ok(0.05));
         assert_eq!(share("0.05"), Ok(0.05));
+        assert_eq!(
+            [share_or_zero("0"), share_or_zero("0%"), share_or_zero("10%")],
+            [Ok(0.0), Ok(0.0), Ok(0.1)]
+        );
+        assert!(share_or_zero("-1%").is_err() && share_or_zero("100%").is_err());
         for wrong in ["", "0", "100%", "-1%", "x"] {
             assert!(share(wrong).is_err(), "{wrong}");
         }

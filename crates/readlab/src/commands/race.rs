@@ -3,7 +3,7 @@
 
 use super::options::{
     CompressedOptions, InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions,
-    SelectionOptions, ServerFlags, TreeOptions,
+    SelectionOptions, ServerFlags, TreeOptions, share_or_zero,
 };
 use super::output;
 use super::own_commands::CommandOptions;
@@ -60,11 +60,15 @@ pub struct RaceArgs {
     pub all: bool,
     /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
     /// or a name given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
+    /// Stop the race when one trial is left that is the fastest, or within this share of it; with 0
+    /// every difference matters
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share_or_zero, help_heading = "Measuring")]
+    pub indifference: f64,
     /// What takes part.
     #[command(flatten)]
     pub selection: SelectionOptions,
@@ -208,6 +212,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     args.own.name_first(&mut trials.commands);
     trials.params.0.extend(args.places.params().0);
     let mut sampling = args.sampling.values();
+    sampling.indifference = args.indifference;
     sampling.drop_caches |= args.tree.metadata == Some(MetadataState::Cold);
     let user = UserOptions {
         sampling,

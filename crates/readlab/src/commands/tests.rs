@@ -47,6 +47,7 @@ fn words_that_mean_nothing_are_usage_errors() {
         (&["race", "f", "--runs", "0"], "0 is not in"),
         (&["race", "f", "--runs", "3", "--max-runs", "4"], "cannot be used with"),
         (&["race", "f", "--precision", "2"], "invalid value '2'"),
+        (&["race", "f", "--indifference", "100%"], "invalid value '100%'"),
         (&["race", "f", "--budget", "3 parsecs"], "invalid value '3 parsecs'"),
         (&["race", "f", "--work", "md5"], "invalid value 'md5'"),
         (&["race", "f", "--readers", "0"], "invalid value '0'"),

@@ -86,7 +86,9 @@ impl RecordCheck {
         for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
             *fact = fact.filter(|fact| MACHINE_FACTS.contains(fact));
         }
-        header.agenda.as_ref().map_or(Ok(()), |agenda| share("precision", Some(agenda.rules.precision)))
+        let Some(agenda) = &header.agenda else { return Ok(()) };
+        share("precision", Some(agenda.rules.precision))?;
+        share("indifference", Some(agenda.rules.indifference))
     }
 
     /// One more line of this many bytes, after those in the record; corrected where that is safe.

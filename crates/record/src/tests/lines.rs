@@ -50,6 +50,7 @@ fn agenda() -> ResumePlan {
         seed: u64::MAX,
         counts: 5,
         focus: Focus::First,
+        indifference: 0.1,
     };
     let identity = Identity { dev: 1, ino: u64::MAX, size_bytes: 7, mtime: (-1, 999), ctime: (2, 3) };
     ResumePlan {

@@ -1,10 +1,12 @@
 //! Advice for each language: its usual way of reading, its best way, how much faster that is, and
 //! what it needs.
 
+use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
-use readlab_analysis::stats::{Ratio, Significance};
+use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::TrialIndex;
 use readlab_roster::snippet::{self, Snippet};
+use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LanguageAdvice {
@@ -12,14 +14,31 @@ pub struct LanguageAdvice {
     pub language: String,
     /// What programs in it usually do; `None` where no such trial was measured.
     pub usual: Option<AdvisedTrial>,
-    /// The simplest of the trials that tie for its fastest.
+    /// How the usual way compares with the best; `None` where there is no usual way.
+    pub usual_is: Option<UsualWay>,
+    /// The simplest of the trials that tie for its fastest and are faster than the usual way; where
+    /// none is, the fastest.
     pub best: AdvisedTrial,
-    /// How many times as fast as the usual way the best is; `None` where they are the same.
-    pub ratio: Option<Ratio>,
+    /// How many times as fast as the usual way the best is; `None` where they are the same, and
+    /// where no round holds both. The best was chosen because it looked fast, and the interval
+    /// takes that into account.
+    pub ratio: Option<SharedRatio>,
     /// What the best needs of a program, such as unsafe code.
     pub needs: Vec<&'static str>,
     /// Code that reads in the best way.
     pub code: Vec<Snippet>,
+}
+
+/// How the usual way of a language compares with its best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsualWay {
+    /// It is the best.
+    TheSame,
+    /// The best looks faster, but is not shown to be.
+    NotToldApart,
+    /// The best is faster.
+    Slower,
 }
 
 /// A trial that advice names.
@@ -36,18 +55,18 @@ impl AdvisedTrial {
 }
 
 impl LanguageAdvice {
-    /// The advice for every language with a ranked trial, the language of the fastest first. A
+    /// The advice for every language that was measured, the language of the fastest first. A
     /// language of which only the baseline was measured has none.
     pub(super) fn all(candidates: &AdviceCandidates) -> Vec<LanguageAdvice> {
         let mut all: Vec<LanguageAdvice> = Vec::new();
-        for fastest in &candidates.rows {
-            if all.iter().any(|it| it.language == fastest.row.language) {
+        for first in &candidates.rows {
+            if all.iter().any(|it| it.language == first.row.language) {
                 continue;
             }
-            let rows: Vec<_> = candidates.rows.iter().filter(|it| it.is_of_language_of(fastest)).collect();
-            let is_baseline = candidates.baseline().is_some_and(|base| base.is(fastest));
+            let rows: Vec<_> = candidates.rows.iter().filter(|it| it.is_of_language_of(first)).collect();
+            let is_baseline = candidates.baseline().is_some_and(|base| base.is(first));
             if rows.len() > 1 || !is_baseline {
-                all.push(LanguageAdvice::decide(candidates, fastest, &rows));
+                all.push(LanguageAdvice::decide(candidates, first, &rows));
             }
         }
         all
@@ -56,27 +75,50 @@ impl LanguageAdvice {
     /// From the trials of one language, fastest first.
     fn decide(
         candidates: &AdviceCandidates,
-        fastest: &MeasuredTrial,
+        first: &MeasuredTrial,
         rows: &[&MeasuredTrial],
     ) -> LanguageAdvice {
-        let is_tied = |it: &&&MeasuredTrial| match candidates.significance(fastest, it) {
+        // One that was read once may look fast by chance.
+        let fastest = rows.iter().find(|it| it.row.rank.is_some()).copied().unwrap_or(first);
+        // The order of a record is the order of the suite, where the most usual comes first.
+        let usual = rows.iter().filter(|it| it.is_usual()).min_by_key(|it| it.row.index).copied();
+        let others = rows.len() - 1;
+        let to_usual = |it: &MeasuredTrial| candidates.ratio_of_chosen(usual?, it, others);
+        let clear = |it: &MeasuredTrial| to_usual(it)?.clear();
+        let is_tied = |it: &&MeasuredTrial| match candidates.significance(fastest, it) {
             Some(Significance::Tie | Significance::Faster) => true,
             Some(Significance::Slower) | None => it.is(fastest),
         };
-        // The order of a record is the order of the suite, where the most usual comes first.
-        let usual = rows.iter().filter(|it| it.is_usual()).min_by_key(|it| it.row.index);
-        let tied = || rows.iter().filter(is_tied).copied();
-        let is_progress =
-            |it: &&MeasuredTrial| usual.is_none_or(|usual| usual.is(it) || candidates.is_faster(it, usual));
-        let simplest = candidates.simplest(tied().filter(is_progress).collect());
-        let best = simplest.unwrap_or(fastest);
+        let is_progress = |it: &&MeasuredTrial| usual.is_none() || clear(it) == Some(Significance::Faster);
+        let better = rows.iter().copied().filter(is_tied).filter(is_progress).collect();
+        let best = match usual {
+            Some(usual) if usual.is(fastest) || clear(fastest) == Some(Significance::Slower) => usual,
+            _ => candidates.simplest(better).unwrap_or(fastest),
+        };
+        let usual_is = |usual: &MeasuredTrial| match clear(best) {
+            _ if usual.is(best) => UsualWay::TheSame,
+            Some(Significance::Faster) => UsualWay::Slower,
+            _ => UsualWay::NotToldApart,
+        };
         LanguageAdvice {
             language: best.row.language.clone(),
-            usual: usual.map(|it| AdvisedTrial::from_measured(it)),
+            usual: usual.map(AdvisedTrial::from_measured),
+            usual_is: usual.map(usual_is),
             best: AdvisedTrial::from_measured(best),
-            ratio: usual.and_then(|usual| candidates.ratio(usual, best)),
+            ratio: to_usual(best),
             needs: best.needs().unwrap_or_default().into_iter().collect(),
             code: snippet::code(&best.row.method, &best.row.params),
+        }
+    }
+
+    /// How the best way compares with the usual one.
+    pub fn words(&self) -> String {
+        let times = || self.ratio.map_or_else(|| "no round holds both".to_owned(), words::times);
+        match self.usual_is {
+            None => "its usual way was not measured".to_owned(),
+            Some(UsualWay::TheSame) => "the same as its usual way".to_owned(),
+            Some(UsualWay::NotToldApart) => format!("not told apart from its usual way ({})", times()),
+            Some(UsualWay::Slower) => format!("{} × its usual way, which is slower", times()),
         }
     }
 }

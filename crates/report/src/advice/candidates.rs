@@ -2,7 +2,7 @@
 //! and which of them are clearly faster than others.
 
 use super::super::ranking::{Ranking, RankingRow, WhyReference};
-use readlab_analysis::stats::{self, Ratio, Significance};
+use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_record::{Record, TrialRecord};
 use readlab_roster::snippet;
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ impl MeasuredTrial<'_> {
     }
 }
 
-/// The ranked trials of a ranking, with their ratios.
+/// The measured trials of a ranking, with their ratios.
 pub(super) struct AdviceCandidates<'a> {
     pub(super) ranking: &'a Ranking,
     /// In the order of their medians.
@@ -73,18 +73,24 @@ impl<'a> AdviceCandidates<'a> {
     pub(super) fn from_ranking(record: &'a Record, ranking: &'a Ranking) -> AdviceCandidates<'a> {
         let trial = |row: &RankingRow| record.trial(row.index);
         let measured = |row: &'a RankingRow| Some(MeasuredTrial { row, trial: trial(row)? });
-        let ranked = ranking.rows.iter().filter(|row| row.rank.is_some());
-        let rows = ranked.filter_map(measured).collect();
+        let rows = ranking.rows.iter().filter_map(measured).collect();
         AdviceCandidates { ranking, rows }
     }
 
     /// How many times as fast as the base a trial is; `None` for the base itself, and where no
     /// round holds both.
-    pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Ratio> {
-        if base.is(it) {
-            return None;
-        }
-        stats::ratio(&base.trial.samples, &it.trial.samples)
+    pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<SharedRatio> {
+        self.ranking.noise.ratio(it.row.index, base.row.index)
+    }
+
+    /// The same of a trial that was chosen from itself and so many others.
+    pub(super) fn ratio_of_chosen(
+        &self,
+        base: &MeasuredTrial,
+        it: &MeasuredTrial,
+        others: usize,
+    ) -> Option<SharedRatio> {
+        self.ranking.noise.ratio_of_chosen(it.row.index, base.row.index, others)
     }
 
     pub(super) fn significance(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Significance> {
@@ -112,16 +118,10 @@ impl<'a> AdviceCandidates<'a> {
     }
 
     /// The trial that all others are compared with; `None` where the ranking has none but its
-    /// fastest, and where that has no rank.
+    /// fastest.
     pub(super) fn baseline(&self) -> Option<&MeasuredTrial<'a>> {
         let reference = self.ranking.reference.as_ref().filter(|it| it.why != WhyReference::Fastest)?;
         self.rows.iter().find(|it| it.row.index == reference.index)
-    }
-
-    /// The baseline, if it has no rank.
-    pub(super) fn open_baseline(&self) -> Option<&'a RankingRow> {
-        let reference = self.ranking.reference.as_ref()?;
-        self.ranking.unranked().into_iter().find(|row| row.index == reference.index)
     }
 
     /// The names of the first trials that tie with this one.
@@ -150,6 +150,6 @@ impl<'a> AdviceCandidates<'a> {
 /// A trial that needs less than the advised one.
 pub(super) struct SimplerTrial<'c, 'a> {
     pub(super) measured: &'c MeasuredTrial<'a>,
-    pub(super) ratio: Ratio,
+    pub(super) ratio: SharedRatio,
     pub(super) without: Vec<&'static str>,
 }

@@ -3,7 +3,7 @@
 use super::super::json::add_cold_above;
 use super::super::ranking::Ranking;
 use super::{Advice, AdvisedTrial, LanguageAdvice};
-use readlab_analysis::stats::Ratio;
+use readlab_analysis::stats::SharedRatio;
 use readlab_roster::snippet::Snippet;
 use serde_json::{Value, json};
 
@@ -37,6 +37,7 @@ fn language(advice: &LanguageAdvice) -> Value {
     json!({
         "language": advice.language,
         "usual": advice.usual.as_ref().map(trial),
+        "usual_is": advice.usual_is,
         "best": trial(&advice.best),
         "times": advice.ratio.as_ref().map(times),
         "needs": advice.needs,
@@ -44,8 +45,12 @@ fn language(advice: &LanguageAdvice) -> Value {
     })
 }
 
-fn times(ratio: &Ratio) -> Value {
-    json!({ "estimate": ratio.estimate, "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]) })
+fn times(ratio: &SharedRatio) -> Value {
+    json!({
+        "estimate": ratio.estimate,
+        "ci95": ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+        "interval": ratio.ci95.map(|it| it.rule),
+    })
 }
 
 fn code(snippets: &[Snippet]) -> Value {

@@ -11,12 +11,12 @@ mod candidates;
 pub(super) mod export;
 mod sentence;
 
-pub use by_language::{AdvisedTrial, LanguageAdvice};
+pub use by_language::{AdvisedTrial, LanguageAdvice, UsualWay};
 
 use super::ranking::{Ranking, RankingRow};
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
-use readlab_analysis::stats::{Ratio, Significance};
+use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::TrialIndex;
 use readlab_record::Record;
 use readlab_roster::snippet::{self, Snippet};
@@ -72,7 +72,7 @@ pub struct Against {
     /// Name of the baseline.
     pub name: String,
     /// How many times as fast as the baseline the advised trial is.
-    pub ratio: Ratio,
+    pub ratio: SharedRatio,
 }
 
 /// A trial that needs less.
@@ -81,7 +81,7 @@ pub struct Cheaper {
     pub index: TrialIndex,
     pub name: String,
     /// How many times as fast as the baseline it is.
-    pub ratio: Ratio,
+    pub ratio: SharedRatio,
     /// What it does not need.
     pub without: Vec<&'static str>,
 }
@@ -96,12 +96,12 @@ struct Decision<'c, 'a> {
 enum Why<'c, 'a> {
     /// It is the baseline itself, or there is no baseline.
     Itself { is_reference: bool },
-    /// The baseline has too few rounds to compare with it.
-    Open { baseline: &'c RankingRow },
+    /// The baseline was read in one round, so there is no interval to compare with it.
+    Open { baseline: &'c MeasuredTrial<'a> },
     /// It is clearly faster than the baseline.
-    Faster { base: &'c MeasuredTrial<'a>, ratio: Ratio },
+    Faster { base: &'c MeasuredTrial<'a>, ratio: SharedRatio },
     /// It is the baseline, as the trial with the best median is not clearly faster.
-    Kept { instead: &'c MeasuredTrial<'a>, ratio: Option<Ratio> },
+    Kept { instead: &'c MeasuredTrial<'a>, ratio: Option<SharedRatio> },
 }
 
 impl Why<'_, '_> {
@@ -121,13 +121,13 @@ impl<'c, 'a> Decision<'c, 'a> {
         let in_language = || candidates.rows.iter().filter(|it| it.is_of_language_of(fastest));
         let first = in_language().filter(|it| it.row.is_first()).collect();
         let used = candidates.simplest(first).unwrap_or(fastest);
-        if let Some(baseline) = candidates.open_baseline() {
-            return Decision { used, why: Why::Open { baseline } };
-        }
         let base = candidates.baseline();
         let Some(base) = base.filter(|base| !base.is(used)) else {
             return Decision { used, why: Why::Itself { is_reference: base.is_some() } };
         };
+        if base.row.rank.is_none() {
+            return Decision { used, why: Why::Open { baseline: base } };
+        }
         if let Some(decision) = Decision::faster(candidates, used, base) {
             return decision;
         }
@@ -170,7 +170,8 @@ impl Advice {
         let condition = candidates.ranking.full_condition();
         let open = candidates.ranking.unranked_before_first();
         let Some(fastest) = candidates.rows.first().filter(|_| open.is_empty()) else {
-            return Some(Advice::none(ranking, condition, &open));
+            let by_language = LanguageAdvice::all(candidates);
+            return Some(Advice::none(ranking, condition, open.len(), by_language));
         };
         let Decision { used, why } = Decision::make(candidates, fastest);
         let (mut against, mut step) = (None, None);
@@ -195,14 +196,12 @@ impl Advice {
         })
     }
 
-    /// That nothing can be advised, as these trials may be the fastest.
-    fn none(ranking: usize, condition: String, open: &[&RankingRow]) -> Advice {
-        let rounds = open.iter().map(|row| row.missing_rounds).max().unwrap_or_default();
+    /// That nothing can be advised, as so many trials of one round may be the fastest.
+    fn none(ranking: usize, condition: String, open: usize, by_language: Vec<LanguageAdvice>) -> Advice {
         let sentence = format!(
-            "{condition}: no advice: {} may be the fastest and {} {} more for an interval",
-            words::plural(open.len(), "trial"),
-            if open.len() == 1 { "needs" } else { "need" },
-            words::plural(rounds, "round")
+            "{condition}: no advice: {} may be the fastest and {} 1 more round for an interval",
+            words::plural(open, "trial"),
+            if open == 1 { "needs" } else { "need" },
         );
         Advice {
             ranking,
@@ -215,7 +214,7 @@ impl Advice {
             against: None,
             cheaper: None,
             code: Vec::new(),
-            by_language: Vec::new(),
+            by_language,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::words;
 use super::{MeasuredTrial, SimplerTrial, Why};
-use readlab_analysis::stats::{Ratio, Significance};
+use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::{COMMAND, Params};
 
 /// What follows the deed: with which trial, and why; if the fastest by its median is another trial,
@@ -23,19 +23,16 @@ pub(super) fn write(
         Why::Itself { .. } if tied == 0 => format!("{what}: nothing that was measured is faster"),
         Why::Itself { .. } => format!("{what}: nothing that was measured is faster beyond doubt{tie}"),
         Why::Faster { base, ratio } => {
-            let (name, times) = (spelled(base), words::times(ratio));
+            let (name, times) = (spelled(base), words::times(*ratio));
             let cheaper = cheaper.map_or_else(String::new, would_give);
             format!("{what}: {times} times as fast as {name}{tie}{cheaper}")
         }
-        Why::Open { baseline } => {
-            let rounds = words::plural(baseline.missing_rounds, "more round");
-            format!(
-                "{what}: nothing that was measured is faster{tie}; {} needs {rounds} for a ratio",
-                baseline.name
-            )
-        }
+        Why::Open { baseline } => format!(
+            "{what}: nothing that was measured is faster{tie}; {} needs 1 more round for an interval",
+            baseline.row.name
+        ),
         Why::Kept { instead, ratio } => {
-            format!("{what}: {}", not_faster(&spelled(instead), ratio.as_ref()))
+            format!("{what}: {}", not_faster(&spelled(instead), *ratio))
         }
     }
 }
@@ -54,14 +51,14 @@ fn tie(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
 }
 
 fn would_give(step: &SimplerTrial) -> String {
-    let (what, times) = (spelled(step.measured), words::times(&step.ratio));
+    let (what, times) = (spelled(step.measured), words::times(step.ratio));
     format!("; {what} would already give {times} times without {}", any_of(&step.without))
 }
 
-/// Why the baseline is kept: the other trial is slower, as fast, or the rounds are too few.
-fn not_faster(what: &str, ratio: Option<&Ratio>) -> String {
+/// Why the baseline is kept: the other trial is slower, as fast, or one round at most holds both.
+fn not_faster(what: &str, ratio: Option<SharedRatio>) -> String {
     let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.clear()?))) else {
-        return format!("whether {what} is faster cannot be told with so few rounds");
+        return format!("whether {what} is faster cannot be told from one round");
     };
     let times = words::times(ratio);
     match clear {
@@ -123,22 +120,25 @@ fn size(spelled: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::Interval;
+    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
     #[test]
     fn what_is_kept_has_its_reason_in_every_case() {
         let ratio = |estimate, ends: Option<(f64, f64)>| {
-            let ci95 = ends.map(|(low, high)| Interval { low, high });
-            Some(Ratio { estimate, ci95, pairs: 10 })
+            let ci95 = ends.map(|(low, high)| RuledInterval {
+                ends: Interval { low, high },
+                rule: IntervalRule::SignedRank,
+            });
+            Some(SharedRatio { estimate, ci95, pairs: 10 })
         };
         for (ratio, expected) in [
             (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.83 [0.79, 0.86] times as fast"),
             (ratio(0.828, Some((0.7, 1.1))), "x is not faster beyond doubt: 0.8 [0.7, 1.1] times as fast"),
             (ratio(1.3, Some((0.9, 1.6))), "x is not faster beyond doubt: 1.3 [0.9, 1.6] times as fast"),
-            (ratio(2.0, None), "whether x is faster cannot be told with so few rounds"),
-            (None, "whether x is faster cannot be told with so few rounds"),
+            (ratio(2.0, None), "whether x is faster cannot be told from one round"),
+            (None, "whether x is faster cannot be told from one round"),
         ] {
-            assert_eq!(not_faster("x", ratio.as_ref()), expected);
+            assert_eq!(not_faster("x", ratio), expected);
         }
     }
 }

@@ -39,8 +39,8 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     let mut marks = rows::layout(chart_rows, &[]);
     marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
     marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
-    let fills =
-        if ranking.state == CacheState::Warm { "; upright lines: the cache was filled anew" } else { "" };
+    let has_lines = ranking.state == CacheState::Warm && tracks.iter().any(Track::shares_fills);
+    let fills = if has_lines { "; upright lines: the cache was filled anew" } else { "" };
     let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
     let legend = Legend::at(20.0, &legend::languages(tracks.iter().map(|track| track.row.language.as_str())));
     let mut foot = vec![svg::text("tick start", [0.0, 14.0], &note)];
@@ -71,6 +71,11 @@ impl Track<'_> {
         (rounds.len() > 1).then_some(Track { row, rounds })
     }
 
+    /// Whether rounds share a fill; where each has its own, a line of each would say nothing.
+    fn shares_fills(&self) -> bool {
+        self.rounds.windows(2).any(|pair| pair[0].1 == pair[1].1)
+    }
+
     fn value(&self) -> String {
         let shares = || self.rounds.iter().map(|(_, _, share)| *share);
         let signed = |share: f64| {
@@ -89,7 +94,7 @@ impl Track<'_> {
             svg::bar("strip", [0.0, STRIP - 2.0], [WIDTH, HIGH]),
             svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]),
         ];
-        if state == CacheState::Warm {
+        if state == CacheState::Warm && self.shares_fills() {
             let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
             marks.extend(new_fill.map(|pair| {
                 let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);

@@ -116,7 +116,7 @@ impl<'a> Forest<'a> {
             keys.push(Key::new(KeyMark::Disc, "solid key", "clearly different"));
         }
         if shows(Significant::No) {
-            keys.push(Key::new(KeyMark::Disc, "hollow key", "tie, or too few rounds"));
+            keys.push(Key::new(KeyMark::Disc, "hollow key", "tie, or no interval"));
         }
         if shows(Significant::Baseline) {
             keys.push(Key::new(KeyMark::Diamond, "solid key", "baseline"));

@@ -24,7 +24,7 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
         let ends = [from, largest].map(|size| [across.at(size), up.at(line.at(size) * 1e9)]);
         svg::polyline(class, &ends)
     };
-    marks.extend(series.robust.and_then(|line| drawn("robust", line)));
+    marks.extend(series.robust.and_then(|it| drawn("robust", it.line)));
     marks.extend(series.fit.as_ref().and_then(|fit| drawn("fit", fit.line)));
     marks.push(points(series, |point| [across.at(size(point)), up.at(wall(point))]));
     let title = format!("{}: time on size", series.title());

@@ -65,12 +65,13 @@ fn found(shown: &Shown) -> Value {
 }
 
 fn number(it: &Found) -> Value {
-    let Estimate { value, ci95 } = it.estimate;
+    let Estimate { value, ci95, rule } = it.estimate;
     json!({
         "trials": it.trials,
         "machine": it.side,
         "value": value,
         "ci95": ci95.map(|ends| [ends.low, ends.high]),
+        "interval": rule,
     })
 }
 

@@ -103,7 +103,7 @@ fn times(it: &Estimate) -> String {
     if it.ci95.is_none() {
         return words::factor(it.value);
     }
-    words::times(&Ratio { estimate: it.value, ci95: it.ci95, pairs: 0 })
+    words::times(Ratio { estimate: it.value, ci95: it.ci95, pairs: 0 })
 }
 
 fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
@@ -136,7 +136,7 @@ mod tests {
 
     fn found(value: f64, ci95: Option<(f64, f64)>) -> Found {
         let ci95 = ci95.map(|(low, high)| Interval { low, high });
-        Found { trials: "a / b".into(), side: "m".into(), estimate: Estimate { value, ci95 } }
+        Found { trials: "a / b".into(), side: "m".into(), estimate: Estimate { value, ci95, rule: None } }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Format, and the array of github-action-benchmark (`customSmallerIsBetter`).
 
 use super::super::escaped::text;
-use readlab_analysis::compare::{Case, Center, Figure, Measure, Side};
+use readlab_analysis::compare::{Case, Center, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
@@ -96,7 +96,6 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
 }
 
 fn number(case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
-    let figure: &Figure = case.figures.get(&measure)?;
-    let ends = figure.located(Center::Median).log().ci95;
-    Some((figure.value(), ends.map(|ends| [ends.low.exp(), ends.high.exp()])))
+    let located = case.located(measure, Center::Median)?;
+    Some((located.value, located.ci95.map(|ends| [ends.low, ends.high])))
 }

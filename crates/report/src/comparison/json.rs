@@ -57,6 +57,7 @@ fn cell(cell: &Cell) -> Value {
     json!({
         "value": cell.value,
         "ci95": cell.ci95.map(|ends| [ends.low, ends.high]),
+        "interval": cell.rule,
         "n": cell.n,
         "sd": cell.sd,
         "percentiles": cell.percentiles.map(|values| {

@@ -14,6 +14,7 @@ pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json, is_compar
 pub use markdown::comparison_markdown;
 pub use terminal::comparison_terminal;
 
+use super::measured::HALF_SHARE_MAX;
 use super::words::{self, NONE, factor, grouped};
 use readlab_analysis::compare::{
     Cell, Comparison, ComparisonKey, ComparisonRow, Fit, Measure, SHEET_FACT, Side, Statistic, Unit,
@@ -61,7 +62,7 @@ pub(super) fn number(measure: Measure, value: f64) -> String {
     }
 }
 
-/// The number: a median with half its interval in percent; a mean with its standard deviation and
+/// The number: a median with half its interval in percent, or the ends of a wide interval; a mean with its standard deviation and
 /// the number of readings, as far as they are known; a single reading called so.
 pub(super) fn value(measure: Measure, cell: &Cell) -> String {
     let shown = number(measure, cell.value);
@@ -71,10 +72,14 @@ pub(super) fn value(measure: Measure, cell: &Cell) -> String {
             format!("{shown} ± {} (mean of {n})", number(measure, sd))
         }
         (Some(Statistic::Mean), _, _) => format!("{shown} mean"),
-        _ => {
-            let sure = |ends: Interval| format!(" ±{:.1} %", 100.0 * ends.half_width() / cell.value);
-            shown + &cell.ci95.map_or_else(String::new, sure)
-        }
+        (_, Some(1), _) => format!("{shown} (one reading)"),
+        _ => match cell.ci95 {
+            None => shown,
+            Some(ends) if ends.half_width() > HALF_SHARE_MAX * cell.value => {
+                format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
+            }
+            Some(ends) => format!("{shown} ±{:.1} %", 100.0 * ends.half_width() / cell.value),
+        },
     }
 }
 
@@ -102,11 +107,11 @@ pub(super) fn percentile_rows(
     lines
 }
 
-/// `1.25 [1.20, 1.31]`, with `=` behind it for a tie and `?` where there is no interval.
+/// `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone where there is no interval.
 pub(super) fn times(ratio: &UnpairedRatio) -> String {
     let estimate = factor(ratio.estimate);
     match ratio.ci95 {
-        None => format!("{estimate} ?"),
+        None => estimate,
         Some(Interval { low, high }) => {
             let tie = if low <= 1.0 && 1.0 <= high { " =" } else { "" };
             format!("{estimate} [{}, {}]{tie}", factor(low), factor(high))
@@ -136,7 +141,8 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
         lines.extend(side.notes.iter().map(|note| format!("note on {}: {note}", letter(at))));
     }
     if comparison.lacks_intervals() {
-        lines.push("?: no interval, as a side has too few samples, or only its number is known".to_owned());
+        let why = "a side was read in one round, or only its number is known";
+        lines.push(format!("a ratio without brackets has no interval: {why}"));
     }
     if comparison.has_unlike_statistics() {
         lines.push("no ratio: a mean is not compared with a median".to_owned());

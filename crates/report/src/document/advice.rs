@@ -3,7 +3,7 @@
 
 use super::super::advice::{Advice, LanguageAdvice};
 use super::super::page::Page;
-use super::super::words::{capital, times, unbroken};
+use super::super::words::{capital, unbroken};
 use super::Section;
 use super::table::dot;
 use readlab_model::trial::TrialIndex;
@@ -13,7 +13,7 @@ use readlab_system::markup::{Element, element, words};
 /// The section; `None` where nothing can be advised.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let content: Vec<Element> = page.advice.iter().map(|advice| part(page, advice)).collect();
-    let lead = "What to use, and the best way in each language beside its usual way. Advice only uses differences that are statistically clear.";
+    let lead = "What to use, and the best way in each language beside its usual way, with how many times as fast it is. What to use follows only from differences that are statistically clear.";
     (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
 }
 
@@ -32,22 +32,13 @@ fn language(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
     let is_used = advice.uses == Some(it.best.index);
     let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
     let summary = summary.with(words("span", &short(page, advice, it.best.index)));
-    let summary = summary.all(gain(it).map(|text| words("small", &unbroken(&text))));
+    let summary = summary.with(words("small", &unbroken(&it.words())));
     element("details")
         .set("data-language", &it.language)
         .maybe("open", is_used.then_some("open"))
         .with(summary)
         .with(facts(it))
         .all(it.code.iter().map(code))
-}
-
-/// `2.79 [2.13, 3.65] × its usual way`.
-fn gain(it: &LanguageAdvice) -> Option<String> {
-    match (&it.usual, &it.ratio) {
-        (Some(usual), _) if usual.index == it.best.index => Some("its usual way is its best".to_owned()),
-        (Some(_), Some(ratio)) => Some(format!("{} × its usual way", times(ratio))),
-        _ => None,
-    }
 }
 
 fn facts(it: &LanguageAdvice) -> Element {

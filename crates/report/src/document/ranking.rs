@@ -48,7 +48,7 @@ fn ranking(page: &Page) -> Option<Section> {
     for ranking in ranked() {
         content.push(ranking_table(ranking));
     }
-    let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules tie with the first of them. The diamond is the baseline.";
+    let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules share a rank. The diamond is the baseline.";
     ranked().next()?;
     Some(Section { slug: "ranking", title: "Ranking", lead, content })
 }
@@ -62,7 +62,7 @@ fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
 
 fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
     let is_baseline = Some(row.index) == baseline;
-    let ci95 = row.ratio.and_then(|ratio| ratio.ci95);
+    let ci95 = row.ratio.and_then(|ratio| Some(ratio.ci95?.ends));
     ForestRow {
         rank: row.rank.map_or_else(String::new, Rank::word),
         label: Some(MethodLabel::from(row)),
@@ -73,7 +73,7 @@ fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
         value: if is_baseline {
             "baseline".to_owned()
         } else {
-            row.ratio.map_or_else(|| wording::NONE.to_owned(), |it| wording::ratio(&it))
+            row.ratio.map_or_else(|| wording::NONE.to_owned(), wording::ratio)
         },
     }
 }
@@ -113,7 +113,7 @@ fn caption(ranking: &Ranking) -> Caption {
     let reference = wording::capital(&reference);
     Caption {
         title: format!("{}{}", ranking.title(), ranking.distinction),
-        note: format!("{reference}.{sizes} Behind a ratio, “=” is a tie, “?” too few rounds to say."),
+        note: format!("{reference}.{sizes} Behind a ratio, “=” is a tie."),
     }
 }
 
@@ -126,7 +126,7 @@ fn cells(
     let mut cells =
         vec![TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64))))];
     cells.extend(strip.map(TableCell::plot));
-    cells.push(TableCell::number(row.ratio.map(|it| Number::new(wording::ratio(&it), it.estimate))));
+    cells.push(TableCell::number(row.ratio.map(|it| Number::new(wording::ratio(it), it.estimate))));
     cells.push(TableCell::number(Some(match row.throughput {
         Some(rate) => Number::new(wording::rate_with_half(rate, &row.wall), rate.0),
         None => Number::new(wording::time_with_half(&row.wall), float(row.wall.median)),

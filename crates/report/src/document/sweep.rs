@@ -20,7 +20,7 @@ pub(super) fn section(page: &Page) -> Option<Section> {
         let title = series.title();
         folded(&format!("{title}: the numbers"), vec![table(&title, columns, rows)], false)
     }));
-    let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares; solid: the line that single files cannot bend. A size is mixed if some of its files are fast and the others slow, with a gap between.";
+    let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares of relative errors; solid: the line that single files cannot bend. A size is mixed if some of its files are fast and the others slow, with a gap between.";
     Some(Section { slug: "sizes", title: "Sizes", lead, content })
 }
 

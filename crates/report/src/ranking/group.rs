@@ -14,7 +14,7 @@ pub struct RankGroup<'a> {
 }
 
 impl Ranking {
-    /// The rows without a rank, in the order of their medians.
+    /// The rows without a rank, in the order of their medians: those that were read in one round.
     pub fn unranked(&self) -> Vec<&RankingRow> {
         self.rows.iter().filter(|row| row.rank.is_none()).collect()
     }
@@ -29,9 +29,9 @@ impl Ranking {
         let mut groups: Vec<RankGroup> = Vec::new();
         for row in &self.rows {
             let Some(rank) = row.rank else { continue };
-            match groups.last_mut() {
-                Some(group) if group.place == rank.place => group.others.push(row),
-                _ => groups.push(RankGroup { place: rank.place, best: row, others: Vec::new() }),
+            match groups.iter_mut().find(|group| group.place == rank.place) {
+                Some(group) => group.others.push(row),
+                None => groups.push(RankGroup { place: rank.place, best: row, others: Vec::new() }),
             }
         }
         groups

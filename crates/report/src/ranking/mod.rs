@@ -12,6 +12,7 @@ mod proof;
 mod rank;
 mod reference;
 mod row;
+mod shared_noise;
 mod stops;
 mod touched;
 mod unmeasured;
@@ -38,6 +39,7 @@ use readlab_protocol::Archive;
 use readlab_record::{Limit, Record, TrialRecord};
 use readlab_roster::language::Languages;
 use row::{MeasuredRow, RowContext};
+pub(super) use shared_noise::SharedNoise;
 use std::collections::BTreeMap;
 
 /// What the trials of one ranking have in common.
@@ -69,6 +71,9 @@ pub struct Ranking {
     pub work: Work,
     /// Where the bytes are when the clock starts.
     pub state: CacheState,
+    /// The share by which a trial may be slower than the fastest and be as good, by which trials
+    /// stopped; 0 where every difference mattered.
+    pub indifference: f64,
     /// The names of the caches that keep the target when it is made cold; `None` for another state,
     /// and where none is known.
     pub cold_above: Option<String>,
@@ -99,6 +104,8 @@ pub struct Ranking {
     pub explanations: Vec<String>,
     /// The size of the search; `None` where nothing was searched.
     pub search: Option<SearchView>,
+    /// The noise that the measured trials show together.
+    pub(super) noise: SharedNoise,
     /// The settings of a search with the readings of the search; only curves are drawn from them.
     pub searched: Vec<RankingRow>,
 }
@@ -159,10 +166,14 @@ impl Shared<'_> {
         let mut measured: Vec<MeasuredRow> =
             measured.into_iter().filter_map(|trial| MeasuredRow::from_trial(trial, &context)).collect();
         measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
-        let (controls, mut ranked): (Vec<_>, Vec<_>) =
+        let (mut controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
         let reference = Reference::among(self.record, &ranked);
-        rank::compare(&mut ranked, reference.as_ref());
+        let noise = rank::compare(&mut ranked, reference.as_ref());
+        for it in &mut controls {
+            let own_noise = SharedNoise::from_trials([it.trial].into_iter());
+            it.row.locate(own_noise.location(it.row.index));
+        }
         for it in &mut ranked {
             it.row.diagnosis = verdict::judge(self.record, self.limits, it.trial);
         }
@@ -181,6 +192,7 @@ impl Shared<'_> {
             together: facts.and_then(condition::together),
             work,
             state,
+            indifference: self.record.header.agenda.as_ref().map_or(0.0, |it| it.rules.indifference),
             below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
             over: facts.map_or_else(Transport::default, TargetFacts::transport),
@@ -191,6 +203,7 @@ impl Shared<'_> {
             controls: controls.into_iter().map(|it| it.row).collect(),
             unmeasured: Unmeasured::all(&unmeasured, &self.names),
             search: SearchView::from_trials(trials),
+            noise,
             searched: searched_rows(trials, &context),
             bounds: Bound::all(self.limits, target, state, decodes),
             rows: ranked.into_iter().map(|it| it.row).collect(),

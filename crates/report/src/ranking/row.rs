@@ -6,7 +6,9 @@ use super::pieces::Pieces;
 use super::proof::{Range, device_shares};
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
-use readlab_analysis::stats::{self, FillSpread, Ratio, Summary};
+use readlab_analysis::stats::{
+    self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, whole,
+};
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::Meter;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
@@ -30,11 +32,14 @@ pub struct RankingRow {
     pub language: String,
     /// Every parameter in force.
     pub params: Params,
-    /// Its rank; `None` for a control, and for a trial with fewer rounds than an interval needs.
+    /// Its rank; `None` for a control, and for a trial that was read in one round.
     pub rank: Option<Rank>,
-    /// How many more rounds it needs for a rank; zero for one that has a rank, and for a control.
-    pub missing_rounds: usize,
+    /// The interval of the median is by the noise of all trials of the ranking; of a control by
+    /// its own readings.
     pub wall: Summary,
+    /// By which rule the interval of the wall time was made; `None` for a trial that was read in one
+    /// round.
+    pub interval: Option<IntervalRule>,
     /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
     /// empty target, and where it is not known to have read all of it.
     pub bytes: Option<Bytes>,
@@ -65,7 +70,7 @@ pub struct RankingRow {
     pub missing: BTreeMap<String, String>,
     /// Times as fast as the reference; `None` for the reference itself, and where no round holds
     /// both.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<SharedRatio>,
     /// Whether it goes to the device even when the file is cached.
     pub bypasses_cache: bool,
     /// Bytes from the device over the target's size, lowest and highest sample.
@@ -124,6 +129,19 @@ impl RankingRow {
         Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
     }
 
+    /// Takes the interval of its time from all trials of the ranking, and of a control from its own
+    /// readings. It is of the median over all
+    /// rounds; where the trial was read in a few and the median of its own is outside, the interval
+    /// is widened to hold that, too.
+    pub(super) fn locate(&mut self, location: Option<SharedLocation>) {
+        let ci95 = location.and_then(|it| it.ci95);
+        self.interval = ci95.map(|it| it.rule);
+        let median = self.wall.median;
+        let ends = |it: RuledInterval| [whole(it.ends.low).clamp(1, median), whole(it.ends.high).max(median)];
+        self.wall.median_ci95 = ci95.map(ends);
+        self.summaries.insert(Meter::WallNs, self.wall.clone());
+    }
+
     /// Summarises a trial; `None` without samples.
     pub(super) fn from_trial(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
         let &RowContext { names, languages, size, bytes_out, record, pieces } = context;
@@ -143,7 +161,7 @@ impl RankingRow {
             language: languages.language_of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
-            missing_rounds: 0,
+            interval: None,
             bytes,
             throughput: read.map(|size| Throughput::per(size, Nanos(wall.median))),
             rate_in: size

@@ -20,7 +20,7 @@ impl Ranking {
     /// say.
     pub fn stops_line(&self) -> Option<String> {
         let part = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
-            format!("{} {}{}", words::plural(rows.len(), "trial"), word(reason), after(&rows))
+            format!("{} {}{}", words::plural(rows.len(), "trial"), self.word(reason), after(&rows))
         };
         let parts: Vec<String> = self.stops().into_iter().map(part).collect();
         (!parts.is_empty()).then(|| format!("stopped: {}", parts.join("; ")))
@@ -31,9 +31,25 @@ impl Ranking {
         let line = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
             let name = |row: &RankingRow| row.stopped.map(|it| format!("{} ({})", row.short, it.rounds));
             let names: Vec<String> = rows.into_iter().filter_map(name).collect();
-            format!("stopped {}, after so many rounds: {}", word(reason), names.join(", "))
+            format!("stopped {}, after so many rounds: {}", self.word(reason), names.join(", "))
         };
         self.stops().into_iter().map(line).collect()
+    }
+
+    fn word(&self, reason: StopReason) -> String {
+        let word = match reason {
+            StopReason::NotFirst => "not the fastest",
+            StopReason::Decided if self.indifference > 0.0 => {
+                let percent = (self.indifference * 1000.0).round() / 10.0;
+                return format!("with one left, the fastest or within {percent} % of it");
+            }
+            StopReason::Decided => "when the fastest was known, or tied",
+            StopReason::Precise => "precise enough",
+            StopReason::MostReadings => "with all requested readings",
+            StopReason::MostTime => "with its time used up",
+            StopReason::Budget => "when the time of the run was used up",
+        };
+        word.to_owned()
     }
 
     fn stops(&self) -> Vec<(StopReason, Vec<&RankingRow>)> {
@@ -53,16 +69,5 @@ fn after(rows: &[&RankingRow]) -> String {
         (Some(first), Some(last)) if first < last => format!(" after {first} to {last} rounds"),
         (Some(&first), _) => format!(" after {}", words::plural(first as usize, "round")),
         _ => String::new(),
-    }
-}
-
-fn word(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::NotFirst => "not the fastest",
-        StopReason::Decided => "when the fastest was known, or tied",
-        StopReason::Precise => "precise enough",
-        StopReason::MostReadings => "with all requested readings",
-        StopReason::MostTime => "with its time used up",
-        StopReason::Budget => "when the time of the run was used up",
     }
 }

@@ -2,11 +2,13 @@
 //! size, the rates by size, and the band of sizes that deviate from the line, with the metered
 //! reasons.
 //!
-//! The line is `time = fixed cost + size / rate` by ordinary least squares, as in the published
-//! experiment. Beside it is the line of Theil and Sen, which single files cannot bend. A size
-//! deviates from the second line if all its times are on one side of it and their median differs by
-//! more than a fifth. By the first line, one odd size would make all small sizes odd. Only metered
-//! facts explain a deviation; otherwise the text says that no meter explains it.
+//! The line is `time = fixed cost + size / rate` by least squares of relative errors, because the
+//! error of a time grows with it. Beside it are the line of Theil and Sen, which single files cannot
+//! bend, and ordinary least squares, as in the published experiment: there the error of the largest
+//! file counts for all, and a fixed cost of microseconds has an interval of milliseconds. A size
+//! deviates from the line of Theil and Sen if all its times are on one side of it and their median
+//! differs by more than a fifth. By the others, one odd size would make all small sizes odd. Only
+//! metered facts explain a deviation; otherwise the text says that no meter explains it.
 
 mod known;
 mod mixed;
@@ -20,7 +22,7 @@ pub use size::SizeRow;
 
 use super::words;
 use readlab_analysis::stats::float;
-use readlab_analysis::stats::{self, FittedLine, Interval, LeastSquares};
+use readlab_analysis::stats::{self, Interval, LeastSquares, TheilSen, WeightedLeastSquares};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
 use serde::Serialize;
@@ -49,10 +51,12 @@ pub struct Series {
     pub is_write: bool,
     /// Every file.
     pub points: Vec<Point>,
-    /// Time in seconds on size in bytes; `None` with fewer than two sizes.
-    pub fit: Option<LeastSquares>,
+    /// Time in seconds on size in bytes, by relative errors; `None` with fewer than two sizes.
+    pub fit: Option<WeightedLeastSquares>,
     /// The same by the line that outliers cannot bend.
-    pub robust: Option<FittedLine>,
+    pub robust: Option<TheilSen>,
+    /// The same by ordinary least squares, as published.
+    pub least_squares: Option<LeastSquares>,
     /// By size, ascending.
     pub sizes: Vec<SizeRow>,
     /// The sizes that leave the line, and why, a sentence each.
@@ -83,7 +87,7 @@ impl SweepView {
         let known = Known::all(record);
         let series = |it: SweepSeries| {
             let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
-            Series::new(it, known).with_mixed_sizes(|file| file_name(record, file))
+            Series::new(it, known, record.header.seed).with_mixed_sizes(|file| file_name(record, file))
         };
         Some(SweepView {
             series: record.swept().into_iter().map(series).collect(),
@@ -125,19 +129,29 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    fn new(swept: SweepSeries, known: Known) -> Series {
+    /// The seed is that of resampling.
+    fn new(swept: SweepSeries, known: Known, seed: u64) -> Series {
         let seconds = swept.times();
         let SweepSeries { name, is_write, points } = swept;
-        let fit = stats::least_squares(&seconds);
         let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
         for point in &points {
             by_size.entry(point.size_bytes).or_default().push(*point);
         }
-        let robust = stats::theil_sen(&seconds);
-        let sizes: Vec<SizeRow> =
-            by_size.values().map(|points| SizeRow::from_points(points, robust.as_ref())).collect();
-        let mut series =
-            Series { name, is_write, points, fit, robust, sizes, band: Vec::new(), mixed: Vec::new(), known };
+        let robust = stats::theil_sen_intervals(&seconds, seed);
+        let line = robust.map(|it| it.line);
+        let sizes = by_size.values().map(|points| SizeRow::from_points(points, line.as_ref()));
+        let mut series = Series {
+            sizes: sizes.collect(),
+            name,
+            is_write,
+            points,
+            fit: stats::weighted_least_squares(&seconds),
+            robust,
+            least_squares: stats::least_squares(&seconds),
+            band: Vec::new(),
+            mixed: Vec::new(),
+            known,
+        };
         series.band = series.explain();
         series
     }
@@ -145,12 +159,8 @@ impl Series {
     /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
     /// grow with size.
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
-        let fit = self.fit.as_ref().filter(|fit| fit.line.slope > 0.0)?;
-        let ends = fit.slope_ci95.filter(|ends: &Interval| ends.low > 0.0);
-        Some((
-            Throughput(1.0 / fit.line.slope),
-            ends.map(|e| [Throughput(1.0 / e.high), Throughput(1.0 / e.low)]),
-        ))
+        let fit = self.fit.as_ref()?;
+        rate_by_slope(fit.line.slope, fit.slope_ci95)
     }
 
     /// Its name, with a mark where a caution is about what its contender did, and what cold means
@@ -177,25 +187,22 @@ impl Series {
     }
 
     /// The fixed cost of a file with its interval, and both numbers by the line that outliers
-    /// cannot bend.
+    /// cannot bend and by the published way.
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
-        let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
-        let ends = fit
-            .intercept_ci95
-            .map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
-        let rate = if robust.slope > 0.0 {
-            Throughput(1.0 / robust.slope).to_string()
-        } else {
-            words::NONE.to_owned()
-        };
         let above = self.known.cold_above.as_ref();
         let above = above.map_or_else(String::new, |cache| format!("; cold is cold above {cache}"));
+        let published = self.least_squares.as_ref().map_or_else(String::new, |it| {
+            let (rate, cost) =
+                (rate_words(it.line.slope, it.slope_ci95), cost_words(it.line.intercept, it.intercept_ci95));
+            format!("; {rate} and {cost} by ordinary least squares, as published")
+        });
         Some(format!(
-            "fixed cost {}{ends}, by least squares over {} files; {rate} and {} by the line that outliers cannot bend{above}",
-            about(fit.line.intercept),
+            "fixed cost {}, by relative errors over {} files; {} and {} by the line that outliers cannot bend{published}{above}",
+            cost_words(fit.line.intercept, fit.intercept_ci95),
             fit.n,
-            about(robust.intercept),
+            rate_words(robust.line.slope, robust.slope_ci95),
+            cost_words(robust.line.intercept, robust.intercept_ci95),
         ))
     }
 
@@ -267,7 +274,7 @@ impl Series {
         if let (true, Some(cache)) = (fast && reasons.is_empty(), above) {
             reasons.push(format!("perhaps held by {cache}, above which cold is cold here"));
         }
-        let fixed_ns = self.robust.map(|line| Nanos::from_secs_f64(line.intercept));
+        let fixed_ns = self.robust.map(|it| Nanos::from_secs_f64(it.line.intercept));
         if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())
             && fixed.0 > smallest.median_ns
         {
@@ -277,7 +284,7 @@ impl Series {
             ));
         }
         if let (false, Some(robust)) = (fast, self.robust) {
-            let fixed = Nanos::from_secs_f64(robust.intercept);
+            let fixed = Nanos::from_secs_f64(robust.line.intercept);
             let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
             let most = shares.fold(0.0, f64::max);
             if most > LEAVES_SHARE {
@@ -301,4 +308,30 @@ impl Series {
         };
         Some(median(&|pass| pass == 0)? / median(&|pass| pass > 0)?)
     }
+}
+
+/// The rate that is the inverse of a slope in seconds per byte, with its interval; `None` if time
+/// does not grow with size.
+fn rate_by_slope(slope: f64, ci95: Option<Interval>) -> Option<(Throughput, Option<[Throughput; 2]>)> {
+    let ends = ci95.filter(|ends| ends.low > 0.0).map(|ends| [ends.high, ends.low]);
+    let rate = |slope: f64| Throughput(1.0 / slope);
+    (slope > 0.0).then(|| (rate(slope), ends.map(|ends| ends.map(rate))))
+}
+
+/// `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
+fn rate_words(slope: f64, ci95: Option<Interval>) -> String {
+    rate_by_slope(slope, ci95).map_or_else(
+        || words::NONE.to_owned(),
+        |(rate, ends)| {
+            let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+            format!("{rate}{ends}")
+        },
+    )
+}
+
+/// `18 µs [12 µs, 25 µs]`, of seconds.
+fn cost_words(seconds: f64, ci95: Option<Interval>) -> String {
+    let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
+    let ends = ci95.map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
+    format!("{}{ends}", about(seconds))
 }

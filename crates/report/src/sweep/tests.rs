@@ -20,7 +20,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
             points.push(Point { file: 0, size_bytes, wall_ns, device_read_bytes, pass });
         }
     }
-    Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default())
+    Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default(), 1)
 }
 
 #[test]
@@ -52,8 +52,11 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 #[test]
 fn one_size_alone_makes_no_line() {
     let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
-    let series =
-        Series::new(SweepSeries { name: "write plain".to_owned(), is_write: true, points }, Known::default());
+    let series = Series::new(
+        SweepSeries { name: "write plain".to_owned(), is_write: true, points },
+        Known::default(),
+        1,
+    );
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }
@@ -64,8 +67,11 @@ fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
     let point =
         |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
     let points = points.map(point).to_vec();
-    let series =
-        Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default());
+    let series = Series::new(
+        SweepSeries { name: "rust/read".to_owned(), is_write: false, points },
+        Known::default(),
+        1,
+    );
     let words = series.line_words().unwrap();
     assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
 }

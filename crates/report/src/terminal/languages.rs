@@ -1,6 +1,6 @@
 //! The advice by language in a terminal: a table with one line for each language.
 
-use super::super::advice::{AdvisedTrial, LanguageAdvice};
+use super::super::advice::{AdvisedTrial, LanguageAdvice, UsualWay};
 use super::super::grid::{Grid, left};
 use super::super::ranking::Ranking;
 use super::super::words::{self, NONE};
@@ -44,9 +44,13 @@ impl Column {
         let text = match self {
             Column::Language => Some(advice.language.clone()),
             Column::Usual => advice.usual.as_ref().map(short),
-            Column::Best if advice.usual.as_ref() == Some(&advice.best) => Some("the same".to_owned()),
+            Column::Best if advice.usual_is == Some(UsualWay::TheSame) => Some("the same".to_owned()),
             Column::Best => Some(short(&advice.best)),
-            Column::Ratio => advice.ratio.as_ref().map(words::ratio),
+            Column::Ratio if advice.usual_is == Some(UsualWay::NotToldApart) => {
+                let times = advice.ratio.map_or_else(String::new, |it| format!(" ({})", words::times(it)));
+                Some(format!("not told apart{times}"))
+            }
+            Column::Ratio => advice.ratio.map(words::times),
             Column::Needs => (!advice.needs.is_empty()).then(|| advice.needs.join(", ")),
         };
         text.unwrap_or_else(|| NONE.to_owned())

@@ -13,11 +13,13 @@ use std::io::{self, Write};
 mod advice;
 mod evidence;
 mod exports;
+mod few_rounds;
 mod latencies;
 mod page_records;
 mod pages;
 mod percentiles;
 mod recomputed;
+mod recorded;
 mod tables;
 
 const SIZE: u64 = 1_000_000_000;
@@ -26,14 +28,14 @@ fn target(path: &str) -> Line {
     testing::target(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
 }
 
-/// Ten rounds in two fills, each `wall_ms` long with a little that differs.
+/// Ten rounds, each of its own fill and `wall_ms` long with a little that differs.
 fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
     let cold = record.trials[TrialIndex::new(trial)].trial.state == CacheState::Cold;
     for round in 0..10_u32 {
         let wobble = wobble_us[round as usize % 5] * 1_000;
         record.add(Line::Sample(Box::new(Sample {
             trial: TrialIndex::new(trial),
-            fill: if cold { round } else { round / 5 },
+            fill: round,
             round,
             turn_readings: 1,
             wall_ns: wall_ms * 1_000_000 + wobble,
@@ -152,9 +154,14 @@ fn ratios_and_rates_are_right_to_the_digit() {
     assert_eq!((mmap.name.as_str(), mmap.wall.median), ("rust/mmap/avx2@threads=2", 50_040_000));
     assert!((mmap.throughput.unwrap().0 - 1e9 / 0.050_04).abs() < 1.0);
     let pairs: [f64; 5] = [200.0 / 50.0, 200.1 / 50.04, 200.2 / 50.08, 200.3 / 50.02, 200.4 / 50.06];
-    let mut sorted = pairs;
-    sorted.sort_unstable_by(f64::total_cmp);
-    assert!((mmap.ratio.unwrap().estimate - sorted[2]).abs() < 1e-9);
+    // The centre is the median of the means of two rounds, of which each pair of times is in two.
+    let logs = [pairs, pairs].concat().into_iter().map(f64::ln).collect::<Vec<f64>>();
+    let means =
+        (0..10).flat_map(|a| (a..10).map(move |b| (a, b))).map(|(a, b)| f64::midpoint(logs[a], logs[b]));
+    let mut means = means.collect::<Vec<f64>>();
+    means.sort_unstable_by(f64::total_cmp);
+    let estimate = mmap.ratio.unwrap().estimate;
+    assert!((estimate.ln() - means[means.len() / 2]).abs() < 1e-9, "{estimate}");
     let places: Vec<String> = warm.rows.iter().map(|row| format!("{:?}", row.rank.unwrap().tie)).collect();
     assert_eq!(places, ["First", "Tied", "First"]);
     assert_eq!(warm.rows[2].rank.unwrap().place, 3);

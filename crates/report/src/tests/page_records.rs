@@ -19,7 +19,7 @@ pub(super) fn counted() -> Record {
     record
 }
 
-/// Four buffers of one method; with few `rounds` no difference is clear.
+/// Four buffers of one method; with one of the `rounds` no difference is clear.
 pub(super) fn buffers(rounds: usize) -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/file"));
@@ -121,7 +121,7 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
         ("cut short", Page::from_record(&cut_short)),
         ("failures", Page::from_record(&failures())),
         ("empty", Page::from_record(&Record::new(header()))),
-        ("few rounds", Page::from_record(&buffers(3))),
+        ("one round", Page::from_record(&buffers(1))),
         ("settings", Page::from_record(&buffers(10))),
         ("sweep", sweep()),
         ("bounded", bounded()),

@@ -8,7 +8,7 @@ use crate::ranking::{Ranking, RankingRow};
 use crate::state_pairs::StatePairs;
 use crate::{ArchiveRatio, csv, html, json_with};
 use readlab_analysis::fleet::method_effects;
-use readlab_analysis::stats::{self, Interval, Ratio, Significance};
+use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
 use readlab_model::trial::TrialIndex;
@@ -126,9 +126,18 @@ impl<'r> Reader<'r> {
         median_ns(self.named(name))
     }
 
+    /// The noise of all trials, and the place of each among them.
+    fn noise(&self) -> SharedVariance {
+        SharedVariance::new(self.ranking.rows.iter().map(|row| &self.named(&row.name).samples))
+    }
+
+    fn place(&self, name: &str) -> usize {
+        self.ranking.rows.iter().position(|row| row.name == name).unwrap()
+    }
+
     /// How many times as fast as the base a trial is.
-    fn ratio(&self, base: &str, name: &str) -> Option<Ratio> {
-        stats::ratio(&self.named(base).samples, &self.named(name).samples)
+    fn ratio(&self, base: &str, name: &str) -> Option<SharedRatio> {
+        self.noise().ratio(self.place(name), self.place(base))
     }
 
     /// Checks the rows, and what stops each.
@@ -183,7 +192,12 @@ impl<'r> Reader<'r> {
         }
         for language in &advice.by_language {
             let usual = language.usual.as_ref().filter(|usual| usual.index != language.best.index);
-            let anew = usual.and_then(|usual| self.ratio(&usual.name, &language.best.name));
+            let of_language = self.ranking.rows.iter().filter(|row| row.language == language.language);
+            let others = of_language.count() - 1;
+            let anew = usual.and_then(|usual| {
+                let (best, usual) = (self.place(&language.best.name), self.place(&usual.name));
+                self.noise().ratio_of_chosen(best, usual, others)
+            });
             assert_eq!(language.ratio, anew, "{}", language.language);
         }
     }
@@ -219,8 +233,16 @@ fn check_archives(record: &Record, page: &Page) {
             Reader { record, ranking }
         };
         let (plain, packed) = (of(None).named(&said.plain), of(Some(said.archive)).named(&said.decoding));
-        let anew = stats::ratio(&plain.samples, &packed.samples).unwrap();
-        assert_eq!((said.estimate, said.ci95), (anew.estimate, anew.ci95), "{}", said.sentence());
+        let (of_packed, of_plain) = (of(Some(said.archive)), of(None));
+        let rows = |it: &Reader| it.ranking.rows.len();
+        let readers = [&of_packed, &of_plain];
+        let samples = readers
+            .into_iter()
+            .flat_map(|it| it.ranking.rows.iter().map(move |row| &it.named(&row.name).samples));
+        let place = rows(&of_packed) + of_plain.place(&said.plain);
+        let anew = SharedVariance::new(samples).ratio(of_packed.place(&said.decoding), place).unwrap();
+        let ends = anew.ci95.map(|it| it.ends);
+        assert_eq!((said.estimate, said.ci95), (anew.estimate, ends), "{}", said.sentence());
         let by_medians = median_ns(plain) / median_ns(packed);
         match said.ci95.map(Significance::from_interval) {
             Some(Significance::Faster) => assert!(by_medians > 0.9, "{}: {by_medians}", said.sentence()),

@@ -1,7 +1,7 @@
 //! Tests of the tables in a terminal: groups of ties, rows without a rank, narrow terminals, the
 //! baseline and the advice by language.
 
-use super::super::{Page, RankGroup, Style, markdown, terminal};
+use super::super::{Page, RankGroup, Style, UsualWay, markdown, terminal};
 use super::{samples, target};
 use readlab_model::trial::CacheState;
 use readlab_model::trial::TrialIndex;
@@ -14,7 +14,7 @@ const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
 const NOISY: [[u64; 5]; 4] =
     [[0, 400, 800, 200, 600], [600, 200, 400, 800, 0], [400, 800, 0, 600, 200], [800, 0, 600, 400, 200]];
 
-/// A warm race in three languages: four trials tie for the first rank, and one has three rounds.
+/// A warm race in three languages: four trials tie for the first rank, and one has a single round.
 fn race() -> Record {
     let trials = [
         ("command/wc -l", 90, STEADY),
@@ -35,7 +35,7 @@ fn race() -> Record {
         outcome(&mut record, index, Outcome::Measured);
     }
     record.trials[TrialIndex::new(8)].samples =
-        record.trials[TrialIndex::new(8)].samples.iter().take(3).collect();
+        record.trials[TrialIndex::new(8)].samples.iter().take(1).collect();
     record
 }
 
@@ -51,15 +51,14 @@ fn table(page: &Page, width: u16) -> Vec<String> {
 }
 
 #[test]
-fn the_trials_of_a_rank_are_a_group_and_one_with_too_few_rounds_is_in_none() {
+fn the_trials_of_a_rank_are_a_group_and_one_of_a_single_round_is_in_none() {
     let page = Page::from_record(&race());
     let ranking = &page.rankings[0];
     let groups: Vec<(usize, usize)> =
         ranking.groups().iter().map(|RankGroup { place, others, .. }| (*place, others.len())).collect();
     assert_eq!(groups, [(1, 3), (5, 0), (6, 0), (7, 0), (8, 0)]);
-    let unranked: Vec<(&str, usize)> =
-        ranking.unranked().iter().map(|row| (row.name.as_str(), row.missing_rounds)).collect();
-    assert_eq!(unranked, [("go/bufio.Scanner", 2)]);
+    let unranked: Vec<&str> = ranking.unranked().iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(unranked, ["go/bufio.Scanner"]);
     assert!(ranking.unranked_before_first().is_empty() && ranking.leads(&ranking.rows[0]));
 }
 
@@ -126,12 +125,16 @@ fn each_language_has_its_usual_and_its_best_way() {
         shown,
         [
             ("Rust", Some("rust/lines"), "rust/read/iterator@buffer=64KiB"),
+            ("Go", Some("go/bufio.Scanner"), "go/bufio.Scanner"),
             ("Python", Some("python/lines"), "python/mmap/find")
         ],
-        "the baseline alone is no language, and Go has too few rounds"
+        "the baseline alone is no language"
     );
     assert!(advice[0].needs.is_empty() && !advice[0].code.is_empty());
-    assert!((advice[1].ratio.unwrap().estimate - 3.0).abs() < 1e-3, "{:?}", advice[1].ratio);
+    let usual: Vec<Option<UsualWay>> = advice.iter().map(|it| it.usual_is).collect();
+    assert_eq!(usual, [UsualWay::Slower, UsualWay::TheSame, UsualWay::Slower].map(Some));
+    assert!((advice[2].ratio.unwrap().estimate - 3.0).abs() < 1e-3, "{:?}", advice[2].ratio);
+    assert_eq!(advice[2].words(), "3.00 [3.00, 3.00] × its usual way, which is slower");
     let text = lines(&page, 200);
     let row = text.iter().find(|line| line.trim_start().starts_with("Python ")).unwrap();
     assert!(row.contains("3.00 [3.00, 3.00]"), "{row}");
@@ -155,20 +158,23 @@ fn another_language_never_counts_as_asking_for_less() {
 }
 
 #[test]
-fn where_none_has_enough_rounds_nothing_is_ranked_and_the_missing_rounds_are_said() {
+fn after_one_round_nothing_is_ranked_and_the_missing_round_is_said() {
     let mut record = race();
-    record.trials.iter_mut().for_each(|it| it.samples = it.samples.iter().take(4).collect());
+    record.trials.iter_mut().for_each(|it| it.samples = it.samples.iter().take(1).collect());
     let page = Page::from_record(&record);
     assert!(page.rankings[0].groups().is_empty());
-    assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.missing_rounds > 0));
+    assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.rank.is_none()));
     let headline = page.rankings[0].headline();
     assert!(headline.starts_with("best median warm: "), "{headline}");
-    assert!(headline.ends_with("; no rank: 2 more rounds are needed for this and 8 more"), "{headline}");
+    assert!(headline.ends_with("; no rank: 1 more round is needed for this and 8 more"), "{headline}");
     assert!(
-        page.answer.ends_with("but no rank: 2 more rounds are needed for this and 8 more."),
+        page.answer.ends_with("but no rank: 1 more round is needed for this and 8 more."),
         "{}",
         page.answer
     );
     assert!(table(&page, 200).iter().all(|line| line.trim_start().starts_with('–')));
-    assert!(page.advice[0].by_language.is_empty() && page.advice[0].uses.is_none());
+    assert!(table(&page, 200).iter().all(|line| line.contains("1 reading")));
+    let advice = &page.advice[0];
+    assert!(advice.uses.is_none() && advice.by_language.len() == 3);
+    assert_eq!(advice.by_language[2].words(), "not told apart from its usual way (3.0 (1 round))");
 }

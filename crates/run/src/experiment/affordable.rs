@@ -1,6 +1,6 @@
 //! Fits the trials of a plan to the time of the run. The plain reading that finds the right answer
-//! predicts what a reading takes; what there is no time for is left out, with the reason, before
-//! anything is measured.
+//! predicts what a reading takes; what there is no time for waits, with the reason, until the first
+//! readings of others show that there is: the lab's own reading may be the slowest of all.
 //!
 //! Of a file that was in memory the prediction is too short: then the rounds themselves end in time
 //! ([`readlab_measure::round`]).
@@ -42,43 +42,51 @@ impl Predicted {
     }
 }
 
-/// Leaves out the trials of a plan for which there is no time, and states if there is none for two;
-/// what the user should know of it.
+/// Has trials of a plan wait for which there is no time, leaves out the second state if there is none
+/// for two; what the user should know of it. A trial that waits keeps its place: the rounds start it
+/// if the first readings of others show that the plain one was slower than they are.
 pub(super) fn fit(plan: &mut Plan, config: &RunConfig, predicted: Predicted) -> Option<String> {
     let mut time_ns = state_ns(plan, config, predicted)?;
     let (all, states) = (plan.trials.len(), plan.states.len() as u64);
-    let mut reasons = BTreeMap::new();
     let needed_ns = |states: &[CacheState]| states.iter().map(|&state| 2 * predicted.reading(state).0).sum();
     if plan.states.len() > 1 && time_ns.saturating_mul(states) < needed_ns(&plan.states) {
         time_ns = time_ns.saturating_mul(states);
-        for state in plan.states.split_off(1) {
-            leave_out(&mut reasons, plan.trials_of(state), predicted.reading(plan.states[0]));
+        let left_out = plan.states.split_off(1);
+        let reason = reason(predicted.reading(plan.states[0]));
+        for planned in plan.trials.extract_if(.., |it| left_out.contains(&it.trial.state)) {
+            plan.absent.push((planned.trial, Outcome::Unavailable { reason: reason.clone() }));
         }
     }
-    for &state in &plan.states {
+    for state in plan.states.clone() {
         let reading = predicted.reading(state);
         let most = usize::try_from(time_ns / reading.0.saturating_mul(READINGS_MIN)).unwrap_or(usize::MAX);
-        leave_out(&mut reasons, beyond(plan, state, most.max(1)), reading);
+        let beyond = beyond(plan, state, most.max(1));
+        for planned in plan.trials.iter_mut().filter(|it| beyond.contains(&it.trial.index)) {
+            planned.waits = Some(reason(reading));
+        }
     }
-    if reasons.is_empty() {
+    let waiting = plan.trials.iter().filter(|it| it.waits.is_some()).count();
+    let mut fates = Vec::new();
+    if waiting > 0 {
+        fates.push(format!("{waiting} wait until others show that there is time"));
+    }
+    if all > plan.trials.len() {
+        fates.push(format!("{} are left out", all - plan.trials.len()));
+    }
+    if fates.is_empty() {
         return None;
     }
-    for planned in plan.trials.extract_if(.., |it| reasons.contains_key(&it.trial.index)) {
-        let reason = reasons[&planned.trial.index].clone();
-        plan.absent.push((planned.trial, Outcome::Unavailable { reason }));
-    }
     Some(format!(
-        "a reading takes about {}, and all {all} trials would take longer than there is time: {} are left out. \
-         More time: --budget; fewer trials: --method, --language or --state; all of them: --all",
+        "a reading takes about {}, and all {all} trials would take longer than there is time: {}. More time: \
+         --budget; fewer trials: --method, --language or --state; all of them: --all",
         predicted.reading(plan.states[0]),
-        reasons.len()
+        fates.join(", ")
     ))
 }
 
-/// Adds trials with the reason why there is no time for them.
-fn leave_out(reasons: &mut BTreeMap<TrialIndex, String>, trials: Vec<TrialIndex>, reading: Nanos) {
-    let reason = format!("a reading takes about {reading}, and the time is only enough for others");
-    reasons.extend(trials.into_iter().map(|trial| (trial, reason.clone())));
+/// Why there is no time for a trial.
+fn reason(reading: Nanos) -> String {
+    format!("a reading takes about {reading}, and the time is only enough for others")
 }
 
 /// The time that the readings of a state may take; `None` where nothing is left out for it.
@@ -186,9 +194,14 @@ mod tests {
         Predicted { wall, cpu: wall, elapsed: wall }
     }
 
+    /// The trials that do not wait.
     fn names(plan: &Plan, state: CacheState) -> Vec<&str> {
-        let of_state = plan.trials.iter().filter(|it| it.trial.state == state);
+        let of_state = plan.trials.iter().filter(|it| it.trial.state == state && it.waits.is_none());
         of_state.map(|it| it.trial.method()).collect()
+    }
+
+    fn waiting(plan: &Plan) -> Vec<&str> {
+        plan.trials.iter().filter_map(|it| it.waits.as_deref()).collect()
     }
 
     #[test]
@@ -198,11 +211,12 @@ mod tests {
         let said = fit(&mut plan, &config(&["rust/*"], false), predicted(3)).unwrap();
         assert_eq!(names(&plan, COLD), ["null", "resident", "d"], "two of 26 s with three readings of 3 s");
         assert_eq!(names(&plan, WARM), ["null", "resident", "a"]);
-        assert_eq!((plan.trials.len(), plan.absent.len()), (6, 10));
-        assert!(said.contains("a reading takes about 3.00 s") && said.contains("10 are left out"), "{said}");
-        assert!(plan.absent.iter().all(|(_, outcome)| outcome.reason().unwrap().contains("3.00 s")));
-        let indices: Vec<TrialIndex> = plan.trials.iter().map(|it| it.trial.index).collect();
-        assert_eq!(indices, [0, 1, 5, 8, 9, 10].map(TrialIndex::new), "trials keep their numbers");
+        assert_eq!((plan.trials.len(), plan.absent.len(), waiting(&plan).len()), (16, 0, 10));
+        assert!(
+            said.contains("a reading takes about 3.00 s") && said.contains("10 wait until others show"),
+            "{said}"
+        );
+        assert!(waiting(&plan).iter().all(|reason| reason.contains("3.00 s")));
     }
 
     #[test]
@@ -221,6 +235,7 @@ mod tests {
         fit(&mut plan, &config(&[], false), predicted(9)).unwrap();
         assert_eq!((names(&plan, COLD), plan.states.as_slice()), (vec!["null", "a"], &[COLD][..]));
         assert_eq!(names(&plan, WARM), [] as [&str; 0]);
+        assert_eq!((plan.trials.len(), plan.absent.len()), (8, 8), "the second state is left out");
     }
 
     #[test]
@@ -244,7 +259,8 @@ mod tests {
         let advised = || planned(Budget::Advised(Nanos(52 * SECOND)));
         let fitted = |config, seconds| {
             let mut plan = advised();
-            fit(&mut plan, &config, predicted(seconds)).map(|_| plan.trials.len())
+            let said = fit(&mut plan, &config, predicted(seconds));
+            said.map(|_| plan.trials.len() - waiting(&plan).len())
         };
         assert_eq!(fitted(config(&[], false), 1), None);
         assert_eq!(fitted(config(&[], false), 10), Some(8), "null and three of each state");

@@ -55,6 +55,8 @@ pub struct SamplingConfig {
     pub budget: Option<Nanos>,
     /// Half the interval of the median, as a share of the median, at which a trial stops.
     pub precision: f64,
+    /// A trial of a race that is slower than the fastest by this share is as good; 0: none is.
+    pub indifference: f64,
     /// Fills of the cache over which warm readings are spread.
     pub fills: u32,
     /// States of the page cache.
@@ -181,6 +183,7 @@ impl Default for SamplingConfig {
             max_time: None,
             budget: None,
             precision: 0.01,
+            indifference: 0.1,
             fills: 10,
             state: None,
             seed: 0,

@@ -85,7 +85,7 @@ pub struct Experiment {
 enum Procedure {
     Rounds(Rounds),
     /// Files are written, then each is read once by each method.
-    Sweep(Sweep),
+    Sweep(Box<Sweep>),
 }
 
 /// Which rounds measure the trials of a plan.
@@ -96,7 +96,7 @@ enum Rounds {
     /// The same, after the part of the run that this record holds.
     Rest(Box<Record>),
     /// Rounds that search for the fastest, then rounds that measure these.
-    Search(Tuning),
+    Search(Box<Tuning>),
 }
 
 impl Experiment {

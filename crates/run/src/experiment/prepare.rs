@@ -181,7 +181,7 @@ impl<'a> Planning<'a> {
         }
         let tuning = Tuning::new(plan, &self.candidates, reference.as_ref());
         let plan = tuning.plan.clone();
-        Ok(PlannedRun { plan, rounds: Rounds::Search(tuning), reference, references })
+        Ok(PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, references })
     }
 }
 

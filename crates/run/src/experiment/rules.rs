@@ -48,7 +48,20 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
     // Who asks for a number of readings asks for it of every trial.
     let is_counted = user.runs.is_some() || user.min_runs.is_some();
     let focus = if is_counted { Focus::Everything } else { suite.focus };
-    Ok(Rules { warmup, min_runs, max_runs, max_time, precision, fills, budget, seed, counts, focus })
+    let indifference = if focus == Focus::First { user.indifference } else { 0.0 };
+    Ok(Rules {
+        warmup,
+        min_runs,
+        max_runs,
+        max_time,
+        precision,
+        fills,
+        budget,
+        seed,
+        counts,
+        focus,
+        indifference,
+    })
 }
 
 /// The fewest and the most readings of a trial. Where the user sets one of them, the other gives

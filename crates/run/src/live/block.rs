@@ -1,6 +1,7 @@
 //! One ranking while it grows: the rows of what can be compared, as in the final tables.
 
 use super::row::{Figures, Row};
+use readlab_analysis::stats::SharedVariance;
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use readlab_record::Trial;
@@ -51,7 +52,7 @@ impl Block {
         !self.rows.iter().any(Row::is_measured) && self.rows.iter().any(|row| row.median_ns(true).is_some())
     }
 
-    /// The fastest rows, `most` of them. Intervals are computed for these only.
+    /// The fastest rows, `most` of them. Intervals are shown for these only.
     pub(super) fn standings(&self, most: usize) -> Standings {
         let of_search = self.is_of_search();
         let mut best = match self.key.target {
@@ -70,7 +71,15 @@ impl Block {
         let medians = self.rows.iter().filter_map(|row| Some((row.median_ns(of_search)?, row)));
         let mut rows: Vec<(f64, &Row)> = medians.collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        rows.iter().take(most).filter_map(|(_, row)| row.figures(of_search)).collect()
+        // The rungs of a search are no rounds that all have in common.
+        let readings = rows.iter().filter(|_| !of_search).map(|(_, row)| row.walls());
+        let shared = SharedVariance::new(readings);
+        let figures = |(at, (_, row)): (usize, &(f64, &Row))| {
+            let figures = row.figures(of_search)?;
+            let precision = figures.precision.or_else(|| precision_among(&shared, at));
+            Some(Figures { precision, ..figures })
+        };
+        rows.iter().take(most).enumerate().filter_map(figures).collect()
     }
 
     fn by_rate(&self) -> Vec<Figures> {
@@ -78,4 +87,11 @@ impl Block {
         all.sort_by(|a, b| b.speed().total_cmp(&a.speed()));
         all
     }
+}
+
+/// Half the interval of a trial's time over that time, by the noise of all trials; `None` of one
+/// round.
+fn precision_among(shared: &SharedVariance, trial: usize) -> Option<f64> {
+    let location = shared.location(trial)?;
+    Some(location.ci95?.ends.half_width() / location.estimate_ns)
 }

@@ -70,6 +70,11 @@ impl Row {
         stats::median(walls.iter().map(|wall| wall.value)).filter(|_| !self.is_out)
     }
 
+    /// The readings that are reported.
+    pub(super) fn walls(&self) -> &[Observation] {
+        &self.walls
+    }
+
     /// What its readings show; `None` where none counts.
     pub(super) fn figures(&self, of_search: bool) -> Option<Figures> {
         let median_ns = self.median_ns(of_search)?;

@@ -2,7 +2,6 @@
 //! machines, and how wide they are. `readlab-bench intervals` runs the same noise with more
 //! repetitions, beside the intervals of earlier versions.
 
-mod races;
 mod real_tables;
 mod recorded;
 mod shared_variance;

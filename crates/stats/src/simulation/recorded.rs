@@ -4,7 +4,7 @@
 //! round.
 
 use crate::testing::reading;
-use crate::{Observation, SharedVariance, Significance, against_first, median, ratio};
+use crate::{Observation, SharedVariance, Significance, median, ratio};
 
 fn races() -> Vec<Vec<Vec<Observation>>> {
     let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
@@ -34,8 +34,9 @@ fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
     for mut race in races() {
         let centre = |it: &Vec<Observation>| median(it.iter().map(|it| it.value)).unwrap();
         race.sort_by(|a, b| centre(a).total_cmp(&centre(b)));
-        for other in &race[1..] {
-            let found = against_first(&race[0], other, race.len() - 1);
+        let shared = SharedVariance::new(&race);
+        for other in 1..race.len() {
+            let found = shared.against_first(0, other);
             slower += u32::from(found == Some(Significance::Slower));
             all += 1;
         }

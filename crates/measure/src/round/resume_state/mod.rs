@@ -95,6 +95,7 @@ impl<'a> ResumeState<'a> {
             // The other reasons are found again from the readings.
             let why = it.stopped.map(|stopped| stopped.why);
             progress.stopped = why.filter(|why| *why == StopReason::NotFirst);
+            progress.stopped_after = it.stopped.filter(|_| progress.stopped.is_some()).map(|it| it.rounds);
             progress.measured = it.outcome == Some(Outcome::Measured);
             progress.counted = !it.counts.is_empty();
             progress.missing = it.missing.keys().cloned().collect();

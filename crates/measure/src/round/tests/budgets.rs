@@ -240,3 +240,34 @@ fn a_run_that_the_user_ends_before_its_first_turn_ends_all_the_same() {
     assert_eq!(recorded.only(&["open"]), [] as [&str; 0], "no contender is started");
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
+
+/// Six ways of which three wait, because a prediction leaves no time for them.
+fn waiting(turn_ns: u64, budget: Budget) -> (Plan, RecordedRun) {
+    let mut plan = plan(Rules { budget, ..runs(6) }, &["null", "a", "b", "c", "d", "e"].map(|it| (it, COLD)));
+    for at in 3..6 {
+        plan.trials[at].waits = Some("a reading takes about 3 s".to_owned());
+    }
+    let walls = (0..6).map(|trial| (TrialIndex::new(trial), turn_ns)).collect();
+    let recorded = play(&plan, ScriptedSampler { walls, ..ScriptedSampler::default() });
+    (plan, recorded)
+}
+
+#[test]
+fn a_trial_that_waits_is_read_as_soon_as_readings_show_that_there_is_time() {
+    for budget in [Budget::Firm(Nanos(1_000_000)), Budget::Advised(Nanos(1_000_000))] {
+        let (plan, recorded) = waiting(100, budget);
+        assert!(plan.trials.iter().all(|it| recorded.count_of(it.trial.index) >= 6), "{:?}", recorded.log);
+        let first = |trial| recorded.samples().iter().find(|it| it.trial == trial).unwrap().round;
+        assert_eq!([2, 3, 5].map(|trial| first(TrialIndex::new(trial))), [0, 1, 1], "{budget:?}");
+    }
+}
+
+#[test]
+fn a_trial_that_waits_for_time_that_never_comes_has_the_reason() {
+    for budget in [Budget::Firm(Nanos(200_000)), Budget::Advised(Nanos(200_000))] {
+        let (_, recorded) = waiting(20_000, budget);
+        let why = recorded.only(&["unavailable"]);
+        assert_eq!(why, ["c", "d", "e"].map(|name| format!("unavailable {name}: a reading takes about 3 s")));
+        assert!(recorded.count_of(TrialIndex::new(1)) > 1);
+    }
+}

@@ -55,8 +55,15 @@ fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
 fn fills_come_until_the_rule_has_enough() {
     let rules = Rules { fills: 3, ..runs(10) };
     let recorded = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
-    assert_eq!(recorded.only(&["filled"]), ["filled 0", "filled 1", "filled 2"]);
+    assert_eq!(recorded.only(&["filled"]), ["filled 0", "filled 1", "filled 2", "filled 3"]);
     assert_eq!(recorded.count_of(TrialIndex::new(0)), 10);
+}
+
+#[test]
+fn twelve_readings_have_twelve_fills() {
+    let recorded = play(&plan(Rules { fills: 10, ..runs(12) }, &[("a", WARM)]), ScriptedSampler::default());
+    let places: Vec<(u32, u32)> = recorded.samples().iter().map(|s| (s.fill, s.round)).collect();
+    assert_eq!(places, (0..12).map(|at| (at, at)).collect::<Vec<_>>());
 }
 
 #[test]

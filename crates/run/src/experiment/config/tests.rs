@@ -84,6 +84,17 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 }
 
 #[test]
+fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
+    let of = |head: &str, runs, min_runs| {
+        let sampling = SamplingConfig { runs, min_runs, indifference: 0.05, ..SamplingConfig::default() };
+        merged(head, UserOptions { sampling, ..user() }).rules.indifference
+    };
+    let race = "focus = \"first\"";
+    let none = [of("", None, None), of(race, Some(12), None), of(race, None, Some(12))];
+    assert_eq!((of(race, None, None), none), (0.05, [0.0; 3]));
+}
+
+#[test]
 fn trials_of_a_suite_file_are_named_unless_methods_are() {
     assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
     let trials = TrialOptions {

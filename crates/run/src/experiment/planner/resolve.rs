@@ -25,7 +25,7 @@ impl ResolvedTrial {
         let role = role(&choice.id, by);
         // What it reads first is what is measured.
         let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
-        Planned { trial, choice, warmup, collects, role, is_first_named: false }
+        Planned { trial, choice, warmup, collects, role, is_first_named: false, waits: None }
     }
 }
 

@@ -94,7 +94,7 @@ impl Experiment {
             servers: Vec::new(),
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Sweep(Sweep { config: config.clone(), folder, beside, begun }),
+            procedure: Procedure::Sweep(Box::new(Sweep { config: config.clone(), folder, beside, begun })),
             inspect: InspectPlan::default(),
             requested: config.requested(),
             rank_counts: Vec::new(),

@@ -203,6 +203,6 @@ fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
     assert_eq!(plain::line(&View::new()), None);
     assert_eq!(
         plain::line(&race()).unwrap(),
-        "warm, round 4: first rust/mmap/avx2, 25.0 GB/s; 1 min 5 s left"
+        "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
 }

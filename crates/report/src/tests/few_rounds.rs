@@ -1,0 +1,151 @@
+//! Records with few rounds, few trials, and odd readings: no panic, no number that is infinite, and
+//! a sentence that says what is missing.
+
+use super::super::{Page, Style, html, markdown, terminal};
+use super::target;
+use proptest::prelude::*;
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_protocol::Cache;
+use readlab_record::testing::{header, outcome, trial};
+use readlab_record::{Line, Outcome, Record};
+
+/// The first is the reference.
+const NAMES: [&str; 8] = [
+    "command/wc -l",
+    "rust/lines",
+    "rust/read/memchr@buffer=64KiB",
+    "rust/mmap/avx2",
+    "c/getline",
+    "c/mmap/memchr",
+    "python/lines",
+    "go/bufio.Scanner/Bytes",
+];
+
+/// A race of these wall times by trial and round; a round without one failed.
+fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    for (index, (name, walls)) in NAMES.into_iter().zip(walls_ns).enumerate() {
+        record.add(trial(index, name, CacheState::Warm, Cache::Through));
+        for (round, wall_ns) in (0..).zip(walls).filter_map(|(round, wall)| Some((round, (*wall)?))) {
+            let place = Sample { trial: TrialIndex::new(index), fill: round, round, ..Sample::default() };
+            record.add(Line::Sample(Box::new(Sample { wall_ns, turn_readings: 1, ..place })));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+/// So many trials that take 10 ms more each, in these rounds.
+fn even(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
+    let walls = |trial: u64| {
+        (0..rounds)
+            .map(|round| Some(10_000_000 * (trial + 1) + 100_000 * (round * (trial + 3) % 5)))
+            .collect()
+    };
+    (0..trials as u64).map(walls).collect()
+}
+
+/// All texts of a record.
+fn texts(record: &Record) -> Vec<String> {
+    let page = Page::from_record(record);
+    let narrow = terminal(&page, Style { width: 80, color: false }, None);
+    let wide = terminal(&page, Style { width: 200, color: false }, None);
+    let texts = vec![narrow, wide, markdown(&page), super::json(record), html(&page)];
+    // JSON has code of methods, too.
+    for text in &texts[..3] {
+        for wrong in ["inf ", "inf]", "NaN", " ? ", " ?\n"] {
+            assert!(!text.contains(wrong), "{wrong:?} in {text}");
+        }
+    }
+    texts
+}
+
+#[test]
+fn one_round_says_so_everywhere() {
+    let record = race(&even(5, 1));
+    let [_, wide, markdown, json, page] = &texts(&record)[..] else { panic!("five texts") };
+    assert!(wide.contains("1 reading") && wide.contains("(1 round)"), "{wide}");
+    assert!(wide.contains("no advice: 5 trials may be the fastest and need 1 more round"), "{wide}");
+    assert!(markdown.contains("1 reading") && page.contains("1 round"), "{markdown}");
+    assert!(json.contains("\"rank\": \"1 more round is needed\""), "{json}");
+}
+
+#[test]
+fn one_trial_and_two_trials_have_intervals() {
+    let alone = Page::from_record(&race(&even(1, 2)));
+    assert!(alone.rankings[0].rows[0].wall.median_ci95.is_some() && alone.advice.is_empty());
+    texts(&race(&even(1, 2)));
+    let two = race(&even(2, 3));
+    texts(&two);
+    let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio).unwrap();
+    assert!(row.ci95.is_some() && row.pairs == 3, "{row:?}");
+}
+
+#[test]
+fn readings_that_are_all_equal_tie() {
+    let record = race(&vec![vec![Some(5_000_000); 4]; 6]);
+    texts(&record);
+    let page = Page::from_record(&record);
+    assert!(page.rankings[0].rows.iter().all(|row| row.rank.unwrap().place == 1));
+}
+
+#[test]
+fn one_trial_a_thousand_times_as_noisy_leaves_the_others_apart() {
+    let mut walls = even(7, 4);
+    walls[6] = [3, 40_000, 900, 7].map(|ms| Some(ms * 1_000_000)).to_vec();
+    let record = race(&walls);
+    let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };
+    let ranking = &Page::from_record(&record).rankings[0];
+    let places: Vec<usize> = ranking.rows.iter().take(6).map(|row| row.rank.unwrap().place).collect();
+    assert_eq!(places, [1, 2, 3, 4, 5, 6], "{wide}");
+    let noisy = ranking.rows.iter().find(|row| row.index == TrialIndex::new(6)).unwrap();
+    assert!(noisy.wall.median_ci95.is_some() && noisy.rank.is_some());
+    let line = wide.lines().find(|line| line.contains("python/lines") && line.contains(" to ")).unwrap();
+    assert!(!line.contains('±'), "a wide interval is a range: {line}");
+}
+
+#[test]
+fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() {
+    let mut walls = even(6, 4);
+    (walls[0][1], walls[0][3]) = (None, None);
+    let record = race(&walls);
+    texts(&record);
+    let ranking = &Page::from_record(&record).rankings[0];
+    for row in ranking.rows.iter().filter(|row| row.index != TrialIndex::new(0)) {
+        let ratio = row.ratio.unwrap();
+        assert!(ratio.pairs == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
+    }
+    // One round holds both: the ratio says so, and all have a rank.
+    walls[0][2] = None;
+    let record = race(&walls);
+    let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };
+    assert!(wide.contains("(1 round)") && wide.contains("needs 1 more round for an interval"), "{wide}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_times_have_texts_without_infinite_numbers(
+        walls in prop::collection::vec(
+            prop::collection::vec(prop::option::weighted(0.8, 1_u64..100_000_000_000), 0..7),
+            1..8,
+        ),
+    ) {
+        let record = race(&walls);
+        texts(&record);
+        let page = Page::from_record(&record);
+        for row in page.rankings.iter().flat_map(|it| &it.rows) {
+            let rounds = row.wall.n;
+            prop_assert_eq!(row.rank.is_some(), rounds > 1);
+            prop_assert_eq!(row.wall.median_ci95.is_some(), rounds > 1);
+            if let Some([low, high]) = row.wall.median_ci95 {
+                prop_assert!(low <= row.wall.median && row.wall.median <= high, "{:?}", row.wall);
+            }
+            if let Some(ratio) = row.ratio {
+                prop_assert_eq!(ratio.ci95.is_some(), ratio.pairs > 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Two recorded default races, in which most trials were read two to five times: every trial has a
+//! rank, and every ratio and median an interval. `real-tables.txt` is what an independent
+//! implementation printed of them.
+
+use super::super::{Page, Ranking, Style, TieStatus, UsualWay, markdown, terminal};
+use super::target;
+use readlab_model::sample::Sample;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_protocol::Cache;
+use readlab_record::testing::{header, outcome, trial};
+use readlab_record::{Line, Outcome, Record};
+use serde_json::Value;
+
+const TABLES: &str = include_str!("../../../stats/src/simulation/real-tables.txt");
+const RACES: [(&str, &str); 2] = [
+    ("2-core guest", include_str!("../../../stats/src/simulation/race-2-core.jsonl")),
+    ("16-core machine", include_str!("../../../stats/src/simulation/race-16-core.jsonl")),
+];
+
+/// The record of a race, with the names of its trials as the tables have them.
+fn recorded(race: &str) -> (Record, Vec<String>) {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    let mut names = Vec::new();
+    for (index, line) in race.lines().enumerate() {
+        let it: Value = serde_json::from_str(line).unwrap();
+        let name = it["id"].as_str().unwrap().to_owned();
+        let state = if it["state"] == "cold" { CacheState::Cold } else { CacheState::Warm };
+        record.add(trial(index, &name, state, Cache::Through));
+        names.push(name);
+        for (wall, round) in it["walls_ns"].as_array().unwrap().iter().zip(0..) {
+            let (trial, wall_ns) = (TrialIndex::new(index), wall.as_u64().unwrap());
+            let place = Sample { trial, fill: round, round, turn_readings: 1, ..Sample::default() };
+            record.add(Line::Sample(Box::new(Sample { wall_ns, ..place })));
+        }
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    (record, names)
+}
+
+/// A line of a table.
+struct Expected {
+    name: String,
+    /// Milliseconds, and half the interval of its logarithm in percent.
+    median: [f64; 2],
+    /// The middle of the interval of the ratio and its ends; `None` for the reference.
+    ratio: Option<[f64; 3]>,
+    rank: String,
+}
+
+/// The lines of trials, and the lines of languages.
+fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
+    let head = format!("## {machine}, {state}:");
+    let lines = TABLES.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
+    let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("##")).collect();
+    let (languages, trials): (Vec<&str>, Vec<&str>) =
+        lines.into_iter().partition(|line| line.starts_with("   "));
+    let number = |text: &str| text.trim_matches(['[', ']', ',']).parse::<f64>().unwrap();
+    let trial = |line: &&str| {
+        let (name, rest) = line.split_once(" n=").unwrap();
+        // The number of readings, the median, ms, ±, half, %, and the ratio or "reference".
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let ratio = (words[6] != "reference").then(|| [6, 7, 8].map(|at| number(words[at])));
+        Expected {
+            name: name.trim().to_owned(),
+            median: [number(words[1]), number(words[4])],
+            ratio,
+            rank: (*words.last().unwrap()).to_owned(),
+        }
+    };
+    (trials.iter().map(trial).collect(), languages.len())
+}
+
+fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
+    let is_it = |index: TrialIndex| names[u64::from(index) as usize] == expected.name;
+    let row = ranking.rows.iter().find(|row| is_it(row.index)).unwrap();
+    let near = |found: f64, shown: f64, last: f64| {
+        assert!((found - shown).abs() <= 0.501 * last, "{}: {found} is not {shown}", expected.name);
+    };
+    // The report has the median of the times, the table that of their logarithms: of an even number
+    // of readings they differ.
+    let [median_ms, half_percent] = expected.median;
+    let median = row.wall.median as f64;
+    assert!((median / 1e6 / median_ms - 1.0).abs() < 0.05, "{}: {median} ns", expected.name);
+    let [low, high] = row.wall.median_ci95.unwrap().map(|ns| (ns as f64).ln());
+    near(50.0 * (high - low), half_percent, 0.1);
+    match (expected.ratio, row.ratio) {
+        (None, None) => {}
+        (Some([middle, low, high]), Some(ratio)) => {
+            let ends = ratio.ci95.unwrap().ends;
+            near((ends.low * ends.high).sqrt(), middle, 0.001);
+            near(ends.low, low, 0.001);
+            near(ends.high, high, 0.001);
+        }
+        other => panic!("{}: {other:?}", expected.name),
+    }
+    let rank = row.rank.unwrap();
+    let word = match (rank.place, rank.tie) {
+        (1, TieStatus::First) => "first",
+        (1, TieStatus::Tied) => "tie",
+        _ => "slower",
+    };
+    assert_eq!(word, expected.rank, "{}", expected.name);
+}
+
+#[test]
+fn the_rows_of_recorded_races_are_those_of_another_implementation() {
+    for (machine, race) in RACES {
+        let (record, names) = recorded(race);
+        let page = Page::from_record(&record);
+        assert_eq!(page.rankings.len(), 2, "cold and warm");
+        for ranking in &page.rankings {
+            let (trials, _) = table(machine, &ranking.state.to_string());
+            let read_twice = ranking.rows.iter().filter(|row| row.wall.n > 1).count();
+            assert_eq!(trials.len(), read_twice, "{machine}, {}", ranking.state);
+            trials.iter().for_each(|expected| check(ranking, &names, expected));
+        }
+    }
+}
+
+#[test]
+fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states() {
+    for (machine, race) in RACES {
+        let page = Page::from_record(&recorded(race).0);
+        assert_eq!(page.advice.len(), 2, "cold and warm");
+        for advice in &page.advice {
+            let ranking = &page.rankings[advice.ranking];
+            let (_, languages) = table(machine, &ranking.state.to_string());
+            let has_ratio = advice.by_language.iter().filter(|it| it.ratio.is_some());
+            assert!(has_ratio.clone().count() >= languages, "{machine}: {:#?}", advice.by_language);
+            for it in has_ratio {
+                let ratio = it.ratio.unwrap();
+                let clear = ratio.ci95.unwrap().ends.low > 1.0;
+                assert_eq!(it.usual_is == Some(UsualWay::Slower), clear, "{}: {}", it.language, it.words());
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_of_a_recorded_race_is_left_open() {
+    for (_, race) in RACES {
+        let record = recorded(race).0;
+        let page = Page::from_record(&record);
+        let style = Style { width: 200, color: false };
+        for text in [terminal(&page, style, None), markdown(&page)] {
+            for open in [" ?", "more round", "too few", "no rank", "no advice"] {
+                assert!(!text.contains(open), "{open:?}: {text}");
+            }
+        }
+        let export: Value = serde_json::from_str(&super::json(&record)).unwrap();
+        let rules = ["shared_variance", "signed_rank", "sign_test", "student"];
+        for it in export["trials"].as_array().unwrap() {
+            let has_rule = |at: &Value| rules.contains(&at["interval"].as_str().unwrap_or_default());
+            let is_read_once = it["samples"].as_array().is_some_and(|all| all.len() == 1);
+            assert!(is_read_once || has_rule(&it["summary"]["wall_ns"]), "{}", it["id"]);
+            assert!(it["ratio"].is_null() || is_read_once || has_rule(&it["ratio"]), "{}", it["id"]);
+        }
+    }
+}
