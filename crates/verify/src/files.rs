@@ -31,7 +31,8 @@ const MANY_UNTIMED: TurnRequest = TurnRequest { lead: 8, count: 1 };
 /// How many such turns are looked at.
 const LEAD_TRIES: u32 = 5;
 
-/// An untimed reading may take this many times the longest window of its turn.
+/// An untimed reading may take this many times the shortest window of its turn: on a busy machine the
+/// longest one can be as long as a pause that no window has.
 const UNTIMED_FACTOR: u64 = 3;
 
 /// How a session ends after its last file.
@@ -187,9 +188,9 @@ impl Reading {
             match turn(&mut session, stage.deadline, &self.method, self.work, case) {
                 Ok(turn) => {
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
-                    let longest = windows.clone().max().unwrap_or_default();
+                    let shortest = windows.clone().min().unwrap_or_default();
                     let readings: u64 =
-                        windows.sum::<u64>() + UNTIMED_FACTOR * longest * u64::from(TURN.lead);
+                        windows.sum::<u64>() + UNTIMED_FACTOR * shortest * u64::from(TURN.lead);
                     left_out_ns = left_out_ns.min(turn.seen_ns.saturating_sub(readings));
                     answers += TURN.count;
                 }
