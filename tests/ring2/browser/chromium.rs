@@ -45,6 +45,8 @@ impl Browser {
             ])
             .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            // What it leaves in the folder for temporary files when it is killed goes with the profile.
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
