@@ -2,6 +2,8 @@
 //! that reads it. Nowhere may it be the program, since the raced file is never run; and nowhere may
 //! its bytes be the text of a program, since anybody can name a file `$(rm x)`.
 
+mod written;
+
 use crate::command_line::{PLACE, commands, has_place, is_assignment};
 
 /// Programs that read the files that are their operands, and do nothing else to them: at their end
@@ -191,11 +193,14 @@ const EXPANSION: char = '\u{1}';
 /// The same within double quotes.
 const QUOTED_EXPANSION: char = '\u{2}';
 
-/// Stands for a `<` or a `>` outside of quotes.
+/// Stands for a `<` outside of quotes.
 const REDIRECTION: char = '\u{3}';
 
 /// Stands for a `{` that is escaped.
 const ESCAPED: char = '\u{4}';
+
+/// Stands for a `>` outside of quotes.
+const WRITING: char = '\u{5}';
 
 /// Why the path cannot stand where it does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -221,6 +226,11 @@ pub enum PlacingError {
         "'{0}': {{}} is the raced file here, also behind {1}, which has a {{}} of its own; write that one as \\{{\\}}"
     )]
     OfAnother(String, String),
+    /// The file would be another one afterwards.
+    #[error(
+        "'{0}': this writes to the raced file, which must stay as it is; write to another one, for example {{}}.out"
+    )]
+    Writes(String),
 }
 
 /// The line with a place for the path: one without gets it at its end, if that is an operand of a
@@ -243,7 +253,8 @@ pub fn completed(line: &str) -> Result<String, PlacingError> {
     Ok(format!("{} {PLACE}{comment}", command.trim_end()))
 }
 
-/// Refuses a line in which the path would be run, as a program or as a part of its text.
+/// Refuses a line in which the path would be run, as a program or as a part of its text, or written
+/// to.
 ///
 /// # Errors
 /// If it would.
@@ -255,7 +266,10 @@ pub fn check(line: &str) -> Result<(), PlacingError> {
     // In double quotes a shell runs what is between these.
     let text = line.split('"').skip(1).step_by(2);
     let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
-    if text.into_iter().any(runs) { Err(PlacingError::Script(line.to_owned())) } else { Ok(()) }
+    if text.into_iter().any(runs) {
+        return Err(PlacingError::Script(line.to_owned()));
+    }
+    if written::writes_to_path(line) { Err(PlacingError::Writes(line.to_owned())) } else { Ok(()) }
 }
 
 /// One command of a line.
@@ -392,13 +406,13 @@ fn words(command: &str) -> Vec<String> {
         if std::mem::take(&mut is_file) {
             continue;
         }
-        let Some((before, after)) = word.split_once(REDIRECTION) else {
+        let Some((before, after)) = word.split_once([REDIRECTION, WRITING]) else {
             if !words.is_empty() || !is_assignment(&word) {
                 words.push(word);
             }
             continue;
         };
-        is_file = after.trim_start_matches([REDIRECTION, '&', '|']).is_empty();
+        is_file = after.trim_start_matches([REDIRECTION, WRITING, '&', '|']).is_empty();
         if !before.chars().all(|c| c.is_ascii_digit()) {
             words.push(before.to_owned());
         }
@@ -421,7 +435,8 @@ fn marked(command: &str) -> String {
             }
             (None, '$' | '`') => marked.push(EXPANSION),
             (Some('"'), '$' | '`') => marked.push(QUOTED_EXPANSION),
-            (None, '<' | '>') => marked.push(REDIRECTION),
+            (None, '<') => marked.push(REDIRECTION),
+            (None, '>') => marked.push(WRITING),
             _ => {
                 match (quote, c) {
                     (None, '\'' | '"') => quote = Some(c),
@@ -513,7 +528,7 @@ fn is_name(word: &str) -> bool {
     let parts: Vec<&str> = word.split(PLACE).collect();
     let [first, between @ .., last] = parts.as_slice() else { return true };
     let is_plain = |part: &str| {
-        part.chars().all(|c| c.is_alphanumeric() || "._-/:,=@%+~<>&${}\u{1}\u{2}\u{3}".contains(c))
+        part.chars().all(|c| c.is_alphanumeric() || "._-/:,=@%+~<>&${}\u{1}\u{2}\u{3}\u{5}".contains(c))
     };
     let is_start = first.is_empty()
         || first.ends_with(['=', '/', ':', ',', '@'])

@@ -77,6 +77,55 @@ fn the_raced_file_is_not_run() {
 }
 
 #[test]
+fn a_command_that_writes_to_the_raced_file_is_not_run() {
+    let home = Home::new();
+    let text = "b\na\n";
+    let file = home.file("data", text);
+    let lines = [
+        "sort {} > {}",
+        "sort {} >> '{}'",
+        "wc -l {} 1> \"$1\"",
+        "sort data > data",
+        "tee {} < /dev/null",
+        "sort -o {} {}",
+        "sed -i s/a/c/ {}",
+        "dd if=/dev/zero of={} count=1",
+        "gzip {}",
+        "sh -c 'sort \"$1\" > \"$1\"' sh {}",
+    ];
+    for line in lines {
+        let said = race(&home, "data", &["-c", line]);
+        assert!(said.refusal().contains("this writes to the raced file"), "{line}: {said}");
+    }
+    for option in ["--prepare", "--setup", "--cleanup", "--check"] {
+        let said = race(&home, "data", &["-c", "wc -l", option, "touch {}"]);
+        assert!(said.refusal().contains("this writes to the raced file"), "{option}: {said}");
+    }
+    home.file("s.toml", "name = 's'\nabout = 'x'\n[[trial]]\ntrial = 'command/sort {} > {}'\n");
+    let said = home.readlab(["suite", "s.toml", "data"]);
+    assert!(said.refusal().contains("this writes to the raced file"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let said = race(&home, "data", &["-c", "sort {} > {}.out; wc -l {}"]);
+    assert_eq!(said.code, Some(0), "beside it: {said}");
+}
+
+#[test]
+fn a_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
+    let home = Home::new();
+    home.file("data", "b\na\n");
+    let script =
+        home.file("writer", "#!/bin/sh\nwc -l < \"$1\"\nprintf c | dd of=\"$1\" conv=notrunc 2>/dev/null\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    // Of the same size, and with the time that it had.
+    for line in ["./writer {}", "./writer {}; touch -d 2001-01-01 ./data.x; touch -r ./data.x ./data"] {
+        let said = race(&home, "data", &["-c", line]);
+        let named = format!("seen after a reading by command/{}", line.trim_end_matches(" {}"));
+        let is_named = said.err.contains(&named) && said.err.contains("while it was raced");
+        assert!(said.code != Some(0) && is_named, "{line}: {said}");
+    }
+}
+
+#[test]
 fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
     let home = Home::new();
     let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");

@@ -393,7 +393,13 @@ impl<'a> Trials<'a> {
     /// Ends the run if there is a change of the target of a trial.
     pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
         let Some(change) = change else { return Ok(()) };
-        let reason = format!("{} {change} {WHILE_RACED}", self.facts(trial).path);
+        let id = &self.trial(trial).id;
+        // Readers of a roster open what they read for reading only, which a command need not do.
+        let after = match id.method.contender.as_str() {
+            COMMAND => format!(", seen after a reading by {id},"),
+            _ => String::new(),
+        };
+        let reason = format!("{} {change}{after} {WHILE_RACED}", self.facts(trial).path);
         // Not every turn is of a trial whose outcome would tell it.
         let _ = self.change.set(reason.clone());
         let refused = Outcome::Refused { reason };
