@@ -199,3 +199,27 @@ fn toolchains_and_built_contenders_of_others_are_not_run() {
     let said = Said::by(&mut command);
     assert!(said.err.contains("cache: belongs to user 4321"), "{said}");
 }
+
+#[test]
+fn a_secret_in_a_command_is_neither_run_nor_shown() {
+    let home = Home::new();
+    home.file("data", "a\n");
+    let lines = [
+        "curl -H 'Authorization: Bearer hush' http://127.0.0.1:9/x {}",
+        "wget --header=X-Mine:hush {}",
+        "curl 127.0.0.1:9/x?my_key=hush {}",
+        "curl -u me:hush {}",
+    ];
+    for line in lines {
+        let record = ["--output", "run"];
+        let said = race(&home, "data", &[&["-c", line][..], &record].concat());
+        assert!(said.refusal().contains("has a secret in a URL or a header"), "{line}: {said}");
+        assert!(!format!("{said}").contains("hush") && !home.at("run").exists(), "{line}: {said}");
+        home.file("s.toml", format!("name = 's'\nabout = 'x'\n[[trial]]\ntrial = \"command/{line}\"\n"));
+        let said = home.readlab(["suite", "s.toml", "data"]);
+        assert!(said.refusal().contains("has a secret in a URL or a header"), "{line}: {said}");
+        assert!(!format!("{said}").contains("hush"), "{line}: {said}");
+    }
+    let said = race(&home, "data", &["-c", "true \"Authorization: Bearer $TOKEN\" && wc -l {}"]);
+    assert_eq!(said.code, Some(0), "{said}");
+}

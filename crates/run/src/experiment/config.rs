@@ -6,6 +6,7 @@
 use super::rules;
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
+use crate::experiment::template::check_line;
 use crate::experiment::together::Readers;
 use anyhow::bail;
 use readlab_measure::plan::Rules;
@@ -322,19 +323,21 @@ fn is_command(trial: &str) -> bool {
     trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Refuses commands of a suite, or one as the reference, that would run what is raced, and two that
-/// are one.
+/// Refuses commands of a suite, or one as the reference, that have a secret or would run what is
+/// raced, and two that are one.
 fn check_commands<'a>(
     entries: &'a [Entry],
     reference: impl Iterator<Item = &'a String>,
 ) -> anyhow::Result<()> {
     let commands: Vec<&Entry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
     for name in commands.iter().map(|entry| &entry.trial).chain(reference.filter(|name| is_command(name))) {
-        placing::completed(&name[COMMAND.len() + 1..])?;
+        let line = &name[COMMAND.len() + 1..];
+        check_line(line)?;
+        placing::completed(line)?;
     }
     for entry in &commands {
         let own = OwnCommand { line: String::new(), rules: entry.command.clone() };
-        own.lines().try_for_each(|line| placing::check(line))?;
+        own.lines().try_for_each(|line| check_line(line))?;
     }
     let is_one = |one: &Entry, other: &Entry| {
         let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();

@@ -67,13 +67,13 @@ fn check(command: &OwnCommand) -> anyhow::Result<()> {
     lines.into_iter().try_for_each(|line| check_line(line))
 }
 
-/// Refuses a line with a secret in a URL, except that of a target, or in which the name of the file
-/// would be run.
+/// Refuses a line with a secret in a URL, except that of a target, or in a header, or in which the
+/// name of the file would be run.
 pub fn check_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::shown_in(line);
     ensure!(
         shown == line,
-        "the command '{shown}' has a secret in a URL, which would be in the record: put it into a variable"
+        "the command '{shown}' has a secret in a URL or a header, which would be in the record: put it into a variable"
     );
     Ok(placing::check(line)?)
 }
@@ -246,6 +246,11 @@ mod tests {
             refusal("curl https://me:hush@h/", None),
             refusal("curl {}", Some("curl https://h/purge?token=hush")),
             refusal("sh -c 'curl https://h/o?sig=hush | wc'", None),
+            refusal("curl h.org/o?key=hush {}", None),
+            refusal("curl {}", Some("curl -H 'Authorization: Bearer hush' h.org/purge")),
+            refusal("curl -H 'X-Api-Key: hush' {}", None),
+            refusal("wget --header=X-Mine:hush {}", None),
+            refusal("curl -u me:hush {}", None),
         ] {
             assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");

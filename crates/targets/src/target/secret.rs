@@ -1,8 +1,11 @@
-//! Secrets in URLs: queries that let everybody who has them read, and texts without them.
+//! Secrets in URLs and command lines: queries that let everybody who has them read, and texts
+//! without them. [`headers`] has what a command hands over beside a URL.
 //!
 //! Nobody knows all names of secrets. So a query is hidden as a whole unless each of its names is
 //! known to be harmless: a hidden query must be named again, one that is shown stays in every
 //! record.
+
+mod headers;
 
 /// In place of a query that is a secret.
 pub(super) const HIDDEN: &str = "…";
@@ -78,19 +81,54 @@ pub fn redact_url(url: &str) -> String {
     hide(url, |_| true)
 }
 
-/// A command line with every URL in it as it is [`redact_url`]. A variable of the shell is no secret.
+/// A command line with every URL in it as it is [`redact_url`], also one without a scheme, and
+/// without the values of headers. A variable of the shell is no secret.
 pub fn shown_in(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
-    while let Some(slashes) = rest.find("://") {
-        // What is before the scheme ends with a character that no scheme has.
-        let before = rest[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
-        let (before, url) = rest.split_at(before.len());
-        let end = url.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(url.len());
+    while let Some(at) = rest.find(|c: char| !is_between(c)) {
+        let (before, word) = rest.split_at(at);
+        let end = word.find(is_between).unwrap_or(word.len());
         shown_command.push_str(before);
-        shown_command.push_str(&hide(&url[..end], |value| !value.starts_with('$')));
-        rest = &url[end..];
+        shown_command.push_str(&shown_word(&word[..end]));
+        rest = &word[end..];
     }
-    shown_command + rest
+    headers::hidden(&(shown_command + rest))
+}
+
+/// Whether a character ends a URL in a command line.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || "'\"`".contains(c)
+}
+
+/// A word of a command line without the secrets of the URL at its end.
+fn shown_word(word: &str) -> String {
+    let is_secret_value = |value: &str| !value.starts_with('$');
+    let url = match word.find("://") {
+        // What is before the scheme ends with a character that no scheme has.
+        Some(slashes) => word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len(),
+        None => match host_of_query(word) {
+            Some(host) => host,
+            None => return word.to_owned(),
+        },
+    };
+    format!("{}{}", &word[..url], hide(&word[url..], is_secret_value))
+}
+
+/// Where in a word the host of a URL without a scheme begins, as `curl host/path?query` takes it;
+/// `None` if that is no host but a folder or a pattern, or there is no query with a value.
+fn host_of_query(word: &str) -> Option<usize> {
+    let (before, query) = word.split_once('?')?;
+    // As the value of an option, or of a parameter of a command.
+    let from = before.rfind(['=', ',']).map_or(0, |at| at + 1);
+    let (authority, _) = before[from..].split_once('/')?;
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let is_name = host.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+    let has_end = host.contains('.') && host.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let is_host = has_end && !host.contains("..") || host == "localhost" || !port.is_empty();
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_value = query.contains('=');
+    (is_name && !host.is_empty() && is_host && is_port && has_value).then_some(from)
 }
 
 fn hide(url: &str, is_secret_value: fn(&str) -> bool) -> String {
@@ -165,6 +203,28 @@ mod tests {
             ("/a/b@c", "/a/b@c"),
         ] {
             assert_eq!(redact_url(url), with);
+        }
+    }
+
+    #[test]
+    fn urls_without_a_scheme_are_shown_without_secrets() {
+        for (text, shown) in [
+            ("curl h.org/o?key=s", "curl h.org/o?…"),
+            ("curl 'localhost/o?page=1&key=s' | wc", "curl 'localhost/o?…' | wc"),
+            ("curl --url=host:80/?k=s", "curl --url=host:80/?…"),
+            ("curl -H 'X-Key: s' 10.0.0.1/o?key=s", "curl -H 'X-Key: …' 10.0.0.1/o?…"),
+        ] {
+            assert_eq!(shown_in(text), shown);
+        }
+        for harmless in [
+            "curl h.org/o?page=2",
+            "curl \"h.org/o?key=$KEY\"",
+            "ls a/b?c=d ../x.y/b?c=d /h.org/o?key=s",
+            "sed 's/a.b/c?d=e/'",
+            "grep 'x?a=b' f.txt?",
+            "cat h.org/o?",
+        ] {
+            assert_eq!(shown_in(harmless), harmless);
         }
     }
 

@@ -1,0 +1,300 @@
+//! Secrets that a command line hands to a server beside its URL: the values of headers, and users
+//! with their passwords.
+//!
+//! Quotes may be nested, so a line is not split as a shell splits it: a value ends where the quote
+//! before it is closed, or with its word.
+
+use super::HIDDEN;
+use std::ops::Range;
+
+/// Programs that request URLs. Their short options mean something else to others: `grep -H` names
+/// files.
+const CLIENTS: [&str; 9] = ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
+
+/// Headers that are secrets wherever they stand, in lower case.
+const SECRET_HEADERS: [&str; 18] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "api-key",
+    "apikey",
+    "x-api-key",
+    "x-api-token",
+    "x-access-token",
+    "x-auth-key",
+    "x-auth-token",
+    "x-amz-security-token",
+    "x-csrf-token",
+    "x-goog-api-key",
+    "x-vault-token",
+    "private-token",
+    "job-token",
+    "ocp-apim-subscription-key",
+];
+
+/// Headers that no server takes for a key, in lower case. As with the names of a query, nobody
+/// knows all others.
+const HARMLESS_HEADERS: [&str; 36] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "depth",
+    "dnt",
+    "expect",
+    "host",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-range",
+    "if-unmodified-since",
+    "keep-alive",
+    "metadata",
+    "metadata-flavor",
+    "origin",
+    "pragma",
+    "range",
+    "referer",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "via",
+    "x-amz-date",
+    "x-amz-request-payer",
+    "x-ms-version",
+    "x-requested-with",
+];
+
+/// Words before the secret of a header.
+const SCHEMES: [&str; 8] = ["basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "bot"];
+
+/// What the value of an option is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// A header with its name.
+    Header,
+    /// A user, and a password behind a colon.
+    User,
+    /// Cookies; without a `=` the name of a file.
+    Cookies,
+    Password,
+}
+
+/// Options of [`CLIENTS`].
+const SHORT: [(&str, Value); 4] =
+    [("-H", Value::Header), ("-u", Value::User), ("-U", Value::User), ("-b", Value::Cookies)];
+
+/// Options of any program.
+const LONG: [(&str, Value); 12] = [
+    ("--header", Value::Header),
+    ("--proxy-header", Value::Header),
+    ("--user", Value::User),
+    ("--proxy-user", Value::User),
+    ("--cookie", Value::Cookies),
+    ("--password", Value::Password),
+    ("--http-password", Value::Password),
+    ("--http-passwd", Value::Password),
+    ("--ftp-password", Value::Password),
+    ("--proxy-password", Value::Password),
+    ("--oauth2-bearer", Value::Password),
+    ("--pass", Value::Password),
+];
+
+/// A command line without the secrets in its headers and options. A variable of the shell is none.
+pub(super) fn hidden(command: &str) -> String {
+    let has_client = command.split(|c: char| !is_name(c)).any(|word| CLIENTS.contains(&word));
+    let (mut shown, mut done) = (String::new(), 0);
+    for (at, _) in command.char_indices() {
+        if at < done {
+            continue;
+        }
+        let secret = option_at(command, at, has_client).or_else(|| header_at(command, at));
+        if let Some(secret) = secret {
+            shown.push_str(&command[done..secret.start]);
+            shown.push_str(HIDDEN);
+            done = secret.end;
+        }
+    }
+    shown + &command[done..]
+}
+
+/// The secret in the value of the option that begins here.
+fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
+    let is_begin = command[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || is_quote(c));
+    let rest = &command[at..];
+    if !is_begin || !rest.starts_with('-') {
+        return None;
+    }
+    let long = LONG.iter().find_map(|(option, value)| {
+        let after = rest.strip_prefix(option)?;
+        after.starts_with(|c: char| c == '=' || c.is_whitespace() || is_quote(c)).then_some((after, *value))
+    });
+    let short = || {
+        SHORT
+            .iter()
+            .filter(|_| has_client)
+            .find_map(|(option, value)| Some((rest.strip_prefix(option)?, *value)))
+    };
+    let (after, value) = long.or_else(short)?;
+    let from = command.len() - after.len();
+    let gap = after.len() - after.trim_start_matches(|c: char| c.is_whitespace() || c == '=').len();
+    let text = value_at(command, from + gap);
+    let inner = &command[text.clone()];
+    let secret_from = match value {
+        Value::Header => {
+            let (name, _) = inner.split_once(':')?;
+            let is_secret = !HARMLESS_HEADERS.contains(&name.trim().to_ascii_lowercase().as_str());
+            is_secret.then_some(name.len() + 1)?
+        }
+        Value::User => {
+            let (user, password) = inner.split_once(':')?;
+            // `docker run -u 1000:1000` is a user and a group.
+            let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+            (!is_number(user) || !is_number(password)).then_some(user.len() + 1)?
+        }
+        Value::Cookies => inner.contains('=').then_some(0)?,
+        Value::Password => 0,
+    };
+    secret_in(command, text.start + secret_from..text.end)
+}
+
+/// The secret of the header whose name begins here, in whatever text.
+fn header_at(command: &str, at: usize) -> Option<Range<usize>> {
+    let (before, rest) = command.split_at(at);
+    let is_begin = before.chars().next_back().is_none_or(|c| !is_name(c))
+        || ["\\n", "\\r", "-H"].iter().any(|end| before.ends_with(end));
+    let length = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
+    let is_header = is_begin
+        && rest[length..].starts_with(':')
+        && SECRET_HEADERS.contains(&rest[..length].to_ascii_lowercase().as_str());
+    if !is_header {
+        return None;
+    }
+    let from = at + length + 1;
+    let quote = before.chars().next_back().filter(|&c| is_quote(c));
+    let text = &command[from..];
+    let end = match quote {
+        Some(quote) => text.find(quote),
+        None if text.starts_with(char::is_whitespace) => text.find(|c| is_quote(c) || "\\\n".contains(c)),
+        None => text.find(|c: char| c.is_whitespace() || is_quote(c) || c == '\\'),
+    };
+    secret_in(command, from..from + end.unwrap_or(text.len()))
+}
+
+/// The value that begins at a place, without its quotes.
+fn value_at(command: &str, at: usize) -> Range<usize> {
+    let text = &command[at..];
+    let bare = text.strip_prefix('\\').unwrap_or(text);
+    match bare.chars().next().filter(|&c| is_quote(c)) {
+        Some(quote) => {
+            let from = command.len() - bare.len() + 1;
+            let end = command[from..].find(quote).map_or(command.len(), |end| from + end);
+            from..end
+        }
+        None => {
+            let end = text.find(|c: char| c.is_whitespace() || is_quote(c)).unwrap_or(text.len());
+            at..at + end
+        }
+    }
+}
+
+/// What of a value is a secret: not the word before it, and nothing where a variable has it.
+fn secret_in(command: &str, value: Range<usize>) -> Option<Range<usize>> {
+    let text = command[value.clone()].trim_end_matches('\\');
+    let end = value.start + text.trim_end().len();
+    let mut secret = text.trim();
+    if let Some((scheme, rest)) = secret.split_once(char::is_whitespace)
+        && SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
+    {
+        secret = rest.trim_start();
+    }
+    let is_scheme = SCHEMES.contains(&secret.to_ascii_lowercase().as_str());
+    let is_shown = secret.is_empty() || is_scheme || secret == HIDDEN;
+    let is_variable = secret.trim_start_matches('\\').starts_with('$');
+    (!is_shown && !is_variable).then(|| end - secret.len()..end)
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
+}
+
+fn is_quote(c: char) -> bool {
+    "'\"`".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn values_of_headers_and_passwords_are_hidden() {
+        for (command, shown) in [
+            ("curl -H 'Authorization: Bearer hush' {}", "curl -H 'Authorization: Bearer …' {}"),
+            ("curl -HX-Custom:hush {}", "curl -HX-Custom:… {}"),
+            ("curl -H \"X-Custom: hush hush\" {}", "curl -H \"X-Custom: …\" {}"),
+            ("wget --header='Cookie: a=hush; b=hush' {}", "wget --header='Cookie: …' {}"),
+            ("wget --header=X-Key:hush {}", "wget --header=X-Key:… {}"),
+            ("xh {} X-Api-Key:hush", "xh {} X-Api-Key:…"),
+            (
+                "sh -c \"curl -H 'PRIVATE-TOKEN: hush' \\\"$1\\\"\" sh {}",
+                "sh -c \"curl -H 'PRIVATE-TOKEN: …' \\\"$1\\\"\" sh {}",
+            ),
+            ("sh -c 'curl -H \"X-K: hush\" \"$1\"' sh {}", "sh -c 'curl -H \"X-K: …\" \"$1\"' sh {}"),
+            ("sh -c \"curl -H \\\"X-K: hush\\\" x\"", "sh -c \"curl -H \\\"X-K: …\\\" x\""),
+            (
+                "printf 'GET / HTTP/1.1\\r\\nCookie: a=hush\\r\\n\\r\\n'",
+                "printf 'GET / HTTP/1.1\\r\\nCookie: …\\r\\n\\r\\n'",
+            ),
+            ("curl -u me:hush {}", "curl -u me:… {}"),
+            ("curl --user 'me:hush' {}", "curl --user 'me:…' {}"),
+            ("curl -b 'session=hush' {}", "curl -b '…' {}"),
+            ("curl --oauth2-bearer hush {}", "curl --oauth2-bearer … {}"),
+            ("wget --user=me --password=hush {}", "wget --user=me --password=… {}"),
+            ("Authorization: Bearer hush", "Authorization: Bearer …"),
+            ("/usr/bin/curl -H é:hush", "/usr/bin/curl -H é:…"),
+        ] {
+            assert_eq!(hidden(command), shown, "{command}");
+            assert_eq!(hidden(shown), shown, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        for command in [
+            "curl -H 'Accept: text/plain' -H Range:bytes=0-99 {}",
+            "curl -H \"Authorization: Bearer $TOKEN\" {}",
+            "curl -H \"X-Key: ${KEY:?}\" {}",
+            "sh -c \"curl -H \\\"Authorization: Bearer \\$TOKEN\\\" x\"",
+            "curl -u \"me:$PASSWORD\" -b cookies.txt -H @headers {}",
+            "grep -H 'error: no' {}",
+            "grep -c 'Authorization: ' {}",
+            "grep -c 'Cookies: a' {}",
+            "docker run --user 1000:1000 x",
+            "sort -u {} -b",
+            "wc -l {}",
+            "curl -H",
+            "--password",
+            "",
+        ] {
+            assert_eq!(hidden(command), command);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_hidden_without_a_panic_and_once(text in "(curl|-H|-u|--header|Cookie|:|'|\"|\\\\| |=|é|x|\\$){0,24}") {
+            let once = hidden(&text);
+            prop_assert_eq!(hidden(&once), once);
+        }
+    }
+}
