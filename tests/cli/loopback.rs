@@ -12,9 +12,11 @@ use std::time::Duration;
 
 /// The lab's own server of a file, started as the lab starts it, and its URL.
 fn serve(file: &Path) -> (Child, String) {
-    let mut command = Command::new(READLAB);
-    let mut server =
-        command.arg("serve").arg(file).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    serve_by(Command::new(READLAB).arg("serve").arg(file))
+}
+
+fn serve_by(command: &mut Command) -> (Child, String) {
+    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut url = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut url)
         .unwrap();
@@ -66,6 +68,55 @@ fn another_user_who_knows_the_url_gets_not_a_byte() {
     assert!(server.wait().unwrap().success());
 }
 
+/// Requests a URL over so many connections at once, and prints how many bytes came in five seconds.
+const FLOOD: &str = "
+import selectors, socket, sys, time
+host, path = sys.argv[1].split('/', 3)[2:]
+name, port = host.split(':')
+waiting, got, end = selectors.DefaultSelector(), 0, time.monotonic() + 5
+for _ in range(int(sys.argv[2])):
+    one = socket.create_connection((name, int(port)))
+    try:
+        one.sendall(f'GET /{path} HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n'.encode())
+    except OSError:
+        continue
+    waiting.register(one, selectors.EVENT_READ)
+while waiting.get_map() and time.monotonic() < end:
+    for ready, _ in waiting.select(0.1):
+        try:
+            more = ready.fileobj.recv(65536)
+        except OSError:
+            more = b''
+        got += len(more)
+        if not more:
+            waiting.unregister(ready.fileobj)
+print(got)
+";
+
+#[test]
+fn another_user_gets_no_byte_either_while_the_server_has_no_descriptor_left() {
+    if let Some(why) = no_other_user() {
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    let home = Home::new();
+    let file = home.file("f.txt", TEXT);
+    let few = "ulimit -n 16; exec \"$0\" serve \"$1\"";
+    let (mut server, url) = serve_by(Command::new("sh").args(["-c", few, READLAB]).arg(&file));
+    let flood = |program: &str, words: &[&str], connections: &str| {
+        let python = ["python3", "-c", FLOOD, &url, connections];
+        // One of the system's, which every user can run.
+        let mut command = Command::new(program);
+        let said = command.args(words).args(python).env("PATH", "/usr/bin:/bin").output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap().trim().parse::<u64>().unwrap()
+    };
+    assert_eq!(flood("setpriv", &AS_NOBODY, "60"), 0);
+    assert!(flood("env", &[], "1") > TEXT.len() as u64, "the user still gets the file");
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success());
+}
+
 /// The addresses on which a process listens, by the sockets that it has open.
 fn listens(pid: u32) -> Vec<SocketAddr> {
     let process = procfs_sockets(pid);
@@ -112,6 +163,23 @@ fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
     let server =
         descendants(race.id()).into_iter().find(is_server).expect("a server in a process of its own");
     (race, server, listens(server)[0])
+}
+
+#[test]
+fn the_secret_path_is_on_no_command_line_of_a_contender() {
+    let home = Home::new();
+    let (mut race, _, address) = long_race(&home);
+    let lines = descendants(race.id()).into_iter().filter_map(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    let lines: Vec<String> = lines.collect();
+    send(&race, Signal::INT);
+    race.wait().unwrap();
+    assert!(lines.iter().any(|line| line.contains(" contender ")), "{lines:?}");
+    // A command such as curl takes it as an argument, and the server knows who asks.
+    let mut others = lines.iter().filter(|line| !line.contains(" contender command "));
+    assert!(!others.any(|line| line.contains(&address.to_string())), "{lines:?}");
 }
 
 #[test]

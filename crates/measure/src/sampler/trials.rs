@@ -292,7 +292,12 @@ impl<'a> Trials<'a> {
         let contender = self.contenders.contender(&method.id.contender);
         let contender = contender.expect("the plan names only contenders that answered");
         let target = self.target_of(trial).target;
-        let request = target.request_of(reader, method.method.reads);
+        let reads = match method.method.reads {
+            // Only a command needs a URL as an argument of its own.
+            Reads::Both if target.remote().is_some() && method.id.contender != COMMAND => Reads::Url,
+            reads => reads,
+        };
+        let request = target.request_of(reader, reads);
         let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
         let mut command = contender.read_command(method, self.trial(trial).work, &request);
         // Of a tree, all but walkers and commands get the list.

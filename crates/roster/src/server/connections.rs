@@ -8,8 +8,11 @@
 //! for the longest time is ended: a client that keeps connections must expect that of any server.
 //! If all get the file, the new one is turned away. [`super::conversation`] has the answers.
 
+use readlab_system::tcp::PeerUsers;
+use readlab_system::user;
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +27,8 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Connections {
     open: Mutex<Open>,
     left: Condvar,
+    /// Who is at the other ends; `None` where the kernel does not say it.
+    users: Option<PeerUsers>,
 }
 
 /// Connections by their age.
@@ -102,6 +107,11 @@ impl Open {
 }
 
 impl Connections {
+    /// None yet, to a port.
+    pub(super) fn of(listener: &TcpListener) -> io::Result<Connections> {
+        Ok(Connections { users: PeerUsers::open(listener)?, ..Connections::default() })
+    }
+
     /// Admits a connection; returns it if no stranger leaves for it.
     pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
         let is_full = self.lock().strangers() >= CONNECTIONS_MAX;
@@ -144,6 +154,15 @@ impl Connections {
 }
 
 impl Connection {
+    /// Whether a user whose deeds are the lab's is at its other end. Where the kernel knows users,
+    /// one that is not known has left.
+    pub(super) fn is_trusted(&self) -> bool {
+        let is_user = |users: &PeerUsers| {
+            users.user_of(&self.stream).is_some_and(|user| user::trusted().contains(&user))
+        };
+        self.connections.users.as_ref().is_none_or(is_user)
+    }
+
     /// Records that it requested the file: from now on it is not ended for others.
     pub(super) fn claim(&self) -> Result<(), Rejected> {
         loop {
@@ -194,7 +213,7 @@ impl Drop for Connection {
 mod tests {
     use super::*;
     use std::io::Read;
-    use std::net::{Ipv4Addr, TcpListener};
+    use std::net::Ipv4Addr;
 
     /// Both ends of new connections.
     struct Port(TcpListener);
@@ -213,6 +232,16 @@ mod tests {
     /// A thread for a connection, which holds it until its stream ends.
     fn attend(connection: Connection) {
         std::thread::spawn(move || while (&*connection.stream).read(&mut [0; 64]).is_ok_and(|n| n > 0) {});
+    }
+
+    #[test]
+    fn who_has_left_is_nobody_where_the_kernel_knows_users() {
+        let port = Port::new();
+        let (client, server) = port.connection();
+        let connection = Arc::new(Connections::of(&port.0).unwrap()).admit(server).unwrap();
+        assert!(connection.is_trusted());
+        drop(client);
+        assert!(!connection.is_trusted());
     }
 
     #[test]

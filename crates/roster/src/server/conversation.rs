@@ -6,7 +6,7 @@ use super::connections::{Connection, Rejected};
 use super::request::{IdleTimeout, Request, Requests};
 use super::service::{Decision, Problem, Service, file_answer};
 use jiff::Timestamp;
-use readlab_system::{descriptor, tcp, user};
+use readlab_system::descriptor;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};
@@ -35,7 +35,7 @@ const REST_BYTES_MAX: u64 = 64 << 10;
 pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result<()> {
     let stream: &TcpStream = &connection.stream;
     // Another user can see the URL on the command line of a reader.
-    if tcp::user_of_peer(stream).is_some_and(|user| !user::trusted().contains(&user)) {
+    if !connection.is_trusted() {
         return Ok(());
     }
     stream.set_nodelay(true)?;

@@ -47,18 +47,18 @@ fn run<S: Service>(service: S, line: impl Fn(&S, &str) -> String) -> io::Result<
     File::open(service.file())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?.to_string();
+    let connections = Arc::new(Connections::of(&listener)?);
     let mut out = io::stdout();
     writeln!(out, "{}", line(&service, &address))?;
     out.flush()?;
     let service: Arc<dyn Service> = Arc::new(service);
-    std::thread::spawn(move || take_all(&listener, &service));
+    std::thread::spawn(move || take_all(&listener, &connections, &service));
     // The process that started the server holds the other end.
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
 /// Accepts connections, with a thread for each.
-fn take_all(listener: &TcpListener, service: &Arc<dyn Service>) {
-    let connections = Arc::new(Connections::default());
+fn take_all(listener: &TcpListener, connections: &Arc<Connections>, service: &Arc<dyn Service>) {
     loop {
         match listener.accept() {
             Ok((client, _)) => match connections.admit(client) {

@@ -1,12 +1,14 @@
 //! What the standard library cannot do with TCP: a port that is taken and refuses, a reset, and who
 //! is at the other end.
 
+use rustix::io::Errno;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, getsockname, recv, sendto, socket};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A port of 127.0.0.1 that no other program gets and that refuses connections, until it is
@@ -32,29 +34,71 @@ pub fn reset_at_end(connection: &TcpStream) -> io::Result<()> {
     Ok(set_socket_linger(connection, Some(Duration::ZERO))?)
 }
 
-/// The user whose process on this machine has the other end of a connection over 127.0.0.1, as
-/// sock_diag(7) has it; `None` where the kernel does not say.
-pub fn user_of_peer(connection: &TcpStream) -> Option<u32> {
-    let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
-        (connection.peer_addr().ok()?, connection.local_addr().ok()?)
-    else {
-        return None;
-    };
-    let kernel = socket(AddressFamily::NETLINK, SocketType::DGRAM, Some(SOCK_DIAG)).ok()?;
-    sendto(&kernel, &question(peer, own), SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
-    let mut answer = [0_u8; 512];
-    let (bytes, _) = recv(&kernel, &mut answer[..], RecvFlags::empty()).ok()?;
-    let field = |at: usize| Some(u32::from_ne_bytes(answer.get(at..at + 4)?.try_into().ok()?));
-    // A socket that no process has any more has no inode, and the user 0.
-    let is_answer = bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
-    if is_answer && field(84)? != 0 { field(80) } else { None }
+/// Who has the other ends of connections over 127.0.0.1, as sock_diag(7) has it. The kernel is
+/// asked through one descriptor, so that a shortage of them hides nobody.
+#[derive(Debug)]
+pub struct PeerUsers {
+    kernel: Mutex<Kernel>,
+}
+
+#[derive(Debug)]
+struct Kernel {
+    socket: OwnedFd,
+    /// The number of the last question.
+    asked: u32,
+}
+
+impl PeerUsers {
+    /// `None` where the kernel does not say it, which is tried on a connection to this port.
+    pub fn open(listener: &TcpListener) -> io::Result<Option<PeerUsers>> {
+        let Ok(socket) = socket(AddressFamily::NETLINK, SocketType::DGRAM, Some(SOCK_DIAG)) else {
+            return Ok(None);
+        };
+        let users = PeerUsers { kernel: Mutex::new(Kernel { socket, asked: 0 }) };
+        let client = TcpStream::connect(listener.local_addr()?)?;
+        let own = client.local_addr()?;
+        loop {
+            // Anybody may connect meanwhile.
+            let (connection, from) = listener.accept()?;
+            if from == own {
+                return Ok(users.user_of(&connection).map(|_| users));
+            }
+        }
+    }
+
+    /// The user whose process on this machine has the other end of a connection; `None` if no
+    /// process has it any more.
+    pub fn user_of(&self, connection: &TcpStream) -> Option<u32> {
+        let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
+            (connection.peer_addr().ok()?, connection.local_addr().ok()?)
+        else {
+            return None;
+        };
+        let mut kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
+        kernel.asked = kernel.asked.wrapping_add(1);
+        let question = question(kernel.asked, peer, own);
+        sendto(&kernel.socket, &question, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
+        loop {
+            let mut answer = [0_u8; 512];
+            let bytes = match recv(&kernel.socket, &mut answer[..], RecvFlags::empty()) {
+                Err(Errno::INTR) => continue,
+                got => got.ok()?.0,
+            };
+            let field = |at: usize| Some(u32::from_ne_bytes(answer[at..at + 4].try_into().ok()?));
+            if field(8)? == kernel.asked {
+                // A socket that no process has any more has no inode, and the user 0.
+                let is_there = bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
+                return if is_there && field(84)? != 0 { field(80) } else { None };
+            }
+        }
+    }
 }
 
 /// `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
 
 /// `struct nlmsghdr` and `struct inet_diag_req_v2` for the one socket from `from` to `to`.
-fn question(from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
+fn question(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
     const REQUEST: u16 = 1;
     const TCP: u8 = 6;
     let mut message = [0; 72];
@@ -66,7 +110,8 @@ fn question(from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
     put(&72_u32.to_ne_bytes());
     put(&BY_FAMILY.to_ne_bytes());
     put(&REQUEST.to_ne_bytes());
-    put(&[0; 8]);
+    put(&number.to_ne_bytes());
+    put(&[0; 4]);
     put(&[u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2"), TCP, 0, 0]);
     put(&u32::MAX.to_ne_bytes());
     put(&from.port().to_be_bytes());
@@ -84,7 +129,6 @@ fn question(from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
 mod tests {
     use super::*;
     use std::io::{ErrorKind, Read};
-    use std::net::TcpListener;
 
     #[test]
     fn a_port_that_refuses_is_taken() {
@@ -97,11 +141,14 @@ mod tests {
     #[test]
     fn the_user_at_the_other_end_is_known_as_long_as_it_is_there() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let users = PeerUsers::open(&listener).unwrap().expect("a kernel with sock_diag(7)");
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, _) = listener.accept().unwrap();
-        assert_eq!(user_of_peer(&server), Some(rustix::process::geteuid().as_raw()));
+        for _ in 0..3 {
+            assert_eq!(users.user_of(&server), Some(rustix::process::geteuid().as_raw()));
+        }
         drop(client);
-        assert_eq!(user_of_peer(&server), None);
+        assert_eq!(users.user_of(&server), None);
     }
 
     #[test]

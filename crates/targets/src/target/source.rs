@@ -120,10 +120,15 @@ impl Source {
 /// A URL on the command line, or in the environment if it is a secret.
 fn of_url(url: &Url) -> ReadRequest {
     if url.is_secret() {
-        let env = vec![(TARGET_VARIABLE.into(), url.exact().into())];
-        return ReadRequest { word: TARGET_ELSEWHERE.into(), env, ..ReadRequest::default() };
+        return of_secret_url(url);
     }
     ReadRequest { word: url.exact().into(), ..ReadRequest::default() }
+}
+
+/// A URL in the environment, which only its user can read.
+pub(super) fn of_secret_url(url: &Url) -> ReadRequest {
+    let env = vec![(TARGET_VARIABLE.into(), url.exact().into())];
+    ReadRequest { word: TARGET_ELSEWHERE.into(), env, ..ReadRequest::default() }
 }
 
 impl StoredObject {

@@ -2,7 +2,7 @@
 
 use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
 use super::s3::PresignError;
-use super::source::{ReadRequest, Source};
+use super::source::{ReadRequest, Source, of_secret_url};
 use super::{Place, Target, TargetError};
 use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::Reads;
@@ -76,6 +76,8 @@ pub struct Remote {
     pub has_ranges: bool,
     /// How the server is reached and trusted.
     options: ServerOptions,
+    /// Whether it is readlab's own, of which every URL is a secret.
+    is_own: bool,
     client: Arc<Client>,
 }
 
@@ -83,7 +85,7 @@ impl Remote {
     /// Nothing is requested yet.
     pub fn new(source: Source, options: &ServerOptions) -> Remote {
         let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
-        Remote { source, version: None, has_ranges: false, options: options.clone(), client }
+        Remote { source, version: None, has_ranges: false, options: options.clone(), is_own: false, client }
     }
 
     /// What readlab's own server has.
@@ -93,7 +95,7 @@ impl Remote {
         let (version, has_ranges) = asked
             .map(|response| (Version::in_head(&response), has_ranges(&response)))
             .map_err(|cause| remote.failed(cause))?;
-        (remote.version, remote.has_ranges) = (Some(version), has_ranges);
+        (remote.version, remote.has_ranges, remote.is_own) = (Some(version), has_ranges, true);
         Ok(remote)
     }
 
@@ -154,7 +156,11 @@ impl Remote {
 
     /// What a contender gets whose method reads this.
     pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
-        let mut request = self.source.request(reads, self.options.commands_get_credentials)?;
+        let mut request = match &self.source {
+            // A command gets it as an argument: another user who sees it there is refused.
+            Source::Url(url) if self.is_own && reads != Reads::Both => of_secret_url(url),
+            source => source.request(reads, self.options.commands_get_credentials)?,
+        };
         let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
         // Contenders may run in another folder.
         let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or(file.clone()).into_os_string();
