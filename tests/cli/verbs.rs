@@ -91,6 +91,30 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
+fn what_the_user_put_into_a_tree_of_test_files_stays_and_is_named() {
+    let home = Home::new();
+    let corpus = |words: &[&str]| home.readlab([&["corpus", "--folder", "c"], words].concat());
+    let made = corpus(&["tree", "source", "45"]);
+    let tree = home.at(made.out.trim_end());
+    std::fs::write(tree.join("m0000/notes"), "mine").unwrap();
+    std::fs::create_dir(tree.join("results")).unwrap();
+    std::fs::write(tree.join("results/a"), "mine").unwrap();
+    let said = corpus(&["clean"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    for (path, stays) in
+        [("m0000/notes", true), ("results/a", true), ("m0000/p00", false), ("m0000/p02", false)]
+    {
+        assert_eq!(tree.join(path).exists(), stays, "{path}: {said}");
+    }
+    for kept in ["m0000/notes", "results"] {
+        let line =
+            format!("kept {}/{kept}: readlab did not make it, or it was changed\n", made.out.trim_end());
+        assert!(said.out.contains(&line), "{line}: {said}");
+    }
+    assert_eq!(corpus(&["clean"]).out, "");
+}
+
+#[test]
 fn a_folder_of_test_files_is_removed_only_if_readlab_made_it() {
     let home = Home::new();
     std::fs::create_dir(home.at("mine")).unwrap();

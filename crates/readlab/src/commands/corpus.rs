@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
+use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use readlab_targets::corpus::trees::{self, TreeKind, TreeRecipe};
-use readlab_targets::corpus::{self, Corpus};
+use readlab_targets::corpus::{self, Cleaned, Corpus};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,8 +83,12 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
             }
         }
         What::Clean => {
-            for path in corpus::clean(&folder)? {
+            let Cleaned { removed, kept } = corpus::clean(&folder)?;
+            for path in removed {
                 writeln!(out, "removed {}", path.display())?;
+            }
+            for path in kept {
+                writeln!(out, "kept {}: readlab did not make it, or it was changed", display_path(&path))?;
             }
         }
     }

@@ -208,11 +208,18 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     Ok(found)
 }
 
+/// What was cleaned of a folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    pub removed: Vec<PathBuf>,
+    /// What others put into trees made here, or changed there.
+    pub kept: Vec<PathBuf>,
+}
+
 /// Removes the files made here with their notes, and what a killed run left unfinished. Everything
 /// else in the folder stays; the folder stays too unless it was made here and is empty then.
-/// Returns the paths that were removed.
-pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
-    let mut removed = trees::clean(folder)?;
+pub fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
+    let Cleaned { mut removed, kept } = trees::clean(folder)?;
     let mut remove = |path: PathBuf| {
         let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.map_err(at(&path))?;
@@ -237,7 +244,7 @@ pub fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     if remove_folder(folder)? {
         removed.push(folder.to_owned());
     }
-    Ok(removed)
+    Ok(Cleaned { removed, kept })
 }
 
 /// Whether the file has the size and the content that its note says.

@@ -35,7 +35,7 @@ fn cleaning_removes_what_was_made_here_and_nothing_else() {
 
     let listed: Vec<PathBuf> = list(folder.path()).unwrap().into_iter().map(|corpus| corpus.path).collect();
     assert_eq!(listed, [folder.path().join("a-100000.bin"), made.path.clone()]);
-    let removed = clean(folder.path()).unwrap();
+    let removed = clean(folder.path()).unwrap().removed;
     assert_eq!(removed.len(), 5, "{removed:?}");
     assert!(removed.contains(&abandoned) && !made.path.exists());
     let left = names(folder.path()).unwrap();
@@ -82,7 +82,7 @@ fn every_form_is_made_once_listed_and_cleaned() {
     let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
     assert!(again.iter().all(|(_, corpus)| corpus.reused));
     assert_eq!(list(folder.path()).unwrap().len(), forms.len());
-    assert_eq!(clean(folder.path()).unwrap().len(), 2 * forms.len());
+    assert_eq!(clean(folder.path()).unwrap().removed.len(), 2 * forms.len());
 }
 
 #[test]
@@ -107,5 +107,5 @@ fn no_more_is_written_than_fits_and_nothing_is_left() {
 fn a_folder_that_does_not_exist_is_empty() {
     let folder = tempfile::tempdir().unwrap().path().join("none");
     assert_eq!(list(&folder).unwrap(), []);
-    assert_eq!(clean(&folder).unwrap(), Vec::<PathBuf>::new());
+    assert_eq!(clean(&folder).unwrap(), Cleaned::default());
 }

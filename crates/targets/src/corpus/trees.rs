@@ -8,13 +8,15 @@
 use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
 use super::recipe::{CorpusKind, Recipe};
 use super::tree_truth::truth_of_files;
-use super::{CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
+use super::{Cleaned, CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_model::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -202,16 +204,56 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
     Ok(found)
 }
 
-/// Removes the trees made here with their notes; the paths that were removed.
-pub(super) fn clean(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
-    let mut removed = Vec::new();
+/// Removes the trees made here with their notes. What else is below them stays, and is returned
+/// too.
+pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
+    let mut cleaned = Cleaned::default();
     for tree in list(folder)? {
-        fs::remove_dir_all(&tree.path).map_err(at(&tree.path))?;
+        let kept = remove(&tree).map_err(at(&tree.path))?;
+        // Without its note the rest is nobody's but the user's.
         let note = note_path(&tree.path);
         fs::remove_file(&note).map_err(at(&note))?;
-        removed.extend([tree.path, note]);
+        cleaned.removed.extend(kept.is_empty().then_some(tree.path).into_iter().chain([note]));
+        cleaned.kept.extend(kept);
     }
-    Ok(removed)
+    Ok(cleaned)
+}
+
+/// Removes the files that a recipe makes, and the folders that are empty then; what is left, a
+/// folder without anything of the tree as a whole.
+fn remove(tree: &CorpusTree) -> io::Result<Vec<PathBuf>> {
+    let sizes = (0_u64..).zip(tree.recipe.sizes());
+    let made: BTreeMap<PathBuf, u64> =
+        sizes.map(|(index, size)| (tree.path.join(tree.recipe.kind.place(index)), size)).collect();
+    let below = |folder: &Path| {
+        let after = (Bound::Included(folder), Bound::Unbounded);
+        made.range::<Path, _>(after).next().is_some_and(|(path, _)| path.starts_with(folder))
+    };
+    let (mut kept, mut folders) = (Vec::new(), Vec::new());
+    let mut walk = WalkDir::new(&tree.path).sort_by_file_name().into_iter();
+    while let Some(entry) = walk.next() {
+        let entry = entry?;
+        if entry.file_type().is_dir() && below(entry.path()) {
+            folders.push(entry.into_path());
+            continue;
+        }
+        let size = entry.file_type().is_file().then(|| entry.metadata()).transpose()?.map(|meta| meta.len());
+        if size.is_some() && size == made.get(entry.path()).copied() {
+            fs::remove_file(entry.path())?;
+            continue;
+        }
+        if entry.file_type().is_dir() {
+            walk.skip_current_dir();
+        }
+        kept.push(entry.into_path());
+    }
+    // The deepest first.
+    for folder in folders.iter().rev() {
+        if !kept.iter().any(|path| path.starts_with(folder)) {
+            fs::remove_dir(folder)?;
+        }
+    }
+    Ok(kept)
 }
 
 /// The digest of all files below a folder.
@@ -278,7 +320,11 @@ mod tests {
         assert_eq!(list(home.path()).unwrap(), [CorpusTree { reused: true, ..made.clone() }]);
         fs::write(made.path.join("m0000/p00/f00.txt"), "changed").unwrap();
         assert!(matches!(make(home.path(), made.recipe), Err(CorpusError::NotOurs(_))));
-        assert_eq!(super::super::clean(home.path()).unwrap().len(), 2);
+        fs::remove_file(made.path.join("m0000/p00/f00.txt")).unwrap();
+        assert_eq!(
+            super::super::clean(home.path()).unwrap().removed,
+            [made.path.clone(), note_path(&made.path)]
+        );
         assert!(list(home.path()).unwrap().is_empty() && home.path().exists());
     }
 
@@ -288,7 +334,26 @@ mod tests {
         let foreign = home.path().join(recipe(TreeKind::Source, 2).folder_name());
         fs::create_dir(&foreign).unwrap();
         assert!(matches!(make(home.path(), recipe(TreeKind::Source, 2)), Err(CorpusError::NotOurs(_))));
-        assert!(super::super::clean(home.path()).unwrap().is_empty() && foreign.exists());
+        assert_eq!(super::super::clean(home.path()).unwrap(), Cleaned::default());
+        assert!(foreign.exists());
+    }
+
+    #[test]
+    fn what_others_put_into_a_tree_stays_and_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let tree = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
+        let mine = ["m0000/p01/a note of mine", "m0000/p02/f04.txt", "own"].map(|name| tree.path.join(name));
+        fs::write(&mine[0], "x").unwrap();
+        // One of its files that is another one now.
+        fs::write(&mine[1], "changed").unwrap();
+        fs::create_dir_all(mine[2].join("deep")).unwrap();
+        fs::write(mine[2].join("deep/file"), "x").unwrap();
+        let cleaned = super::super::clean(home.path()).unwrap();
+        assert_eq!((cleaned.removed, cleaned.kept.as_slice()), (vec![note_path(&tree.path)], &mine[..]));
+        let left = WalkDir::new(&tree.path).into_iter().flatten().filter(|it| it.file_type().is_file());
+        assert_eq!(left.count(), 3);
+        assert!(!tree.path.join("m0000/p00").exists() && mine[2].join("deep/file").exists());
+        assert_eq!(super::super::clean(home.path()).unwrap(), Cleaned::default());
     }
 
     #[test]
@@ -299,7 +364,7 @@ mod tests {
         fs::create_dir(part("written")).unwrap();
         let lock = File::open(part("written")).unwrap();
         lock.try_lock().unwrap();
-        assert_eq!(super::super::clean(home.path()).unwrap(), [part("left")]);
+        assert_eq!(super::super::clean(home.path()).unwrap().removed, [part("left")]);
         assert!(part("written").exists());
     }
 
