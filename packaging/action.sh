@@ -14,10 +14,8 @@ refuse() {
 git rev-parse --quiet --verify "$READER_BASE^{commit}" >/dev/null ||
     refuse "the base $READER_BASE is not in this checkout: fetch it, for example by fetch-depth: 0"
 [ -r "$READER_FILE" ] || refuse "$READER_FILE cannot be read"
-# As `readlab compare --fail-over` reads it: 5% and 0.05 are the same.
-percent=$(echo "$READER_FAIL_OVER" | awk '
-    /^([0-9]+(\.[0-9]*)?|\.[0-9]+)%?$/ { percent = /%/ ? $0 + 0 : $0 * 100; if (percent > 0 && percent < 100) print percent }')
-[ -n "$percent" ] || refuse "fail-over: '$READER_FAIL_OVER' is no share such as 5% or 0.05"
+# As `readlab compare --fail-over` reads it.
+share=$(readlab share "$READER_FAIL_OVER" 2>&1) || refuse "fail-over: $(echo "$share" | sed -n "1s/^error: //p")"
 file=$(realpath "$READER_FILE")
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/readlab.XXXXXX")
 trap 'git worktree remove --force "$folder/base" 2>/dev/null || true' EXIT
@@ -36,8 +34,9 @@ code=0
 [ -s "$folder/race.json" ] || exit "$code"
 
 # A sentence for each cache state; the ratio is the base's time over that of the change.
-jq --raw-output --arg id "command/$cd_head" --arg percent "$percent" '
-    (1 / (1 + ($percent | tonumber) / 100)) as $least
+jq --raw-output --arg id "command/$cd_head" --argjson share "$share" '
+    (1 / (1 + $share)) as $least
+    | ($share * 1e5 | round / 1e3) as $percent
     | .trials[] | select((.id == $id or .id + " {}" == $id) and .outcome == "measured")
     | def shown: . * 1000 | round / 1000;
       if .ratio == null or .ratio.ci95 == null then "- \(.state): too few readings to compare"

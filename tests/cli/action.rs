@@ -75,11 +75,14 @@ fn what_cannot_be_raced_is_named_and_ends_with_2() {
     let home = Home::new();
     repository(&home, SAME, SAME);
     let none = "no base to compare with";
-    let cases: [(&[(&str, &str)], &str); 5] = [
+    let cases: [(&[(&str, &str)], &str); 7] = [
         (&[READ, FILE, SHORT], none),
         (&[READ, FILE, ("base", "no-such-commit")], "no-such-commit is not in this checkout"),
         (&[READ, ("file", "no.txt"), BASE], "no.txt cannot be read"),
         (&[READ, FILE, BASE, ("fail-over", "much")], "'much' is no share"),
+        // By the parser of --fail-over alone.
+        (&[READ, FILE, BASE, ("fail-over", "100%")], "'100%' is not between 0 and 1"),
+        (&[READ, FILE, BASE, ("fail-over", "5e-2 %"), ("build", "exit 7")], "the build of the base failed"),
         (&[READ, FILE, BASE, ("build", "exit 7")], "the build of the base failed: exit 7"),
     ];
     for (inputs, words) in cases {
@@ -88,6 +91,17 @@ fn what_cannot_be_raced_is_named_and_ends_with_2() {
     }
     let said = act(&home, &[("command", "./no-reader {}"), FILE, BASE, SHORT]);
     assert!(said.code.is_some_and(|code| code == 1 || code == 2), "{said}");
+}
+
+#[test]
+fn a_share_is_what_the_option_of_the_command_line_reads() {
+    let home = Home::new();
+    for (text, share) in [("5%", "0.05\n"), ("0.05", "0.05\n"), (" 5 %", "0.05\n"), ("12.5%", "0.125\n")] {
+        let said = home.readlab(["share", text]);
+        assert_eq!((said.code, said.out.as_str()), (Some(0), share), "{text}: {said}");
+    }
+    let script = fs::read_to_string(root().join("packaging/action.sh")).unwrap();
+    assert!(script.contains("readlab share \"$READER_FAIL_OVER\"") && !script.contains("awk"), "{script}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Completions(args) => commands::completions::run(&args),
         Verb::Man => commands::man::run(),
         Verb::Serve(args) => commands::serve::run(&args),
+        Verb::Share(args) => commands::share::run(&args),
         Verb::Contender(args) => return commands::contender::run(args),
     };
     done.unwrap_or_else(|error| {

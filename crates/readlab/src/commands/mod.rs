@@ -24,6 +24,7 @@ mod rank;
 pub mod report;
 pub mod request;
 pub mod serve;
+pub mod share;
 pub mod suite;
 pub mod sweep;
 pub mod tune;
@@ -90,6 +91,9 @@ pub enum Verb {
     /// Run the loopback server of one file; the lab starts this in a separate process
     #[command(hide = true)]
     Serve(serve::ServeArgs),
+    /// Print a share as `--fail-over` reads it; the GitHub action judges by it
+    #[command(hide = true)]
+    Share(share::ShareArgs),
 }
 
 impl Verb {
@@ -116,7 +120,8 @@ impl Verb {
             | Verb::Completions(_)
             | Verb::Man
             | Verb::Contender(_)
-            | Verb::Serve(_) => false,
+            | Verb::Serve(_)
+            | Verb::Share(_) => false,
         }
     }
 }
