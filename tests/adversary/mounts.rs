@@ -76,7 +76,8 @@ mod ring2 {
     }
 
     /// Mounts a file system whose program answers nothing, as long as it runs; or whose program takes
-    /// all requests and answers none for a name (`lookup`), or none that opens a file (`open`).
+    /// all requests and answers none for a name (`lookup`), none that opens a file (`open`), none
+    /// that reads one (`read`), or none for the names of a folder (`entries`).
     /// Whoever waits for what was taken cannot be killed.
     const SILENT: &str = r#"
 import ctypes, os, struct, sys
@@ -87,8 +88,9 @@ if ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words):
 print('mounted', flush=True)
 if sys.argv[2] == 'nothing':
     sys.stdin.read()
-LOOKUP, FORGET, GETATTR, OPEN, INIT, INTERRUPT, FORGETS = 1, 2, 3, 14, 26, 36, 42
-unanswered = {FORGET, INTERRUPT, FORGETS, {'lookup': LOOKUP, 'open': OPEN}.get(sys.argv[2])}
+LOOKUP, FORGET, GETATTR, OPEN, READ, INIT, READDIR, INTERRUPT, FORGETS = 1, 2, 3, 14, 15, 26, 28, 36, 42
+kinds = {'lookup': LOOKUP, 'open': OPEN, 'read': READ, 'entries': READDIR}
+unanswered = {FORGET, INTERRUPT, FORGETS, kinds.get(sys.argv[2])}
 def status(node):
     kind = 0o40755 if node == 1 else 0o100644
     return struct.pack('<6Q10I', node, 4096, 8, 0, 0, 0, 0, 0, 0, kind, 1, 0, 0, 0, 4096, 0)
@@ -135,7 +137,7 @@ while True:
     fn a_name_whose_file_system_does_not_answer_is_refused_in_time() {
         let home = Home::new();
         home.file("plain", "line\n".repeat(1000));
-        for unanswered in ["nothing", "lookup", "open"] {
+        for unanswered in ["nothing", "lookup", "open", "read"] {
             let point = home.at(unanswered);
             let Some(silent) = Silent::mount(&point, unanswered) else { return };
             let file = text(&point.join("f"));
@@ -182,6 +184,50 @@ while True:
         }
     }
 
+    /// Names that are on no command line, and folders.
+    #[test]
+    fn a_name_in_a_list_or_a_record_whose_file_system_does_not_answer_is_refused_in_time() {
+        let home = Home::new();
+        let point = home.at("point");
+        fs::create_dir(&point).unwrap();
+        let file = point.join("f");
+        fs::write(&file, "line\n".repeat(1000)).unwrap();
+        let race = ["race", &text(&file), "--state", "warm", "--method", "rust/read/scalar", "--runs", "3"];
+        let said = home.readlab([&race[..], &["--output", "run", "--quiet"]].concat());
+        assert_eq!(said.code, Some(0), "{said}");
+        let record = fs::read_to_string(home.at("run/record.jsonl")).unwrap();
+        let is_end = |line: &&str| !line.contains("\"end\"") && !line.contains("\"outcome\"");
+        home.file(
+            "cut.jsonl",
+            record.lines().take_while(is_end).map(|line| format!("{line}\n")).collect::<String>(),
+        );
+        home.file("list", format!("{}\n{}\n", text(&home.file("plain", "line\n")), text(&file)));
+        for (unanswered, cases) in [
+            ("read", &["race --files-from list", "race --resume cut.jsonl"][..]),
+            ("entries", &["race point", "sweep point"]),
+        ] {
+            let Some(silent) = Silent::mount(&point, unanswered) else { return };
+            let (tell, told) = mpsc::channel();
+            let never = ["report cut.jsonl -o cut.html", "compare cut.jsonl run"];
+            for case in cases.iter().copied().chain(never) {
+                let mut command = home.command(READLAB);
+                command.args(case.split(' '));
+                let tell = tell.clone();
+                thread::spawn(move || tell.send((case, Said::by(&mut command))));
+            }
+            for _ in cases.iter().chain(&never) {
+                let Ok((case, said)) = told.recv_timeout(LONGEST) else {
+                    drop(silent);
+                    panic!("{unanswered}: a lab has not ended");
+                };
+                let is_refused = said.code == Some(2)
+                    && said.err.contains("point")
+                    && said.err.contains("its file system did not answer within 10 s");
+                assert!(is_refused || never.contains(&case), "{unanswered}: {case}: {said}");
+            }
+        }
+    }
+
     /// A file system whose program answers nothing, until it is dropped.
     struct Silent {
         program: Child,
@@ -191,7 +237,7 @@ while True:
     impl Silent {
         /// `None` with a message where it cannot be mounted.
         fn mount(point: &Path, unanswered: &str) -> Option<Silent> {
-            fs::create_dir(point).unwrap();
+            fs::create_dir_all(point).unwrap();
             let mut mount = Command::new("python3");
             mount.args(["-c", SILENT, &text(point), unanswered]).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut program = mount.spawn().unwrap();

@@ -22,8 +22,16 @@ const STEP: Duration = Duration::from_millis(2);
 /// Descriptors that a child closes one by one, where the kernel cannot close a range.
 const DESCRIPTORS_MAX: RawFd = 1024;
 
-/// The place of the first of these names whose status, or whose opening if it is a file or a folder,
-/// takes longer than the limit. `None` if there is none, or nothing can look.
+/// What the child does with a name, each in the time of the limit: its status and its opening, then
+/// its first bytes.
+const STEPS: usize = 2;
+
+/// Bytes of a folder that are read: more than its first entry has.
+const ENTRIES_BYTES: usize = 1024;
+
+/// The place of the first of these names whose status, whose opening if it is a file or a folder,
+/// or whose first bytes take longer than the limit. Of names in a row on one file system only the
+/// first is read. `None` if there is none, or nothing can look.
 pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
     // A name with a zero byte is none: the kernel would not be asked.
     let names: Vec<CString> =
@@ -38,7 +46,7 @@ pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
     };
     drop(tell);
     let mut seen = 0;
-    while seen < names.len() {
+    while seen < STEPS * names.len() {
         match is_readable(&done, limit) {
             Ok(true) => match done.read(&mut [0; 256]) {
                 Ok(0) => break,
@@ -48,7 +56,7 @@ pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
             },
             Ok(false) => {
                 abandon(child);
-                return Some(seen);
+                return Some(seen / STEPS);
             }
             Err(_) => break,
         }
@@ -80,7 +88,7 @@ fn abandon(child: Pid) {
     }
 }
 
-/// What the child does: it looks at each name, and writes a byte after each.
+/// What the child does: it looks at each name, and writes a byte after each step.
 ///
 /// # Safety
 /// Only in a process that was just forked.
@@ -88,20 +96,59 @@ unsafe fn look(names: &[CString], tell: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
         close_all_but(tell);
+        let mut read_from = None;
         for name in names {
             let mut status = MaybeUninit::<libc::stat>::zeroed();
             let is_there = libc::stat(name.as_ptr(), status.as_mut_ptr()) == 0;
-            let kind = status.assume_init().st_mode & libc::S_IFMT;
+            let status = status.assume_init();
+            let kind = status.st_mode & libc::S_IFMT;
             // Opening anything else may do something.
-            if is_there && (kind == libc::S_IFREG || kind == libc::S_IFDIR) {
-                let file = libc::open(name.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC);
+            let file = if is_there && (kind == libc::S_IFREG || kind == libc::S_IFDIR) {
+                libc::open(name.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC)
+            } else {
+                -1
+            };
+            step_done(tell);
+            if file >= 0 {
+                if read_from.replace(status.st_dev) != Some(status.st_dev) {
+                    read_first(file, kind == libc::S_IFDIR);
+                }
                 libc::close(file);
             }
-            if libc::write(tell, [0_u8].as_ptr().cast(), 1) != 1 {
-                break;
-            }
+            step_done(tell);
         }
         libc::_exit(0)
+    }
+}
+
+/// Writes that a step is done; ends where nobody reads that.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn step_done(tell: RawFd) {
+    // SAFETY: the pointer is to a live byte.
+    unsafe {
+        if libc::write(tell, [0_u8].as_ptr().cast(), 1) != 1 {
+            libc::_exit(0);
+        }
+    }
+}
+
+/// Reads the first byte of a file, or the first entries of a folder. Of a file no more than one
+/// page becomes resident: what is below the page cache remembers what was read.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn read_first(file: RawFd, is_folder: bool) {
+    let mut bytes = [0_u64; ENTRIES_BYTES / 8];
+    // SAFETY: the pointer is to as many live bytes as are read.
+    unsafe {
+        if is_folder {
+            libc::syscall(libc::SYS_getdents64, file, bytes.as_mut_ptr(), ENTRIES_BYTES);
+        } else {
+            libc::posix_fadvise(file, 0, 0, libc::POSIX_FADV_RANDOM);
+            libc::pread(file, bytes.as_mut_ptr().cast(), 1, 0);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::TreeRequest;
 use super::list::{ListSource, Names};
-use crate::target::{TargetError, path, refusal};
+use crate::target::{TargetError, check_answers, path, refusal};
 use readlab_model::target::tree::Skipped;
 use readlab_model::target::tree::TreeOrder;
 use readlab_system::file_status::{FileKind, FileStatus};
@@ -17,6 +17,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
+
+/// Names of a list for which is seen together whether their file systems answer: that costs a
+/// process each time.
+const NAMES_AT_ONCE: usize = 4096;
 
 /// What was found besides files.
 pub(super) struct Walked {
@@ -98,27 +102,40 @@ pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, T
     };
     let end = end_of_names(&mut *reader).map_err(failed)?;
     let (mut seen, mut duplicates) = (HashSet::new(), 0);
-    let mut name = Vec::new();
     loop {
-        name.clear();
-        if reader.read_until(end, &mut name).map_err(failed)? == 0 {
+        let some = next_names(&mut *reader, end).map_err(failed)?;
+        if some.is_empty() {
             break;
         }
-        name.pop_if(|last| *last == end);
-        if name.is_empty() {
-            continue;
-        }
-        let path = PathBuf::from(OsString::from_vec(name.clone()));
-        let path = path::nameable(&path).map_err(|cause| refusal(&path, cause))?;
-        if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
-            let meta = fs::metadata(&path).map_err(|cause| refusal(&path, cause))?;
-            names.add(&path, FileStatus::from(&meta).inode)?;
-        } else {
-            duplicates += 1;
+        check_answers(&some.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+        for path in some {
+            let path = path::nameable(&path).map_err(|cause| refusal(&path, cause))?;
+            if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
+                let meta = fs::metadata(&path).map_err(|cause| refusal(&path, cause))?;
+                names.add(&path, FileStatus::from(&meta).inode)?;
+            } else {
+                duplicates += 1;
+            }
         }
     }
     let (skipped, own) = (Skipped::default(), OwnPlaces::default());
     Ok(Walked { place, folders: 0, duplicates, skipped, own })
+}
+
+/// The next names of a list, as many as are looked at together; none at its end.
+fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    while names.len() < NAMES_AT_ONCE {
+        let mut name = Vec::new();
+        if reader.read_until(end, &mut name)? == 0 {
+            break;
+        }
+        name.pop_if(|last| *last == end);
+        if !name.is_empty() {
+            names.push(PathBuf::from(OsString::from_vec(name)));
+        }
+    }
+    Ok(names)
 }
 
 /// How the names of a list end, by its first piece: a name longer than that is longer than a path
