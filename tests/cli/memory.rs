@@ -8,7 +8,6 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the group may have; the file has four times as much.
 const LIMIT_BYTES: u64 = 64 << 20;
@@ -28,19 +27,16 @@ struct Group(PathBuf);
 
 impl Group {
     fn with_limit() -> Result<Group, String> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
         let there = |(root, file): &&(&str, &str)| {
             let unified = fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
             Path::new(root).join(file).exists() || unified.is_ok_and(|it| it.contains("memory"))
         };
         let (root, file) = places.iter().find(there).ok_or("no control group limits memory here")?;
-        let name = format!("readlab-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = Path::new(root).join(name);
-        let said = |error: std::io::Error| format!("{}: {error}", folder.display());
-        fs::create_dir(&folder).map_err(said)?;
-        let group = Group(folder.clone());
-        fs::write(folder.join(file), LIMIT_BYTES.to_string()).map_err(said)?;
+        let said = |error: std::io::Error| format!("{root}: {error}");
+        let folder = tempfile::Builder::new().prefix("readlab-test-").tempdir_in(root).map_err(said)?;
+        let group = Group(folder.keep());
+        fs::write(group.0.join(file), LIMIT_BYTES.to_string()).map_err(said)?;
         Ok(group)
     }
 

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
@@ -16,10 +16,9 @@ struct Throttle(PathBuf);
 
 impl Throttle {
     fn on(device: u64) -> Result<Throttle, String> {
-        let root = Path::new("/sys/fs/cgroup/blkio");
-        let folder = root.join(format!("readlab-test-{}", std::process::id()));
-        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let group = Throttle(folder);
+        let root = "/sys/fs/cgroup/blkio";
+        let folder = tempfile::Builder::new().prefix("readlab-test-").tempdir_in(root);
+        let group = Throttle(folder.map_err(|error| format!("{root}: {error}"))?.keep());
         let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
         let rule = format!("{major}:{minor} {BYTES_PER_SECOND}");
         fs::write(group.0.join("blkio.throttle.read_bps_device"), rule)
