@@ -25,7 +25,7 @@ use readlab_system::markup;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::tty;
-use readlab_targets::target::Target;
+use readlab_targets::target::{Target, answering};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -151,9 +151,10 @@ pub(super) fn files_of<'a>(
     Ok(inputs)
 }
 
-/// The files that a record is about, and its own.
+/// The files that a record is about, and its own. A file system that does not answer does not take an
+/// output either.
 pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
-    let files: Vec<PathBuf> = record.targets.iter().flat_map(TargetFacts::files).collect();
+    let files = answering(record.targets.iter().flat_map(TargetFacts::files).collect());
     Inputs::at(files.iter().map(PathBuf::as_path).chain([path]))
 }
 

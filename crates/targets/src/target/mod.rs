@@ -116,6 +116,17 @@ pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
     }
 }
 
+/// Those of these files that can be looked at: without those whose file system does not answer, and
+/// those beside one of them.
+pub fn answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    loop {
+        let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let Some(at) = silent::first(&names, ANSWER_LIMIT) else { return files };
+        let folder = files[at].parent().map(Path::to_owned);
+        files.retain(|file| file.parent() != folder.as_deref());
+    }
+}
+
 impl Target {
     /// Collects the facts about a file except its digest and answer, which take a whole read
     /// ([`crate::corpus`]).
