@@ -29,10 +29,19 @@ const STEPS: usize = 2;
 /// Bytes of a folder that are read: more than its first entry has.
 const ENTRIES_BYTES: usize = 1024;
 
+/// What is asked of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// What it is.
+    Status,
+    /// The same, and its first bytes.
+    Bytes,
+}
+
 /// The place of the first of these names whose status, whose opening if it is a file or a folder,
-/// or whose first bytes take longer than the limit. Of names in a row on one file system only the
-/// first is read. `None` if there is none, or nothing can look.
-pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
+/// or whose first bytes, where these are asked for, take longer than the limit. Of names in a row on
+/// one file system only the first is read. `None` if there is none, or nothing can look.
+pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
     // A name with a zero byte is none: the kernel would not be asked.
     let names: Vec<CString> =
         paths.iter().map(|path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default()).collect();
@@ -41,7 +50,7 @@ pub fn first(paths: &[&Path], limit: Duration) -> Option<usize> {
     let child = match unsafe { libc::fork() } {
         -1 => return None,
         // SAFETY: this is the process that was just forked.
-        0 => unsafe { look(&names, tell.as_raw_fd()) },
+        0 => unsafe { look(&names, asked, tell.as_raw_fd()) },
         child => Pid::from_raw(child)?,
     };
     drop(tell);
@@ -92,7 +101,7 @@ fn abandon(child: Pid) {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn look(names: &[CString], tell: RawFd) -> ! {
+unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
         close_all_but(tell);
@@ -110,7 +119,7 @@ unsafe fn look(names: &[CString], tell: RawFd) -> ! {
             };
             step_done(tell);
             if file >= 0 {
-                if read_from.replace(status.st_dev) != Some(status.st_dev) {
+                if asked == Asked::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
                     read_first(file, kind == libc::S_IFDIR);
                 }
                 libc::close(file);
@@ -182,13 +191,13 @@ mod tests {
         std::fs::write(&file, "x").unwrap();
         let nothing = folder.path().join("nothing");
         let names = [folder.path(), &pipe, &file, &nothing, Path::new(""), Path::new("/dev/tty")];
-        assert_eq!(first(&names, Duration::from_secs(60)), None);
-        assert_eq!(first(&[], Duration::ZERO), None);
+        assert_eq!(first(&names, Asked::Bytes, Duration::from_secs(60)), None);
+        assert_eq!(first(&[], Asked::Bytes, Duration::ZERO), None);
     }
 
     #[test]
     fn many_names_are_looked_at_with_one_limit_each() {
         let names = vec![Path::new("/"); 100_000];
-        assert_eq!(first(&names, Duration::from_secs(60)), None);
+        assert_eq!(first(&names, Asked::Bytes, Duration::from_secs(60)), None);
     }
 }

@@ -44,7 +44,7 @@ use readlab_system::io_quota;
 use readlab_system::mounts::Mount;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
-use readlab_system::silent;
+use readlab_system::silent::{self, Asked};
 use readlab_system::system_root::SystemRoot;
 use s3::PresignError;
 use source::{ReadRequest, Source};
@@ -110,7 +110,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// Refuses the first of these names whose file system does not answer, before readlab waits for it
 /// itself. A word that is no path is left to its own checks.
 pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
-    match silent::first(words, ANSWER_LIMIT) {
+    match silent::first(words, Asked::Bytes, ANSWER_LIMIT) {
         Some(at) => Err(TargetError::NoAnswer { path: words[at].to_owned(), limit: ANSWER_LIMIT }),
         None => Ok(()),
     }
@@ -121,7 +121,7 @@ pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
 pub fn answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     loop {
         let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        let Some(at) = silent::first(&names, ANSWER_LIMIT) else { return files };
+        let Some(at) = silent::first(&names, Asked::Status, ANSWER_LIMIT) else { return files };
         let folder = files[at].parent().map(Path::to_owned);
         files.retain(|file| file.parent() != folder.as_deref());
     }
