@@ -45,8 +45,18 @@ fn processes() -> Vec<(u32, u32, char)> {
     found
 }
 
-/// The children of a process and theirs.
+/// The children of a process and theirs, as soon as there are any: between two turns there may be none.
 pub(super) fn descendants(of: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    let any = soon(|| {
+        found = descendants_now(of);
+        !found.is_empty()
+    });
+    assert!(any, "process {of} started nothing");
+    found
+}
+
+fn descendants_now(of: u32) -> Vec<u32> {
     let (all, mut found) = (processes(), vec![of]);
     for at in 0.. {
         let Some(&parent) = found.get(at) else { break };
@@ -82,7 +92,7 @@ pub(super) fn send(child: &Child, signal: Signal) {
 }
 
 pub(super) fn assert_nothing_left(home: &Home, children: &[u32]) {
-    assert!(!children.is_empty() && are_gone(children), "children were left: {children:?}");
+    assert!(are_gone(children), "children were left: {children:?}");
     let left: Vec<_> = fs::read_dir(home.temporary()).unwrap().collect();
     assert!(left.is_empty(), "temporary files were left: {left:?}");
 }
@@ -146,7 +156,7 @@ fn even_a_contender_that_does_not_listen_dies_with_a_lab_that_is_killed() {
         command.envs(home.environment()).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
     let sleeps =
         |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "sleep\n");
-    assert!(soon(|| descendants(race.id()).iter().any(sleeps)), "it never took its turn");
+    assert!(soon(|| descendants_now(race.id()).iter().any(sleeps)), "it never took its turn");
     let children = descendants(race.id());
     send(&race, Signal::KILL);
     race.wait().unwrap();

@@ -165,18 +165,24 @@ fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
     (race, server, listens(server)[0])
 }
 
+/// The command lines of those processes that are still there.
+fn command_lines(pids: &[u32]) -> Vec<String> {
+    let lines = pids.iter().filter_map(|pid| std::fs::read(format!("/proc/{pid}/cmdline")).ok());
+    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
+}
+
 #[test]
 fn the_secret_path_is_on_no_command_line_of_a_contender() {
     let home = Home::new();
     let (mut race, _, address) = long_race(&home);
-    let lines = descendants(race.id()).into_iter().filter_map(|pid| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    let mut lines = Vec::new();
+    let has_contender = soon(|| {
+        lines = command_lines(&descendants(race.id()));
+        lines.iter().any(|line| line.contains(" contender "))
     });
-    let lines: Vec<String> = lines.collect();
     send(&race, Signal::INT);
     race.wait().unwrap();
-    assert!(lines.iter().any(|line| line.contains(" contender ")), "{lines:?}");
+    assert!(has_contender, "{lines:?}");
     // A command such as curl takes it as an argument, and the server knows who asks.
     let mut others = lines.iter().filter(|line| !line.contains(" contender command "));
     assert!(!others.any(|line| line.contains(&address.to_string())), "{lines:?}");
