@@ -120,11 +120,12 @@ impl Verification<'_> {
 /// Every check of one method, before which `number` others are verified.
 fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<Subject<'s>> {
     if method.method == ANY_METHOD {
-        let verdict = Some(Verdict::NotVerified("it takes any command; a race checks each".to_owned()));
+        let reason = "it takes any command; a race checks each".to_owned();
+        let verdict = Some(Verdict::NotVerified { reason });
         return Ok(Subject { method: Some(method), checks: Vec::new(), verdict });
     }
     if let Some(reason) = &method.unavailable {
-        let verdict = Some(Verdict::Unavailable(reason.clone()));
+        let verdict = Some(Verdict::Unavailable { reason: reason.clone() });
         return Ok(Subject { method: Some(method), checks: Vec::new(), verdict });
     }
     let mut checks = Vec::new();
@@ -144,8 +145,8 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         checks.extend(several::list_checks(stage, &method)?);
     }
     let verdict = checks.is_empty().then(|| {
-        let reason = "a control, which need not prove what it reads";
-        Verdict::NotVerified(reason.to_owned())
+        let reason = "a control, which need not prove what it reads".to_owned();
+        Verdict::NotVerified { reason }
     });
     if let Some(reason) = servers::left_out(&method) {
         stage.leave_out(&method.method, &reason);

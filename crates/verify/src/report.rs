@@ -21,11 +21,9 @@ pub enum Verdict {
         repeat: String,
     },
     /// It does not work on this machine.
-    #[serde(untagged)]
-    Unavailable(#[serde(rename = "unavailable")] String),
+    Unavailable { reason: String },
     /// It is not tested, and why.
-    #[serde(untagged)]
-    NotVerified(#[serde(rename = "not_verified")] String),
+    NotVerified { reason: String },
 }
 
 /// What was found about a method, and by how many checks.
@@ -105,6 +103,34 @@ impl MethodReport {
                 self.verdict = Verdict::Failed { request, reason, repeat };
             }
             Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_can_be_written_beside_the_name_of_its_method() {
+        let words = |word: &str| word.to_owned();
+        let failed =
+            Verdict::Failed { request: words("newlines"), reason: words("wrong"), repeat: words("again") };
+        for (verdict, written) in [
+            (Verdict::Ok, r#""verdict":"ok""#),
+            (failed, r#""verdict":"failed","request":"newlines","reason":"wrong","repeat":"again""#),
+            (
+                Verdict::Unavailable { reason: words("no ring") },
+                r#""verdict":"unavailable","reason":"no ring""#,
+            ),
+            (
+                Verdict::NotVerified { reason: words("a control") },
+                r#""verdict":"not_verified","reason":"a control""#,
+            ),
+        ] {
+            let report = MethodReport { method: words("read"), ..MethodReport::of_all_methods(verdict) };
+            let text = serde_json::to_string(&report).unwrap();
+            assert_eq!(text, format!(r#"{{"method":"read",{written},"sessions":0,"answers":0}}"#));
         }
     }
 }

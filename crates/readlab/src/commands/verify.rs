@@ -235,8 +235,8 @@ fn line(contender: &str, report: &MethodReport) -> String {
             printable(reason),
             printable(repeat)
         ),
-        Verdict::Unavailable(reason) => format!("{name:<40} unavailable: {}", printable(reason)),
-        Verdict::NotVerified(reason) => format!("{name:<40} not verified: {}", printable(reason)),
+        Verdict::Unavailable { reason } => format!("{name:<40} unavailable: {}", printable(reason)),
+        Verdict::NotVerified { reason } => format!("{name:<40} not verified: {}", printable(reason)),
     }
 }
 
