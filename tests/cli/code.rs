@@ -126,6 +126,21 @@ fn a_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
 }
 
 #[test]
+fn a_clean_up_that_has_written_to_the_raced_file_is_named_at_the_end() {
+    let home = Home::new();
+    home.file("data", "b\na\n");
+    let cleanup = "./touches data";
+    let script = home.file("touches", "#!/bin/sh\ntouch -d 2001-01-01 \"$1\"\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = race(&home, "data", &["-c", "wc -l", "--cleanup", cleanup, "--output", "run"]);
+    let named = format!("data was written to, seen after --cleanup '{cleanup}', while it was raced");
+    assert!(said.code == Some(1) && said.err.contains(&named), "{said}");
+    assert!(fs::read_to_string(home.at("run/record.jsonl")).unwrap().contains("target_changed"), "{said}");
+    let said = race(&home, "data", &["-c", "wc -l", "--cleanup", "touch data.old"]);
+    assert_eq!(said.code, Some(0), "beside it: {said}");
+}
+
+#[test]
 fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
     let home = Home::new();
     let file = home.file("data", "#!/bin/sh\ntouch RAN\necho 3\n");

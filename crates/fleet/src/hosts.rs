@@ -1,7 +1,7 @@
 //! The names of hosts in reasons: what ended on one rank of several names the host.
 
 use super::order::Ended;
-use readlab_measure::interface::TrialEnd;
+use readlab_measure::interface::{CleanUpError, TrialEnd};
 use readlab_record::{Fleet, Outcome};
 
 /// Something with a reason that can name a host.
@@ -52,7 +52,9 @@ impl OfHost for Ended {
     fn of_host(self, host: &str) -> Ended {
         match self {
             Ended::Unproven(reason) => Ended::Unproven(reason.of_host(host)),
-            Ended::CleanUp(reason) => Ended::CleanUp(reason.of_host(host)),
+            Ended::CleanUp(CleanUpError { end, text }) => {
+                Ended::CleanUp(CleanUpError { end, text: text.of_host(host) })
+            }
             Ended::End(end) => Ended::End(end.of_host(host)),
             Ended::Withheld => Ended::Withheld,
         }

@@ -9,7 +9,7 @@ use super::hosts::on_rank;
 use super::job::JobError;
 use super::order::{Ended, Found, RankCommand, Report, Taking};
 use readlab_measure::cold_bytes::least_fetched;
-use readlab_measure::interface::{SampleError, Sampler, Slot, TrialEnd};
+use readlab_measure::interface::{CleanUpError, SampleError, Sampler, Slot, TrialEnd};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
@@ -318,9 +318,9 @@ impl Sampler for FleetSampler<'_> {
         }
     }
 
-    fn clean_up(&mut self) -> Result<(), String> {
+    fn clean_up(&mut self) -> Result<(), CleanUpError> {
         match self.everywhere(&RankCommand::CleanUp) {
-            Err(Ended::CleanUp(reason)) => Err(reason),
+            Err(Ended::CleanUp(error)) => Err(error),
             _ => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! Orders of rank 0 to all ranks, and what each reports: the calls of a sampler as data.
 
-use readlab_measure::interface::{SampleError, Slot, TrialEnd};
+use readlab_measure::interface::{CleanUpError, SampleError, Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{Fill, Line, Outcome, RankClock, RankTiming};
@@ -101,8 +101,8 @@ pub enum Ended {
     Withheld,
     /// A trial or the run.
     End(TrialEnd),
-    /// The user's commands after the last reading failed.
-    CleanUp(String),
+    /// The user's commands after the last reading failed or changed the target.
+    CleanUp(CleanUpError),
 }
 
 impl Ended {
@@ -121,7 +121,9 @@ impl Ended {
 
     pub fn of_turn(self) -> SampleError {
         match self {
-            Ended::Unproven(reason) | Ended::CleanUp(reason) => SampleError::Unproven(reason),
+            Ended::Unproven(reason) | Ended::CleanUp(CleanUpError { text: reason, .. }) => {
+                SampleError::Unproven(reason)
+            }
             Ended::Withheld => SampleError::Unproven("a rank was not ready".to_owned()),
             Ended::End(end) => SampleError::TrialEnd(end),
         }

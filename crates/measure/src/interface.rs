@@ -84,7 +84,7 @@ pub trait Sampler {
     fn close(&mut self, trial: TrialIndex);
 
     /// Runs what the user wants to be run after the last reading, once.
-    fn clean_up(&mut self) -> Result<(), String> {
+    fn clean_up(&mut self) -> Result<(), CleanUpError> {
         Ok(())
     }
 
@@ -198,6 +198,13 @@ pub enum TrialEnd {
     Run(EndReason),
     /// Of the run, because of this trial.
     Both(Outcome, EndReason),
+}
+
+/// How the run ends because of what was run after its last reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CleanUpError {
+    pub end: EndReason,
+    pub text: String,
 }
 
 /// Why a turn gave no samples.

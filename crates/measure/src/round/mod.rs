@@ -26,7 +26,7 @@ pub(super) mod trial_progress;
 mod turn;
 mod unaccounted;
 
-use super::interface::{Sampler, Sink, Step, TrialEnd};
+use super::interface::{CleanUpError, Sampler, Sink, Step, TrialEnd};
 use super::plan::Plan;
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
@@ -118,9 +118,9 @@ impl<'a> Run<'a> {
         // Also where the record cannot be written any more.
         let cleaned = self.sampler.clean_up();
         let mut reason = end_reason(ended)?;
-        if let Err(text) = cleaned {
+        if let Err(CleanUpError { end, text }) = cleaned {
             self.sink.append(Line::Warning { text })?;
-            reason = if reason == EndReason::Interrupted { reason } else { EndReason::CommandFailed };
+            reason = if reason == EndReason::Interrupted { reason } else { end };
         }
         let wall_ns = self.sampler.elapsed_ns();
         self.sink.append(Line::End { reason, wall_ns })?;

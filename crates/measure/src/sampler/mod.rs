@@ -29,7 +29,7 @@ mod together;
 mod trials;
 mod warm_up;
 
-use super::interface::{SampleError, Sampler, Slot, StartingGate, TrialEnd};
+use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
 use super::target::{Look, MeasuredTarget, SweepTarget};
@@ -352,7 +352,7 @@ impl Sampler for ProcessSampler<'_> {
         self.pool.close(trial);
     }
 
-    fn clean_up(&mut self) -> Result<(), String> {
+    fn clean_up(&mut self) -> Result<(), CleanUpError> {
         self.own_commands.clean_up(&self.trials)
     }
 

@@ -5,10 +5,10 @@
 //! made: what it does to the cache is undone. What must be printed is found in an untimed reading.
 
 use super::trials::Trials;
-use crate::interface::{SampleError, TrialEnd};
+use crate::interface::{CleanUpError, SampleError, TrialEnd};
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
-use readlab_record::{Check, EndReason, Outcome, Trial};
+use readlab_record::{Check, EndReason, Outcome, Trial, WHILE_RACED};
 use readlab_roster::session::Turn;
 use readlab_system::program::{self, CommandLine, ReadError};
 use std::collections::BTreeMap;
@@ -98,18 +98,31 @@ impl OwnCommands {
         if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
     }
 
-    /// Cleans up after every command that was set up, whatever the others did; the first failure.
-    pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), String> {
-        let mut failed = None;
-        for trial in std::mem::take(&mut self.set_up) {
-            let Some(line) = &trials.trial(trial).command.cleanup else { continue };
-            let trial = trials.trial(trial);
+    /// Cleans up after every command that was set up, whatever the others did; that one changed a
+    /// target, or else the first failure.
+    pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), CleanUpError> {
+        let set_up = std::mem::take(&mut self.set_up).into_iter().map(|trial| trials.trial(trial));
+        let due: Vec<_> = set_up.filter_map(|trial| Some((trial, trial.command.cleanup.as_ref()?))).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let (mut failed, mut changed) = (None, None);
+        // What changed before is no work of these commands.
+        let was_changed = trials.changed_file().is_some();
+        for (trial, line) in due {
             let ended = ended("--cleanup", line, trial, trials, program::run_in_any_case);
             if let Err(HookError::Failed(reason)) = ended {
                 failed.get_or_insert(reason);
             }
+            if changed.is_none() && !was_changed {
+                let change = trials.changed_file();
+                changed =
+                    change.map(|change| format!("{change}, seen after --cleanup '{line}', {WHILE_RACED}"));
+            }
         }
-        failed.map_or(Ok(()), Err)
+        let changed = changed.map(|text| CleanUpError { end: EndReason::TargetChanged, text });
+        let failed = failed.map(|text| CleanUpError { end: EndReason::CommandFailed, text });
+        changed.or(failed).map_or(Ok(()), Err)
     }
 }
 

@@ -390,6 +390,13 @@ impl<'a> Trials<'a> {
         }
     }
 
+    /// How the first target changed that is on this machine, with its name. No server is asked: a
+    /// command may have ended it.
+    pub(super) fn changed_file(&self) -> Option<String> {
+        let mut files = self.targets.iter().filter(|it| it.cache().is_some());
+        files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change()?)))
+    }
+
     /// How a target changed, which ended the run; told once.
     pub(super) fn take_change(&mut self) -> Option<String> {
         self.change.take()

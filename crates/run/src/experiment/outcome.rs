@@ -20,7 +20,7 @@ const EXIT_NOTHING: u8 = 2;
 /// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
 /// it, 2 if a command around readings failed, a rank of a fleet was lost or
 /// nothing was measured, 1 if a trial failed or was
-/// refused or something requested did not take part, else 0.
+/// refused, the target changed or something requested did not take part, else 0.
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     let spoiled =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
@@ -49,7 +49,7 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
     if let Some(change) = record.change().filter(|_| missing.is_empty()) {
         notice::show(format!("the run ended early: {change}"));
     }
-    if is_spoiled || !missing.is_empty() { EXIT_TRIAL } else { 0 }
+    if is_spoiled || !missing.is_empty() || record.change().is_some() { EXIT_TRIAL } else { 0 }
 }
 
 /// Which command around readings failed, and how: the outcome of its trial, or, where it cleaned up

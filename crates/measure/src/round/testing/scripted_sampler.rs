@@ -2,7 +2,7 @@
 //! only the script moves, and writes every call into a log.
 
 use super::{Log, refused};
-use crate::interface::{SampleError, Sampler, Slot, TrialEnd};
+use crate::interface::{CleanUpError, SampleError, Sampler, Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, Params, TrialIndex};
 use readlab_record::{Count, EndReason, Fill, Line, Outcome};
@@ -53,6 +53,8 @@ pub(crate) struct ScriptedSampler {
     pub(crate) user_ends_at: Option<usize>,
     /// What each inspection returns; without a script, nothing is inspected.
     pub(crate) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
+    /// What goes wrong after the last reading.
+    pub(crate) clean_up_error: Option<CleanUpError>,
 }
 
 impl ScriptedSampler {
@@ -181,6 +183,10 @@ impl Sampler for ScriptedSampler {
 
     fn close(&mut self, trial: TrialIndex) {
         self.log.borrow_mut().push(format!("  close {}", self.names[&trial]));
+    }
+
+    fn clean_up(&mut self) -> Result<(), CleanUpError> {
+        self.clean_up_error.take().map_or(Ok(()), Err)
     }
 
     fn missing(&mut self) -> Vec<(String, String)> {

@@ -1,6 +1,7 @@
 //! What becomes of a run when a turn, a contender, the target, a fill or the record fails.
 
 use super::*;
+use crate::interface::CleanUpError;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Count;
 
@@ -111,6 +112,27 @@ fn a_target_that_changed_ends_the_run_with_outcomes() {
     assert_eq!(recorded.only(&["stage", "count "]), ["stage cold 2"], "nothing more is measured or counted");
     assert!(recorded.log.last().unwrap().starts_with("> end TargetChanged"));
     assert_eq!(recorded.end.unwrap(), EndReason::TargetChanged);
+}
+
+#[test]
+fn a_target_that_a_clean_up_changed_ends_the_run_unless_the_user_did() {
+    let changes = || {
+        let text = "f was written to, seen after --cleanup 'x', while it was raced".to_owned();
+        Some(CleanUpError { end: EndReason::TargetChanged, text })
+    };
+    let sampler = ScriptedSampler { clean_up_error: changes(), ..ScriptedSampler::default() };
+    let recorded = play(&plan(runs(3), &[("a", WARM)]), sampler);
+    assert_eq!(recorded.outcomes(), ["measured a"]);
+    assert!(recorded.only(&["warning"])[0].contains("--cleanup 'x'"), "{:?}", recorded.log);
+    assert_eq!(recorded.end.unwrap(), EndReason::TargetChanged);
+    let interrupted = SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted));
+    let sampler = ScriptedSampler {
+        turns: [(TrialIndex::new(0), [Ok(vec![5]), Err(interrupted)].into())].into(),
+        clean_up_error: changes(),
+        ..ScriptedSampler::default()
+    };
+    let recorded = play(&plan(runs(3), &[("a", WARM)]), sampler);
+    assert_eq!(recorded.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
