@@ -8,7 +8,7 @@ use super::config::{OwnCommand, TrialOptions};
 use anyhow::{bail, ensure};
 use readlab_model::trial::COMMAND;
 use readlab_protocol::command_line::{self, PLACE};
-use readlab_protocol::placing;
+use readlab_protocol::placing::{self, PlacingError};
 use readlab_record::CommandRules;
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
@@ -29,7 +29,7 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
         let template = template(&command.line, targets)?;
         let names_file = template.is_some();
         command.line = template.unwrap_or_else(|| command.line.clone());
-        check(command)?;
+        check(command, targets)?;
         command.line = placing::completed(&command.line)?;
         let line = command.line.clone();
         if let Some(same) = options.commands[..at].iter().position(|other| other.line == line) {
@@ -60,11 +60,27 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
 }
 
 /// Refuses a command, and what is run around it, that must not be in a record or be run.
-fn check(command: &OwnCommand) -> anyhow::Result<()> {
+fn check(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
     let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
-    let lines = [setup, prepare, cleanup].into_iter().flatten().chain([&command.line]);
-    lines.into_iter().try_for_each(|line| check_line(line))
+    for line in [setup, prepare, cleanup].into_iter().flatten() {
+        check_line(line)?;
+        check_named(line, targets)?;
+    }
+    check_line(&command.line)
+}
+
+/// Refuses a line that writes to a target by its name, which stays in what is run around readings.
+fn check_named(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
+    // `rm` and `mv` of a link leave the file that it leads to.
+    if names_in(line).iter().any(|name| name.is_symlink()) {
+        return Ok(());
+    }
+    let template = template(line, targets).ok().flatten();
+    match template.map(|template| placing::check(&template)) {
+        Some(Err(PlacingError::Writes(_))) => Err(PlacingError::Writes(line.to_owned()).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a line with a secret in a URL, except that of a target, or in a header, or in which the
@@ -266,6 +282,23 @@ mod tests {
         assert!(said("{}", None).contains("the file itself would be run"), "{}", said("{}", None));
         for line in ["LC_ALL=C", "wc -l |", "nice"] {
             assert!(said(line, None).contains("write {} where the path belongs"), "{}", said(line, None));
+        }
+    }
+
+    #[test]
+    fn what_writes_to_the_file_by_its_name_around_readings_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (file, link) = (at("my file"), at("link"));
+        fs::write(&file, "a\n").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let around = |line: &str| placed(own("wc -l {}", Some(line)), &[PathBuf::from(&file)]);
+        for line in [format!("touch '{file}'"), format!("sort '{file}' > '{file}'")] {
+            let said = around(&line).unwrap_err().to_string();
+            assert!(said.starts_with(&format!("'{line}': this writes to the raced file")), "{said}");
+        }
+        for line in [format!("cat '{file}'"), format!("sort '{file}' > x"), format!("rm -f '{link}'")] {
+            around(&line).unwrap();
         }
     }
 
