@@ -44,7 +44,7 @@ pub enum What {
         /// What its files are like
         kind: TreeKind,
         /// How many
-        #[arg(default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+        #[arg(default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=trees::FILES_MAX))]
         files: u64,
         /// Seed of sizes and content
         #[arg(long, default_value_t = 1)]

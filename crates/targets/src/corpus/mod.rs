@@ -212,23 +212,19 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     pub removed: Vec<PathBuf>,
-    /// What others put into trees made here, or changed there.
+    /// What others put into trees made here, finished or not, or changed there.
     pub kept: Vec<PathBuf>,
 }
 
 /// Removes the files made here with their notes, and what a killed run left unfinished. Everything
 /// else in the folder stays; the folder stays too unless it was made here and is empty then.
 pub fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
-    let Cleaned { mut removed, kept } = trees::clean(folder)?;
-    let mut remove = |path: PathBuf| {
-        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-        if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.map_err(at(&path))?;
-        removed.push(path);
-        Ok(())
-    };
+    let Cleaned { mut removed, mut kept } = trees::clean(folder)?;
+    let remove = |path: PathBuf| fs::remove_file(&path).map_err(at(&path)).map(|()| path);
     for corpus in list(folder)? {
-        remove(corpus.path.clone())?;
-        remove(note_path(&corpus.path))?;
+        let note = note_path(&corpus.path);
+        removed.push(remove(corpus.path)?);
+        removed.push(remove(note)?);
     }
     for name in names(folder)? {
         let path = folder.join(&name);
@@ -237,8 +233,15 @@ pub fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
             Some(data) => CorpusNote::beside(&data).is_some() && data.symlink_metadata().is_err(),
             None => name.starts_with(PART_PREFIX) && name.ends_with(PART_SUFFIX) && is_abandoned(&path),
         };
-        if abandoned {
-            remove(path)?;
+        if !abandoned {
+            continue;
+        }
+        if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            let left = trees::clean_part(&path).map_err(at(&path))?;
+            removed.extend(left.is_empty().then_some(path));
+            kept.extend(left);
+        } else {
+            removed.push(remove(path)?);
         }
     }
     if remove_folder(folder)? {

@@ -9,6 +9,7 @@ use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
 use super::recipe::{CorpusKind, Recipe};
 use super::tree_truth::truth_of_files;
 use super::{Cleaned, CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
+use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_model::units::Bytes;
@@ -23,8 +24,11 @@ use walkdir::WalkDir;
 /// The version of the recipes. Trees of another one are not taken for the same.
 const VERSION: u32 = 1;
 
+/// The most files of a tree.
+pub const FILES_MAX: u64 = 10_000_000;
+
 /// What the files of a tree are like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum TreeKind {
     /// Text files of a few kilobytes in many nested folders, like source code
@@ -124,6 +128,16 @@ impl TreeRecipe {
         format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
     }
 
+    /// The recipe in the name of a folder in which a tree was written.
+    fn of_part(name: &str) -> Option<TreeRecipe> {
+        let (named, _) = name.strip_prefix(PART_PREFIX)?.strip_suffix(PART_SUFFIX)?.rsplit_once('-')?;
+        let (kind, rest) = named.split_once('-')?;
+        let (files, seed) = rest.split_once("files-seed")?;
+        let kind = TreeKind::value_variants().iter().find(|it| it.word() == kind)?;
+        let files = files.parse().ok().filter(|&files| files <= FILES_MAX)?;
+        Some(TreeRecipe { kind: *kind, files, seed: seed.parse().ok()? })
+    }
+
     /// The size of each file, in order.
     fn sizes(&self) -> impl Iterator<Item = u64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
@@ -169,7 +183,9 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     }
     check_space(folder, recipe.sizes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
     make_folder(folder)?;
-    let part = tempfile::Builder::new().prefix(PART_PREFIX).suffix(PART_SUFFIX).tempdir_in(folder);
+    // Of what a killed run left, its name says what readlab made.
+    let prefix = format!("{PART_PREFIX}{}-", recipe.folder_name());
+    let part = tempfile::Builder::new().prefix(&prefix).suffix(PART_SUFFIX).tempdir_in(folder);
     let part = part.map_err(at(folder))?;
     // Its lock shows other runs that it is being written.
     let lock = File::open(part.path()).map_err(at(part.path()))?;
@@ -209,7 +225,7 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
 pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
     let mut cleaned = Cleaned::default();
     for tree in list(folder)? {
-        let kept = remove(&tree).map_err(at(&tree.path))?;
+        let kept = remove(&tree.path, &tree.recipe, None).map_err(at(&tree.path))?;
         // Without its note the rest is nobody's but the user's.
         let note = note_path(&tree.path);
         fs::remove_file(&note).map_err(at(&note))?;
@@ -219,18 +235,31 @@ pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
     Ok(cleaned)
 }
 
-/// Removes the files that a recipe makes, and the folders that are empty then; what is left, a
-/// folder without anything of the tree as a whole.
-fn remove(tree: &CorpusTree) -> io::Result<Vec<PathBuf>> {
-    let sizes = (0_u64..).zip(tree.recipe.sizes());
+/// Removes what a killed run has written of a tree; what is left, as of a whole tree.
+pub(super) fn clean_part(part: &Path) -> io::Result<Vec<PathBuf>> {
+    let name = part.file_name().unwrap_or_default().to_string_lossy();
+    let Some(recipe) = TreeRecipe::of_part(&name) else { return Ok(vec![part.to_owned()]) };
+    let mut paths = (0..recipe.files).rev().map(|index| part.join(recipe.kind.place(index)));
+    // Files are written in order: only the last one may be shorter than it should be.
+    let last = paths.find(|path| path.symlink_metadata().is_ok());
+    remove(part, &recipe, last.as_deref())
+}
+
+/// Removes the files that a recipe makes, of which one may be unfinished, and the folders that are
+/// empty then; what is left, a folder without anything of the tree as a whole.
+fn remove(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Result<Vec<PathBuf>> {
+    let sizes = (0_u64..).zip(recipe.sizes());
     let made: BTreeMap<PathBuf, u64> =
-        sizes.map(|(index, size)| (tree.path.join(tree.recipe.kind.place(index)), size)).collect();
+        sizes.map(|(index, size)| (root.join(recipe.kind.place(index)), size)).collect();
+    let is_made = |path: &Path, size: u64| {
+        made.get(path).is_some_and(|&whole| size == whole || size < whole && unfinished == Some(path))
+    };
     let below = |folder: &Path| {
         let after = (Bound::Included(folder), Bound::Unbounded);
         made.range::<Path, _>(after).next().is_some_and(|(path, _)| path.starts_with(folder))
     };
     let (mut kept, mut folders) = (Vec::new(), Vec::new());
-    let mut walk = WalkDir::new(&tree.path).sort_by_file_name().into_iter();
+    let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
     while let Some(entry) = walk.next() {
         let entry = entry?;
         if entry.file_type().is_dir() && below(entry.path()) {
@@ -238,7 +267,7 @@ fn remove(tree: &CorpusTree) -> io::Result<Vec<PathBuf>> {
             continue;
         }
         let size = entry.file_type().is_file().then(|| entry.metadata()).transpose()?.map(|meta| meta.len());
-        if size.is_some() && size == made.get(entry.path()).copied() {
+        if size.is_some_and(|size| is_made(entry.path(), size)) {
             fs::remove_file(entry.path())?;
             continue;
         }
@@ -360,12 +389,51 @@ mod tests {
     fn what_a_killed_run_left_is_removed_and_what_another_writes_is_not() {
         let home = tempfile::tempdir().unwrap();
         let part = |name: &str| home.path().join(format!("{PART_PREFIX}{name}{PART_SUFFIX}"));
-        fs::create_dir_all(part("left").join("m0000")).unwrap();
+        fs::create_dir_all(part("source-45files-seed1-left").join("m0000")).unwrap();
         fs::create_dir(part("written")).unwrap();
         let lock = File::open(part("written")).unwrap();
         lock.try_lock().unwrap();
-        assert_eq!(super::super::clean(home.path()).unwrap().removed, [part("left")]);
+        let removed = super::super::clean(home.path()).unwrap().removed;
+        assert_eq!(removed, [part("source-45files-seed1-left")]);
         assert!(part("written").exists());
+    }
+
+    #[test]
+    fn what_others_put_into_what_a_killed_run_left_stays_and_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let tree = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
+        let name = format!("{PART_PREFIX}{}-x1Y2z3{PART_SUFFIX}", tree.recipe.folder_name());
+        let part = home.path().join(name);
+        fs::rename(&tree.path, &part).unwrap();
+        fs::remove_file(note_path(&tree.path)).unwrap();
+        // The run was killed while it wrote the last file that is there.
+        fs::remove_file(part.join("m0000/p02/f04.txt")).unwrap();
+        fs::write(part.join("m0000/p02/f03.txt"), "x").unwrap();
+        let mine = ["m0000/p00/f00.txt", "m0000/p01/mine", "own"].map(|name| part.join(name));
+        fs::write(&mine[0], "changed").unwrap();
+        fs::write(&mine[1], "x").unwrap();
+        fs::create_dir(&mine[2]).unwrap();
+        let other = home.path().join(format!("{PART_PREFIX}other{PART_SUFFIX}"));
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("mine"), "x").unwrap();
+        let cleaned = super::super::clean(home.path()).unwrap();
+        let kept = [other.clone()].into_iter().chain(mine);
+        assert_eq!((cleaned.removed, cleaned.kept), (Vec::new(), kept.collect()));
+        let left = WalkDir::new(&part).into_iter().flatten().filter(|it| it.file_type().is_file());
+        assert_eq!((left.count(), other.join("mine").exists()), (2, true));
+        assert!(!part.join("m0000/p02").exists());
+    }
+
+    #[test]
+    fn a_tree_is_written_under_a_name_that_has_its_recipe() {
+        let of = |kind| recipe(kind, FILES_MAX);
+        for recipe in [TreeKind::Source, TreeKind::Pictures, TreeKind::Shards].map(of) {
+            let name = format!("{PART_PREFIX}{}-aB3{PART_SUFFIX}", recipe.folder_name());
+            assert_eq!(TreeRecipe::of_part(&name), Some(recipe));
+        }
+        for other in ["source-45files-seed1", "source-10000001files-seed1-x", "x-1files-seed1-x", "x"] {
+            assert_eq!(TreeRecipe::of_part(&format!("{PART_PREFIX}{other}{PART_SUFFIX}")), None, "{other}");
+        }
     }
 
     #[test]
