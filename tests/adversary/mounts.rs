@@ -228,6 +228,28 @@ while True:
         }
     }
 
+    #[test]
+    fn a_file_system_below_a_folder_that_does_not_answer_is_refused_in_time() {
+        let home = Home::new();
+        for unanswered in ["nothing", "entries"] {
+            let folder = home.at(format!("of {unanswered}"));
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("a"), "line\n".repeat(1000)).unwrap();
+            let Some(silent) = Silent::mount(&folder.join("deep/point"), unanswered) else { return };
+            let (tell, told) = mpsc::channel();
+            let mut command = home.command(READLAB);
+            command.args(["race", &text(&folder)]);
+            thread::spawn(move || tell.send(Said::by(&mut command)));
+            let Ok(said) = told.recv_timeout(LONGEST) else {
+                // Then all that wait for it end.
+                drop(silent);
+                panic!("{unanswered}: the lab has not ended");
+            };
+            let why = "deep/point: its file system did not answer within 10 s\n";
+            assert!(said.code == Some(2) && said.err.ends_with(why), "{unanswered}: {said}");
+        }
+    }
+
     /// A file system whose program answers nothing, until it is dropped.
     struct Silent {
         program: Child,

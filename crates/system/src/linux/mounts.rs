@@ -5,6 +5,7 @@
 
 use super::file_status::{DeviceNumber, FileKind, FileStatus};
 use super::system_root::SystemRoot;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -40,6 +41,20 @@ impl Mount {
         // Files of overlays and btrfs have other numbers than their mounts, so the number decides
         // only where it can. Of mounts on one point, the last hides the others.
         above.max_by_key(|mount| (mount.number == number, mount.point.components().count()))
+    }
+
+    /// Where something is mounted below a folder, whose path has no links, the outer before the
+    /// inner. No file system is asked: one that does not answer keeps whoever asks.
+    pub fn points_below(system: &SystemRoot, folder: &Path) -> Vec<PathBuf> {
+        let text = fs::read(system.join("proc/self/mountinfo")).unwrap_or_default();
+        Mount::points_in_text(&String::from_utf8_lossy(&text), folder)
+    }
+
+    fn points_in_text(mountinfo: &str, folder: &Path) -> Vec<PathBuf> {
+        let points = mountinfo.lines().filter_map(Mount::parse).map(|mount| mount.point);
+        let below: BTreeSet<PathBuf> =
+            points.filter(|point| point.starts_with(folder) && point != folder).collect();
+        below.into_iter().collect()
     }
 
     /// The number of the block device that is mounted; `None` where the source is none.
@@ -162,6 +177,16 @@ a line that is none
         assert!(ssh.has_option("rw") && !ssh.has_option("user_id"));
         let bind = mount("/bind here/a", "9:9");
         assert_eq!(bind.inside(Path::new("/bind here/a")).unwrap(), Path::new("sub/a"));
+    }
+
+    #[test]
+    fn mounts_below_a_folder_are_found_each_once() {
+        let again = "48 27 0:43 / /home/mnt/in rw - tmpfs t rw\n49 27 0:44 / /home/mnt rw - tmpfs t rw\n";
+        let below = |folder: &str| Mount::points_in_text(&format!("{TEXT}{again}"), Path::new(folder));
+        assert_eq!(below("/home"), [Path::new("/home/mnt"), Path::new("/home/mnt/in")]);
+        assert_eq!(below("/home/mnt"), [Path::new("/home/mnt/in")]);
+        assert_eq!(below("/bind here").len() + below("/hom").len(), 0);
+        assert_eq!(below("/").len(), 5);
     }
 
     #[test]

@@ -110,7 +110,11 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// Refuses the first of these names whose file system does not answer, before readlab waits for it
 /// itself. A word that is no path is left to its own checks.
 pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
-    match silent::first(words, Asked::Bytes, ANSWER_LIMIT) {
+    check_asked(words, Asked::Bytes)
+}
+
+fn check_asked(words: &[&Path], asked: Asked) -> Result<(), TargetError> {
+    match silent::first(words, asked, ANSWER_LIMIT) {
         Some(at) => Err(TargetError::NoAnswer { path: words[at].to_owned(), limit: ANSWER_LIMIT }),
         None => Ok(()),
     }

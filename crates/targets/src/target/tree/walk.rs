@@ -4,12 +4,15 @@
 
 use super::TreeRequest;
 use super::list::{ListSource, Names};
-use crate::target::{TargetError, check_answers, path, refusal};
+use crate::target::{TargetError, check_answers, check_asked, path, refusal};
 use readlab_model::target::tree::Skipped;
 use readlab_model::target::tree::TreeOrder;
 use readlab_system::file_status::{FileKind, FileStatus};
 use readlab_system::folder::own_places::OwnPlaces;
-use std::collections::HashSet;
+use readlab_system::mounts::Mount;
+use readlab_system::silent::Asked;
+use readlab_system::system_root::SystemRoot;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -38,6 +41,10 @@ pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> R
     // Walkers differ in whether they follow a link that is the folder itself.
     let folder = fs::canonicalize(folder).map_err(|cause| refusal(folder, cause))?;
     let own = request.own.below(&folder);
+    // The walk opens a folder before it says that it has found it.
+    let points = Mount::points_below(&SystemRoot::default(), &folder);
+    check_answers(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let mut first_files = BTreeMap::new();
     let (skipped, place) = (Skipped::default(), folder.clone());
     let mut walked = Walked { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
     let mut walk = WalkDir::new(&folder).follow_links(request.follows_links);
@@ -53,7 +60,12 @@ pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> R
             entry => entry.map_err(|error| not_walked(&folder, error))?,
         };
         match kind(&entry)? {
-            FileKind::Regular => names.add(entry.path(), entry.ino())?,
+            FileKind::Regular => {
+                names.add(entry.path(), entry.ino())?;
+                if let Some(point) = points.iter().rev().find(|point| entry.path().starts_with(point)) {
+                    first_files.entry(point).or_insert_with(|| entry.path().to_owned());
+                }
+            }
             FileKind::Folder => {
                 walked.folders += 1;
                 names.add_folder(entry.path())?;
@@ -64,6 +76,8 @@ pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> R
             _ => walked.skipped.devices += 1,
         }
     }
+    // They are opened next, and are refused if they are on another file system than the others.
+    check_asked(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Asked::Status)?;
     Ok(walked)
 }
 
