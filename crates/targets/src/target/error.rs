@@ -2,6 +2,7 @@
 //! path has.
 
 use super::http::HttpError;
+use super::secret;
 use super::source::SourceError;
 use readlab_model::units::Bytes;
 use readlab_system::terminal::printable::display_path;
@@ -16,6 +17,9 @@ pub enum TargetError {
     /// No file has this name.
     #[error("{}: no such file", display_path(.0))]
     NotFound(PathBuf),
+    /// No file has this name, in which there is a password: it was to be a URL.
+    #[error("{0}: no such file; a URL begins with http:// or https://")]
+    NoScheme(String),
     /// A link leads nowhere.
     #[error("{}: a link to a file that does not exist", display_path(.0))]
     DanglingLink(PathBuf),
@@ -129,6 +133,16 @@ pub enum TargetError {
         /// What happened instead.
         cause: HttpError,
     },
+}
+
+/// Why what the user named could not be examined; it has become this path.
+pub(super) fn refusal_of_word(word: &Path, path: &Path, cause: io::Error) -> TargetError {
+    let word = display_path(word);
+    let shown = secret::redact_url(&word);
+    match cause.kind() {
+        io::ErrorKind::NotFound if shown != word => TargetError::NoScheme(shown),
+        _ => refusal(path, cause),
+    }
 }
 
 /// Why a path could not be examined or opened.

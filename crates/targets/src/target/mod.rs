@@ -27,7 +27,7 @@ pub mod web;
 
 use copies::Copies;
 pub use error::TargetError;
-use error::refusal;
+use error::{refusal, refusal_of_word};
 use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
@@ -141,8 +141,9 @@ impl Target {
     /// The same, for files or for devices too.
     pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
+        let word = path;
         let path = &path::nameable(path).map_err(io)?;
-        let named = fs::metadata(path).map_err(|cause| refusal(path, cause))?;
+        let named = fs::metadata(path).map_err(|cause| refusal_of_word(word, path, cause))?;
         check_kind(path, FileStatus::from(&named).kind, accept)?;
         let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         // Checked again on the open file: the name may mean another file by now.

@@ -7,6 +7,8 @@
 
 mod headers;
 
+use std::ops::Range;
+
 /// In place of a query that is a secret.
 pub(super) const HIDDEN: &str = "…";
 
@@ -46,6 +48,12 @@ const HARMLESS: [&str; 32] = [
     "x-id",
 ];
 
+/// Schemes without slashes, behind which no password comes before an `@`.
+const NO_USERS: [&str; 5] = ["acct", "mailto", "npm", "sip", "xmpp"];
+
+/// What ends a word of a shell besides blanks, or comes before an escaped quote.
+const OPERATORS: &str = ";|&<>()\\";
+
 /// Whether a query, without its `?`, has a secret.
 fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
     let mut pairs = query.split(['&', ';', '?', '#']).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -81,8 +89,8 @@ pub fn redact_url(url: &str) -> String {
     hide(url, |_| true)
 }
 
-/// A command line with every URL in it as it is [`redact_url`], also one without a scheme, and
-/// without the values of headers. A variable of the shell is no secret.
+/// A command line with every URL in it as it is by [`redact_url`], and without the values of
+/// headers. A variable of the shell is no secret.
 pub fn shown_in(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
     while let Some(at) = rest.find(|c: char| !is_between(c)) {
@@ -103,14 +111,12 @@ fn is_between(c: char) -> bool {
 /// A word of a command line without the secrets of the URL at its end.
 fn shown_word(word: &str) -> String {
     let is_secret_value = |value: &str| !value.starts_with('$');
-    let url = match word.find("://") {
+    if let Some(slashes) = word.find("://") {
         // What is before the scheme ends with a character that no scheme has.
-        Some(slashes) => word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len(),
-        None => match host_of_query(word) {
-            Some(host) => host,
-            None => return word.to_owned(),
-        },
-    };
+        let url = word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
+        return format!("{}{}", &word[..url], hide(&word[url..], is_secret_value));
+    }
+    let url = bare_user(word).map(|user| user.start).or_else(|| host_of_query(word)).unwrap_or(word.len());
     format!("{}{}", &word[..url], hide(&word[url..], is_secret_value))
 }
 
@@ -141,14 +147,63 @@ fn hide(url: &str, is_secret_value: fn(&str) -> bool) -> String {
 
 /// A URL without its password, or without the user of a website, which may be a token.
 fn without_user(url: &str, is_secret_value: fn(&str) -> bool) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((scheme, rest)) = url.split_once("://") else { return without_bare_user(url, is_secret_value) };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
-        Some((user, host)) if (scheme.starts_with("http") || user.contains(':')) && is_secret_value(user) => {
+        Some((user, host))
+            if (scheme.starts_with("http") || user.contains(':')) && is_secret_value(password(user)) =>
+        {
             format!("{scheme}://{HIDDEN}@{host}{path}")
         }
         _ => url.to_owned(),
     }
+}
+
+/// The secret of a user: what is behind the colon, or all where there is none.
+fn password(user: &str) -> &str {
+    user.split_once(':').map_or(user, |(_, password)| password).trim_start_matches('\\')
+}
+
+/// A URL without a scheme, as `curl USER:PASSWORD@HOST/PATH` takes it, without user and password.
+///
+/// Only a colon before the `@` shows a password: `NAME@HOST` is an address of mail as well,
+/// `USER@HOST:PATH` is what `scp` copies, and both may be names of files. A `/` before it is one of
+/// a path: `./a:b@c` is a file.
+fn without_bare_user(word: &str, is_secret_value: fn(&str) -> bool) -> String {
+    match bare_user(word).filter(|user| is_secret_value(password(&word[user.clone()]))) {
+        Some(user) => format!("{}{HIDDEN}{}", &word[..user.start], &word[user.end..]),
+        None => word.to_owned(),
+    }
+}
+
+/// Where in a word without a scheme a user is with a password.
+fn bare_user(word: &str) -> Option<Range<usize>> {
+    let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
+    let (user, host) = authority.rsplit_once('@')?;
+    let (before, password) = user.split_once(':')?;
+    // As the value of an option, or of a parameter of a command.
+    let from = before.rfind(['=', ',']).map_or(0, |at| at + 1);
+    let name = &before[from..];
+    // `${NAME:-me@host}` is a variable with a value of its own.
+    let is_user = !NO_USERS.contains(&name) && (!name.contains('{') || name.contains('}'));
+    (is_user && !password.is_empty() && is_host(host)).then_some(from..user.len())
+}
+
+/// Whether a text is a host, perhaps with a port, until it ends or a shell goes on.
+fn is_host(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "-._${}%".contains(c);
+    let parts_at = |text: &str| text.find(|c: char| !is_part(c)).unwrap_or(text.len());
+    let (host, rest) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
+        Some(address) => address,
+        None => text.split_at(parts_at(text)),
+    };
+    let (port, rest) = match rest.strip_prefix(':') {
+        Some(rest) => rest.split_at(parts_at(rest)),
+        None => ("0", rest),
+    };
+    let is_port = port.starts_with('$') || !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit());
+    let ends = rest.is_empty() || rest.starts_with(|c: char| OPERATORS.contains(c));
+    !host.is_empty() && is_port && ends
 }
 
 #[cfg(test)]
@@ -203,6 +258,33 @@ mod tests {
             ("/a/b@c", "/a/b@c"),
         ] {
             assert_eq!(redact_url(url), with);
+        }
+    }
+
+    #[test]
+    fn a_password_before_a_host_is_hidden_without_a_scheme_too() {
+        for (text, shown) in [
+            ("curl u:p@host/x", "curl …@host/x"),
+            ("curl 'u:p;@=,w@h.org:80/x' | wc", "curl '…@h.org:80/x' | wc"),
+            ("curl --url=u:p@h/x?key=s -x u:p@[::1]:80", "curl --url=…@h/x?… -x …@[::1]:80"),
+            ("curl u:p=q@h.org/x?key=s", "curl …@h.org/x?…"),
+            ("(curl u:p@h;wc)", "(curl …@h;wc)"),
+            ("curl u:p@$HOST:$PORT", "curl …@$HOST:$PORT"),
+            ("curl $USER:p@h http://$USER:p@h", "curl …@h http://…@h"),
+        ] {
+            assert_eq!(shown_in(text), shown);
+            assert_eq!(shown_in(shown), shown);
+        }
+        assert_eq!(redact_url("u:p@host/x"), "…@host/x");
+        for harmless in [
+            "scp me@host:x a@b",
+            "grep -c mailto:me@h.org",
+            "docker run image:1.2@sha256:abc",
+            "sed s:a@b:c:g",
+            "./a:b@c /a:b@c a/b:c@d h:80/?to=a@b",
+            "curl u:$P@h \"u:\\$P@h\" https://u:$P@h u:@h u:p@ ${X:-me@h}",
+        ] {
+            assert_eq!(shown_in(harmless), harmless);
         }
     }
 

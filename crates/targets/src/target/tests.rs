@@ -66,6 +66,14 @@ fn a_file_that_may_not_be_read_is_refused() {
 }
 
 #[test]
+fn a_url_without_a_scheme_is_refused_without_its_password() {
+    let said = Target::examine(Path::new("me:hush@host/x?key=hush")).unwrap_err().to_string();
+    assert_eq!(said, "…@host/x?…: no such file; a URL begins with http:// or https://");
+    let said = Target::examine(Path::new("me@host/x")).unwrap_err().to_string();
+    assert!(said.ends_with("me@host/x: no such file"), "{said}");
+}
+
+#[test]
 fn names_of_any_bytes_are_kept() {
     let folder = folder();
     for name in [&b"with space"[..], b"new\nline", b"\xff\xfe\xfd", "Übergröße".as_bytes()] {
