@@ -259,6 +259,30 @@ mod ring2 {
     }
 
     #[test]
+    fn where_nothing_is_measured_every_verb_ends_with_2_and_a_line() {
+        let home = Home::new();
+        home.file("f.txt", TEXT.repeat(1000));
+        fs::create_dir(home.at("tree")).unwrap();
+        home.file("tree/a", TEXT);
+        for words in [
+            "race f.txt",
+            "race tree",
+            "race f.txt --pattern random --block 4KiB",
+            "race f.txt --readers 1,2",
+            "suite newlines f.txt",
+            "tune f.txt",
+            "tune f.txt --readers 1,2",
+            "limits f.txt",
+        ] {
+            let said = home.readlab(words.split(' ').chain(["--budget", "1ms", "--quiet"]));
+            let line = said.err.lines().last().unwrap_or_default();
+            let is_named =
+                line.starts_with("readlab: ") && (line.contains("budget") || line.contains("time"));
+            assert!(said.code == Some(2) && is_named, "{words}: {said}");
+        }
+    }
+
+    #[test]
     fn a_language_restricts_the_race_and_the_baseline_and_the_users_command_stay() {
         let home = Home::new();
         let file = home.file("f.txt", TEXT);

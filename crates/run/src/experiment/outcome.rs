@@ -37,15 +37,24 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         notice::show(format!("the run ended early: {why}"));
         return EXIT_NOTHING;
     }
-    if !is_spoiled && let Some(reason) = nothing_measured(record, requested) {
-        notice::show(format!("nothing was measured: {reason}"));
-        return EXIT_NOTHING;
+    let missing: Vec<(&Requested, String)> =
+        requested.iter().filter_map(|it| Some((it, why(it, record)?))).collect();
+    if let Some(reason) = nothing_measured(record, requested) {
+        let failed = |it: &Requested| {
+            record.trials.iter().any(|trial| names(it, record, trial) && spoiled(&trial.outcome))
+        };
+        let is_failure = counted(record).all(|trial| spoiled(&trial.outcome))
+            || missing.iter().any(|(it, _)| failed(it))
+            || record.change().is_some();
+        if !(is_spoiled && is_failure) {
+            notice::show(format!("nothing was measured: {reason}"));
+            return EXIT_NOTHING;
+        }
+        if missing.is_empty() && record.change().is_none() {
+            notice::show(format!("nothing was measured: {reason}"));
+        }
     }
-    let missing: Vec<String> = requested
-        .iter()
-        .filter_map(|it| Some(format!("{it} did not take part: {}", why(it, record)?)))
-        .collect();
-    missing.iter().for_each(notice::show);
+    missing.iter().for_each(|(it, why)| notice::show(format!("{it} did not take part: {why}")));
     if let Some(change) = record.change().filter(|_| missing.is_empty()) {
         notice::show(format!("the run ended early: {change}"));
     }
@@ -64,15 +73,28 @@ fn failed_command(record: &Record) -> &str {
     failed.next_back().or(last).unwrap_or("a command failed")
 }
 
-/// Why nothing was measured; `None` if something was. Controls count only if there is nothing else,
-/// and what the user requested explains it before what happens to stand beside it.
+/// The trials that are measured for the user: controls only if there is nothing else.
+fn counted(record: &Record) -> impl Iterator<Item = &TrialRecord> {
+    let only_controls = has_only_controls(record);
+    record.trials.iter().filter(move |it| only_controls || !it.trial.is_control())
+}
+
+fn has_only_controls(record: &Record) -> bool {
+    record.trials.iter().all(|it| it.trial.is_control())
+}
+
+/// Why nothing was measured; `None` if something was. What the user requested explains it before
+/// what happens to stand beside it.
 fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
-    let only_controls = record.trials.iter().all(|it| it.trial.is_control());
-    let counted = || record.trials.iter().filter(|it| only_controls || !it.trial.is_control());
+    let counted = || counted(record);
     // What fio measured is a limit without a trial.
     let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
-    // Readings of a search choose, and no number is reported from them.
-    if counted().any(TrialRecord::is_measured) || only_controls && is_limit_measured() {
+    let is_searched = |state| counted().any(|it| it.trial.state == state && !it.searched.is_empty());
+    // Readings of a search choose, and no number is reported from them; what they are compared with
+    // is no result either.
+    let is_result =
+        |it: &TrialRecord| it.is_measured() && (!it.searched.is_empty() || !is_searched(it.trial.state));
+    if counted().any(is_result) || has_only_controls(record) && is_limit_measured() {
         return None;
     }
     let searched: usize = counted().map(|it| it.searched.len()).sum();
@@ -201,5 +223,53 @@ mod tests {
         assert!(why.contains("after 1 reading of the search") && why.contains("--budget"), "{why}");
         record.add(reading(None));
         assert_eq!(nothing_measured(&record, &[]), None);
+    }
+
+    /// A record of trials with these numbers of readings of a search, fresh readings and outcomes.
+    fn record(trials: &[(u32, u32, Option<Outcome>)], end: EndReason) -> Record {
+        let mut record = Record::new(header());
+        record.add(sized(0, 1 << 20));
+        for (index, (searched, fresh, outcome)) in trials.iter().enumerate() {
+            record.add(trial(index, &format!("c{index}/read"), CacheState::Cold, Cache::Through));
+            let trial = TrialIndex::new(index);
+            let rungs = (0..*searched).map(Some).chain((0..*fresh).map(|_| None));
+            rungs.for_each(|rung| {
+                record.add(Line::Sample(Box::new(Sample { trial, rung, ..Sample::default() })));
+            });
+            if let Some(outcome) = outcome.clone() {
+                record.add(Line::Outcome { trial, outcome });
+            }
+        }
+        record.end = Some((end, 1));
+        record
+    }
+
+    #[test]
+    fn a_search_without_a_result_is_exit_2_whatever_failed_or_was_compared() {
+        let failed = || Some(Outcome::Failed { reason: "no".to_owned() });
+        let measured = || Some(Outcome::Measured);
+        for trials in [
+            &[(1, 0, failed()), (1, 0, None)][..],
+            &[(0, 0, failed()), (1, 0, None)],
+            &[(0, 3, measured()), (1, 0, None)],
+        ] {
+            let record = record(trials, EndReason::Budget);
+            assert_eq!(exit_code(&record, &[]), EXIT_NOTHING, "{trials:?}");
+            assert!(nothing_measured(&record, &[]).unwrap().contains("of the search"), "{trials:?}");
+        }
+        let found = record(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
+        assert_eq!(exit_code(&found, &[]), 0);
+    }
+
+    #[test]
+    fn where_all_failed_it_is_exit_1_and_where_some_were_never_read_2() {
+        let failed = || Some(Outcome::Failed { reason: "no".to_owned() });
+        let absent = Some(Outcome::Unavailable { reason: "no time".to_owned() });
+        let all = record(&[(0, 0, failed()), (0, 0, failed())], EndReason::Settled);
+        assert_eq!(exit_code(&all, &[]), EXIT_TRIAL);
+        let some = record(&[(0, 0, failed()), (0, 0, absent)], EndReason::Settled);
+        assert_eq!(exit_code(&some, &[]), EXIT_NOTHING);
+        let named = [Requested::Method("c0/read".to_owned())];
+        assert_eq!(exit_code(&some, &named), EXIT_TRIAL);
     }
 }
