@@ -77,7 +77,8 @@ mod ring2 {
 
     /// Mounts a file system whose program answers nothing, as long as it runs; or whose program takes
     /// all requests and answers none for a name (`lookup`), none that opens a file (`open`), none
-    /// that reads one (`read`), or none for the names of a folder (`entries`).
+    /// that reads one (`read`) or that reads its end (`end`), or none for the names of a folder
+    /// (`entries`).
     /// Whoever waits for what was taken cannot be killed.
     const SILENT: &str = r#"
 import ctypes, os, struct, sys
@@ -91,16 +92,23 @@ if sys.argv[2] == 'nothing':
 LOOKUP, FORGET, GETATTR, OPEN, READ, INIT, READDIR, INTERRUPT, FORGETS = 1, 2, 3, 14, 15, 26, 28, 36, 42
 kinds = {'lookup': LOOKUP, 'open': OPEN, 'read': READ, 'entries': READDIR}
 unanswered = {FORGET, INTERRUPT, FORGETS, kinds.get(sys.argv[2])}
+SIZE = 1 << 20
 def status(node):
     kind = 0o40755 if node == 1 else 0o100644
-    return struct.pack('<6Q10I', node, 4096, 8, 0, 0, 0, 0, 0, 0, kind, 1, 0, 0, 0, 4096, 0)
+    return struct.pack('<6Q10I', node, SIZE, SIZE // 512, 0, 0, 0, 0, 0, 0, kind, 1, 0, 0, 0, 4096, 0)
 answers = {
     INIT: lambda node: struct.pack('<IIIIHHIIHH8I', 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, *[0] * 8),
     LOOKUP: lambda node: struct.pack('<4QII', 2, 0, 60, 60, 0, 0) + status(2),
     GETATTR: lambda node: struct.pack('<QII', 60, 0, 0) + status(node),
 }
 while True:
-    _, asked, number, node = struct.unpack_from('<IIQQ', os.read(fd, 1 << 20))
+    request = os.read(fd, 1 << 20)
+    _, asked, number, node = struct.unpack_from('<IIQQ', request)
+    if asked == READ:
+        offset, size = struct.unpack_from('<QI', request, 48)
+        answers[READ] = lambda node: b'\n' * min(size, SIZE - offset)
+        if sys.argv[2] == 'end' and offset >= SIZE // 2:
+            continue
     if asked not in unanswered:
         answer = answers.get(asked)
         answer = answer(node) if answer else b''
@@ -226,6 +234,25 @@ while True:
                 assert!(is_refused || never.contains(&case), "{unanswered}: {case}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn a_file_of_which_the_end_is_not_read_is_refused_in_time() {
+        let home = Home::new();
+        let point = home.at("end");
+        let Some(silent) = Silent::mount(&point, "end") else { return };
+        let (tell, told) = mpsc::channel();
+        let mut command = home.command(READLAB);
+        let only = ["--state", "warm", "--method", "rust/read/scalar"];
+        command.args(["race", &text(&point.join("f"))]).args(only);
+        thread::spawn(move || tell.send(Said::by(&mut command)));
+        let Ok(said) = told.recv_timeout(LONGEST) else {
+            // Then all that wait for it end.
+            drop(silent);
+            panic!("the lab has not ended");
+        };
+        let why = "end/f: its file system did not answer within 10 s at byte ";
+        assert!(said.code == Some(2) && said.err.contains(why), "{said}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use readlab_targets::corpus::oracle::{self, ContinueCheck, Truth};
 use readlab_targets::corpus::tree_truth::truth_of_files;
 use readlab_targets::target::dictionary;
 use readlab_targets::target::http::RequestVerb;
-use readlab_targets::target::part::open_part;
+use readlab_targets::target::part::open_watched;
 use readlab_targets::target::{Place, Target};
 
 /// The right answers about a target.
@@ -92,7 +92,8 @@ fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     }
     let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
-        return oracle::truth_of(|| open_part(file, target.part), check).with_context(|| display_path(file));
+        return oracle::truth_of(|| open_watched(file, target.part), check)
+            .with_context(|| display_path(file));
     };
     let wait_check = || check(0);
     let opened = || remote.ask(RequestVerb::Get, &wait_check).map_err(std::io::Error::other);

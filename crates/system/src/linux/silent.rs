@@ -6,6 +6,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::CString;
+use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
@@ -28,6 +29,9 @@ const STEPS: usize = 2;
 
 /// Bytes of a folder that are read: more than its first entry has.
 const ENTRIES_BYTES: usize = 1024;
+
+/// Bytes that are read at once for this process: as many as a pipe holds.
+const PIECE_BYTES: usize = 1 << 16;
 
 /// What is asked of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +79,67 @@ pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
     None
 }
 
+/// A file that a child reads for this process: where a read takes longer than the limit, this
+/// process has an error, and the child alone waits.
+#[derive(Debug)]
+pub struct WatchedFile {
+    pipe: io::PipeReader,
+    /// `None` after its end.
+    child: Option<Pid>,
+    limit: Duration,
+}
+
+impl WatchedFile {
+    /// So many bytes of an open file, or all, from its place on.
+    pub fn begin(file: &File, most_bytes: u64, limit: Duration) -> io::Result<WatchedFile> {
+        let (pipe, tell) = io::pipe()?;
+        // SAFETY: the child makes system calls alone, on its stack, and never returns.
+        let child = match unsafe { libc::fork() } {
+            -1 => return Err(io::Error::last_os_error()),
+            // SAFETY: this is the process that was just forked.
+            0 => unsafe { pass_on(file.as_raw_fd(), most_bytes, tell.as_raw_fd()) },
+            child => Pid::from_raw(child),
+        };
+        Ok(WatchedFile { pipe, child, limit })
+    }
+
+    /// Why the child has written no more: it exits with 0 at the end of the file, else with the
+    /// number of its error.
+    fn end(&mut self) -> io::Result<()> {
+        let Some(child) = self.child.take() else { return Ok(()) };
+        let ended = loop {
+            match waitpid(Some(child), WaitOptions::empty()) {
+                Err(Errno::INTR) => {}
+                ended => break ended?,
+            }
+        };
+        match ended.and_then(|(_, status)| status.exit_status()) {
+            Some(0) => Ok(()),
+            Some(number) => Err(io::Error::from_raw_os_error(number)),
+            None => Err(io::Error::other("the process that reads it was ended")),
+        }
+    }
+}
+
+impl Read for WatchedFile {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if !is_readable(&self.pipe, self.limit)? {
+            let why = format!("its file system did not answer within {} s", self.limit.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        match self.pipe.read(bytes)? {
+            0 if !bytes.is_empty() => self.end().map(|()| 0),
+            count => Ok(count),
+        }
+    }
+}
+
+impl Drop for WatchedFile {
+    fn drop(&mut self) {
+        self.child.take().into_iter().for_each(abandon);
+    }
+}
+
 fn is_readable(pipe: &io::PipeReader, limit: Duration) -> io::Result<bool> {
     let end = Instant::now() + limit;
     loop {
@@ -104,7 +169,7 @@ fn abandon(child: Pid) {
 unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
-        close_all_but(tell);
+        close_all_but([tell]);
         let mut read_from = None;
         for name in names {
             let mut status = MaybeUninit::<libc::stat>::zeroed();
@@ -125,6 +190,41 @@ unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
                 libc::close(file);
             }
             step_done(tell);
+        }
+        libc::_exit(0)
+    }
+}
+
+/// What the other child does: it reads a file, and writes what it reads.
+///
+/// # Safety
+/// Only in a process that was just forked.
+unsafe fn pass_on(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
+    let (mut piece, mut left) = ([0_u8; PIECE_BYTES], most_bytes);
+    // SAFETY: none of these calls allocates or takes a lock, and every pointer is to live bytes.
+    unsafe {
+        close_all_but([file, tell]);
+        while left > 0 {
+            let most = usize::try_from(left).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
+            let Ok(count) = usize::try_from(libc::read(file, piece.as_mut_ptr().cast(), most)) else {
+                match Errno::from_io_error(&io::Error::last_os_error()) {
+                    Some(Errno::INTR) => continue,
+                    error => libc::_exit(error.map_or(libc::EIO, Errno::raw_os_error)),
+                }
+            };
+            if count == 0 {
+                break;
+            }
+            left -= count as u64;
+            let mut written = 0;
+            while written < count {
+                let rest = &piece[written..count];
+                match usize::try_from(libc::write(tell, rest.as_ptr().cast(), rest.len())) {
+                    Ok(more) => written += more,
+                    // Nobody reads any more.
+                    Err(_) => libc::_exit(libc::EPIPE),
+                }
+            }
         }
         libc::_exit(0)
     }
@@ -165,14 +265,19 @@ unsafe fn read_first(file: RawFd, is_folder: bool) {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn close_all_but(kept: RawFd) {
+unsafe fn close_all_but<const N: usize>(mut kept: [RawFd; N]) {
     let range = |from: RawFd, to: libc::c_uint| {
         // SAFETY: only numbers are passed.
         from.cast_unsigned() > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) == 0 }
     };
-    let below = kept == 0 || range(0, kept.cast_unsigned() - 1);
-    if !(below && range(kept + 1, libc::c_uint::MAX)) {
-        for other in (0..DESCRIPTORS_MAX).filter(|&other| other != kept) {
+    kept.sort_unstable();
+    let (mut from, mut is_closed) = (0, true);
+    for next in kept {
+        is_closed &= next == 0 || range(from, next.cast_unsigned() - 1);
+        from = next + 1;
+    }
+    if !(is_closed && range(from, libc::c_uint::MAX)) {
+        for other in (0..DESCRIPTORS_MAX).filter(|other| !kept.contains(other)) {
             // SAFETY: what is no descriptor is refused.
             unsafe { libc::close(other) };
         }
@@ -193,6 +298,35 @@ mod tests {
         let names = [folder.path(), &pipe, &file, &nothing, Path::new(""), Path::new("/dev/tty")];
         assert_eq!(first(&names, Asked::Bytes, Duration::from_secs(60)), None);
         assert_eq!(first(&[], Asked::Bytes, Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_file_is_read_by_a_child_to_its_end_or_its_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let content: Vec<u8> = (0..=250).cycle().take(3 * PIECE_BYTES + 5).collect();
+        std::fs::write(&path, &content).unwrap();
+        let read = |path: &Path, most_bytes| {
+            let mut bytes = Vec::new();
+            let file = File::open(path).unwrap();
+            WatchedFile::begin(&file, most_bytes, Duration::from_secs(60))?.read_to_end(&mut bytes)?;
+            Ok::<_, io::Error>(bytes)
+        };
+        assert!(read(&path, u64::MAX).unwrap() == content);
+        assert!(read(&path, PIECE_BYTES as u64 + 1).unwrap() == content[..=PIECE_BYTES]);
+        assert_eq!(read(folder.path(), u64::MAX).unwrap_err().raw_os_error(), Some(libc::EISDIR));
+    }
+
+    #[test]
+    fn a_read_that_is_not_answered_is_an_error_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        crate::open_file::make_pipe(&path).unwrap();
+        // It has a writer, which never writes.
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let mut watched = WatchedFile::begin(&file, u64::MAX, Duration::from_millis(50)).unwrap();
+        let error = watched.read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
     }
 
     #[test]

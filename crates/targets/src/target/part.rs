@@ -3,9 +3,11 @@
 //! Parts follow each other without a gap and make up the file. They are cut where the largest pages
 //! are cut, so that no page of the cache is of two parts, unless the file is too small for that.
 
-use super::size_of;
+use super::filesystem::{Backing, Filesystem};
+use super::{ANSWER_LIMIT, size_of};
 use readlab_protocol::Part;
 use readlab_system::memory::page_bytes;
+use readlab_system::silent::WatchedFile;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::num::NonZero;
@@ -43,6 +45,22 @@ pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
         file.seek(SeekFrom::Start(part.start_bytes))?;
     }
     Ok(file.take(part.map_or(u64::MAX, |part| part.length_bytes)))
+}
+
+/// The same, to be read to its end. Where a network or a program has the bytes, which may cease to
+/// answer, a read that is not answered in time is an error.
+pub fn open_watched(path: &Path, part: Option<Part>) -> io::Result<Box<dyn Read>> {
+    let opened = open_part(path, part)?;
+    let file = opened.get_ref();
+    let watched = match Filesystem::read(file)?.backing {
+        // Without another process it is read by this one.
+        Backing::Remote | Backing::Program => WatchedFile::begin(file, opened.limit(), ANSWER_LIMIT).ok(),
+        _ => None,
+    };
+    Ok(match watched {
+        Some(watched) => Box::new(watched),
+        None => Box::new(opened),
+    })
 }
 
 /// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal): who reads a
