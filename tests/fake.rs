@@ -2,29 +2,39 @@
 //! test chooses.
 
 use crate::home::Home;
-use std::fmt::Write;
 
-/// A contender whose answer to `go` is a few lines of shell; `answer` is the right one.
-pub(crate) struct Fake<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) turn: &'a str,
+/// What a fake says of its method unless a test chooses another.
+const OF_FILES: &str = r#""method":"read","scans":{"newlines":["-"]}"#;
+
+/// Writes a roster of contenders with a name and the lines of shell by which each answers `go`;
+/// `answer` is the right answer. Returns its path.
+pub(crate) fn roster(home: &Home, fakes: &[(&str, &str)]) -> String {
+    let entries = fakes.iter().map(|(name, turn)| shell_entry(home, name, &script(name, OF_FILES, turn)));
+    let roster = home.file("roster.toml", entries.collect::<String>());
+    roster.to_str().unwrap().to_owned()
 }
 
-/// Writes a roster of these contenders; returns its path.
-pub(crate) fn roster(home: &Home, fakes: &[Fake]) -> String {
-    let mut roster = String::new();
-    for Fake { name, turn } in fakes {
-        let script = home.file(format!("{name}.sh"), script(name, turn));
-        let script = script.to_str().unwrap();
-        writeln!(roster, "[[contender]]\nname = \"{name}\"\nabout = \"a fake\"").unwrap();
-        writeln!(roster, "run = [\"/bin/sh\", \"{script}\"]").unwrap();
-    }
-    home.file("roster.toml", roster).to_str().unwrap().to_owned()
+/// The same with one contender, whose method is not one of files: `method` has the fields of its
+/// line.
+pub(crate) fn roster_of(home: &Home, name: &str, method: &str, turn: &str) -> String {
+    let roster = home.file("roster.toml", shell_entry(home, name, &script(name, method, turn)));
+    roster.to_str().unwrap().to_owned()
+}
+
+/// Writes a script, and returns the table of a roster with the contender that it is.
+pub(crate) fn shell_entry(home: &Home, name: &str, script: &str) -> String {
+    let script = home.file(format!("{name}.sh"), script);
+    entry(name, &["/bin/sh", script.to_str().unwrap()])
+}
+
+/// The table of a contender that is started by these words.
+pub(crate) fn entry(name: &str, run: &[&str]) -> String {
+    format!("[[contender]]\nname = \"{name}\"\nabout = \"a fake\"\nrun = {run:?}\n")
 }
 
 /// A shell has no clock: it claims 1000 ns for each reading, less than the opening, six calls and
 /// the line of one take on any machine, and less by far than what a turn may leave out.
-fn script(name: &str, turn: &str) -> String {
+fn script(name: &str, method: &str, turn: &str) -> String {
     let ready = match name {
         "absent" => {
             r#"say '{"say":"unavailable","reason":"io_uring is switched off on this machine"}'; exit 1"#
@@ -35,7 +45,7 @@ fn script(name: &str, turn: &str) -> String {
         r#"say() {{ printf '%s\n' "$1"; }}
 say '{{"say":"hello","protocol":1,"contender":"{name}","version":"1","runtime":"sh"}}'
 if [ "$1" = methods ]; then
-    say '{{"say":"method","method":"read","scans":{{"newlines":["-"]}},"about":"a fake","cache":"through"}}'
+    say '{{"say":"method",{method},"about":"a fake","cache":"through"}}'
     exit
 fi
 target=$5 turns=0

@@ -1,7 +1,7 @@
 //! Tests of all readers of foreign input with garbage: valid inputs with many small changes, the
 //! same each time. This is a few seconds of what the fuzzers do for hours (`make fuzz`).
 
-use crate::inputs;
+use crate::{inputs, repository};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,40 +9,18 @@ use readlab_protocol::Archive;
 use readlab_targets::corpus;
 use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// No input of a few kilobytes takes as long, on whatever machine.
 const HANG: Duration = Duration::from_secs(20);
 
-/// Bytes that mean something to one format or another, and numbers at their limits.
-const TOKENS: [&[u8]; 24] = [
-    b"18446744073709551615",
-    b"9223372036854775808",
-    b"4294967296",
-    b"-1",
-    b"0",
-    b"1e308",
-    b"null",
-    b"\"",
-    b"\\",
-    b"\n",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b"\x1b[2J",
-    b"\xc2\x9b",
-    b"\xe2\x80\xae",
-    b"<script>",
-    b"\0",
-    b"\xff",
-    b"PK\x01\x02",
-    b"PK\x05\x06",
-    b"\x1f\x8b\x08\x04",
-    b"\r\n",
-];
+/// Bytes that mean something to one format or another, and numbers at their limits, with a bar
+/// between each and the next.
+const TOKENS: &[u8] =
+    b"18446744073709551615|9223372036854775808|4294967296|-1|0|1e308|null|\"|\\|\n|{|}|[|]|\x1b[2J|\xc2\x9b|\
+                        \xe2\x80\xae|<script>|\0|\xff|PK\x01\x02|PK\x05\x06|\x1f\x8b\x08\x04|\r\n";
 
 /// A seed of one kind after the other, with changes; the same each time.
 struct Garbage {
@@ -84,7 +62,8 @@ impl Garbage {
                 bytes.extend_from_slice(&other[from..]);
             }
             _ => {
-                let token = *TOKENS.choose(&mut self.random).expect("there are tokens");
+                let tokens: Vec<&[u8]> = TOKENS.split(|byte| *byte == b'|').collect();
+                let token = *tokens.choose(&mut self.random).expect("there are tokens");
                 // In the place of a number, if there is one: then the input stays well-formed.
                 let digits = |at: &usize| bytes[*at].is_ascii_digit();
                 let start = (at..bytes.len()).find(digits).unwrap_or(at);
@@ -108,12 +87,8 @@ fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])
     eprintln!("{name}: {count} inputs in {:?}", begun.elapsed());
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
-    let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(repository::path(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|it| it == ending)).collect();
     paths.sort();
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
@@ -131,7 +106,7 @@ fn part(share: u32, count: u32) -> u32 {
 }
 
 fn lines_of_contenders_and_of_the_lab(share: u32) {
-    let page = fs::read_to_string(root().join("PROTOCOL.md")).unwrap();
+    let page = repository::text("PROTOCOL.md");
     let is_line = |line: &&str| line.starts_with("{\"say\"") || line.starts_with("go ");
     let seeds = page.lines().filter(is_line).map(|line| line.as_bytes().to_vec()).collect();
     feed("protocol", seeds, part(share, 100_000), inputs::protocol);
@@ -185,67 +160,24 @@ fn answers_of_servers(share: u32) {
     feed("http", seeds.map(|seed| seed.as_bytes().to_vec()).into(), part(share, 2_000), inputs::http);
 }
 
-/// A tenth of the inputs.
-mod some {
-    #[test]
-    fn lines_of_contenders_and_of_the_lab() {
-        super::lines_of_contenders_and_of_the_lab(10);
-    }
+/// A test in each ring: the first takes a tenth of the inputs.
+macro_rules! in_both_rings {
+    ($($reader:ident)*) => {
+        mod some {
+            $(#[test] fn $reader() { super::$reader(10); })*
+        }
 
-    #[test]
-    fn records_and_all_that_is_made_of_them() {
-        super::records_and_all_that_is_made_of_them(10);
-    }
-
-    #[test]
-    fn rosters_suites_and_claims() {
-        super::rosters_suites_and_claims(10);
-    }
-
-    #[test]
-    fn words_of_the_command_line() {
-        super::words_of_the_command_line(10);
-    }
-
-    #[test]
-    fn archives() {
-        super::archives(10);
-    }
-
-    #[test]
-    fn answers_of_servers() {
-        super::answers_of_servers(10);
-    }
+        mod ring2 {
+            $(#[test] fn $reader() { super::$reader(1); })*
+        }
+    };
 }
 
-mod ring2 {
-    #[test]
-    fn lines_of_contenders_and_of_the_lab() {
-        super::lines_of_contenders_and_of_the_lab(1);
-    }
-
-    #[test]
-    fn records_and_all_that_is_made_of_them() {
-        super::records_and_all_that_is_made_of_them(1);
-    }
-
-    #[test]
-    fn rosters_suites_and_claims() {
-        super::rosters_suites_and_claims(1);
-    }
-
-    #[test]
-    fn words_of_the_command_line() {
-        super::words_of_the_command_line(1);
-    }
-
-    #[test]
-    fn archives() {
-        super::archives(1);
-    }
-
-    #[test]
-    fn answers_of_servers() {
-        super::answers_of_servers(1);
-    }
+in_both_rings! {
+    lines_of_contenders_and_of_the_lab
+    records_and_all_that_is_made_of_them
+    rosters_suites_and_claims
+    words_of_the_command_line
+    archives
+    answers_of_servers
 }

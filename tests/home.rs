@@ -1,11 +1,16 @@
-//! A home folder for one test, and the output of a run of the program in it, for all tests that
-//! start readlab as its users do. [`crate::fake`] has contenders of a few lines of shell.
+//! A home folder for one test, the programs that the test starts in it, and what they said and
+//! exported. [`crate::fake`] has contenders of a few lines of shell.
 
-use assert_cmd::Command;
+use crate::machine::{self, AS_NOBODY};
+use readlab_record::Record;
 use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::fmt::{self, Display, Formatter};
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 use tempfile::TempDir;
 
@@ -13,27 +18,50 @@ use tempfile::TempDir;
 pub(crate) const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
 
 /// Enough for a race of tiny files on a busy machine.
-pub(crate) const QUICK: [&str; 6] = ["--runs", "3", "--budget", "20m", "--no-progress", "--seed=7"];
+pub(crate) const QUICK: &str = "--runs 3 --budget 20m --no-progress --seed=7";
 
 /// Every method of Rust, each with one scan.
-pub(crate) const EVERY_METHOD: [&str; 4] = ["--method", "rust/*/memchr", "--method", "rust/lines"];
+pub(crate) const EVERY_METHOD: &str = "--method rust/*/memchr --method rust/lines";
 
 /// A home folder for one test, on the file system of the build, with nothing in it but a folder for
 /// temporary files.
-pub(crate) struct Home {
-    pub(crate) folder: TempDir,
-}
+pub(crate) struct Home(TempDir);
 
-/// The output and exit code of a run.
+/// The output and exit code of a program.
 pub(crate) struct Said {
+    command: String,
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
+/// What a run exported as JSON, and what it said beside.
+pub(crate) struct Export {
+    json: Value,
+    pub(crate) said: Said,
+}
+
+/// The words of a command line: a list, or one text that is read as a shell reads it.
+pub(crate) trait Words {
+    fn words(self) -> Vec<OsString>;
+}
+
+/// The trials of an export.
+pub(crate) trait Trials {
+    fn trials(&self) -> &[Value];
+    /// The only one of this name in this state.
+    fn trial(&self, id: &str, state: &str) -> &Value;
+    /// The first one of which a field has this value.
+    fn trial_with(&self, field: &str, value: &str) -> &Value;
+    /// One that must have this outcome, for a reason with these words.
+    fn ended(&self, id: &str, state: &str, outcome: &str, why: &str) -> &Value;
+    /// One that must have been measured.
+    fn measured(&self, id: &str, state: &str) -> &Value;
+}
+
 /// The contenders of other languages that take part in every race. Those with SDKs of objects take
 /// minutes: the tests that need them have them built.
-const LANGUAGES: [&str; 7] = ["c", "cpp", "go", "java", "node", "python", "swift"];
+const LANGUAGES: &str = "c cpp go java node python swift";
 
 /// The folder of built contenders that all homes share: the first race that needs one builds it
 /// there, once for all tests.
@@ -60,44 +88,63 @@ fn settings_of_compilers() -> Vec<(&'static str, PathBuf)> {
 
 /// The files in a folder, without the mark of a folder that readlab made; none if there is no
 /// folder.
-pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn listed(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().is_none_or(|name| name != ".readlab-folder")).collect()
 }
 
+/// The rights of a file or folder, as `chmod` names them.
+pub(crate) fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The elements of an array in JSON.
+#[track_caller]
+pub(crate) fn items(array: &Value) -> &[Value] {
+    array.as_array().unwrap_or_else(|| panic!("no array: {array}"))
+}
+
 impl Home {
     pub(crate) fn new() -> Home {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // Every user that a test switches to needs access, and none may change what another made.
-        let shared = || fs::Permissions::from_mode(0o1777);
-        fs::set_permissions(folder.path(), shared()).unwrap();
-        let home = Home { folder };
-        fs::create_dir(home.temporary()).unwrap();
-        let cache = home.at(".cache/readlab");
-        fs::create_dir_all(&cache).unwrap();
+        let home = Home(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+        let cache = home.folder(".cache/readlab");
         fs::create_dir_all(contenders()).unwrap();
         std::os::unix::fs::symlink(contenders(), cache.join("contenders")).unwrap();
-        for folder in [home.at(".cache"), cache] {
-            fs::set_permissions(folder, shared()).unwrap();
+        // Every user that a test switches to needs access, and none may change what another made.
+        for folder in [home.at(""), home.folder("tmp"), home.at(".cache"), cache] {
+            set_mode(folder, 0o1777);
         }
-        fs::set_permissions(home.temporary(), shared()).unwrap();
         home
     }
 
-    /// The same with every language built whose compiler is here, for races that would build them
+    /// A home with this file.
+    pub(crate) fn with_file(name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Home {
+        let home = Home::new();
+        home.file(name, content);
+        home
+    }
+
+    /// A home with every language built whose compiler is here, for races that would build them
     /// otherwise and say so.
     pub(crate) fn with_languages() -> Home {
         static BUILT: Once = Once::new();
         let home = Home::new();
         BUILT.call_once(|| {
-            let said = home.readlab([&["build"], &LANGUAGES[..]].concat());
+            let said = home.readlab(format!("build {LANGUAGES}"));
             eprintln!("contenders of other languages: {said}");
         });
         home
     }
 
+    /// A home without any contender that another test had built.
+    pub(crate) fn without_contenders() -> Home {
+        let home = Home::new();
+        fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
+        home
+    }
+
     pub(crate) fn at(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.folder.path().join(name)
+        self.0.path().join(name)
     }
 
     /// The folder for temporary files.
@@ -105,26 +152,62 @@ impl Home {
         self.at("tmp")
     }
 
+    /// A file, whose folder is made if it is not there.
     pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
         path
     }
 
+    /// A file that can be run.
+    pub(crate) fn program(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
+        let path = self.file(name, text);
+        set_mode(&path, 0o755);
+        path
+    }
+
+    /// A folder, which is made with those above it.
+    pub(crate) fn folder(&self, name: impl AsRef<Path>) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> String {
+        let path = self.at(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self, name: impl AsRef<Path>) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The record in the folder of a run.
+    #[track_caller]
+    pub(crate) fn record(&self, run: impl AsRef<Path>) -> Record {
+        Record::read(&self.at(run).join("record.jsonl")).unwrap()
+    }
+
+    /// Removes the last third of the lines of a record, as if its run had been killed.
+    pub(crate) fn cut_short(&self, record: &str) {
+        let whole = self.read(record);
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        self.file(record, lines[..lines.len() * 2 / 3].concat());
+    }
+
     /// The environment of every run.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
-        let own = [
-            ("HOME", self.folder.path().to_owned()),
-            ("TMPDIR", self.temporary()),
-            ("COLUMNS", "100".into()),
-        ];
+        let own = [("HOME", self.0.path().into()), ("TMPDIR", self.temporary()), ("COLUMNS", "100".into())];
         own.into_iter().chain(settings_of_compilers()).collect()
     }
 
-    /// Readlab with these words, or another program that starts it.
-    pub(crate) fn command(&self, program: &str) -> Command {
+    /// Readlab, or another program that starts it.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.envs(self.environment()).current_dir(self.folder.path());
+        command.envs(self.environment()).current_dir(self.0.path());
         // With CI set, colour is also for terminals that call themselves dumb.
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI"] {
             command.env_remove(name);
@@ -134,42 +217,111 @@ impl Home {
         command
     }
 
-    pub(crate) fn readlab(&self, words: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Said {
-        Said::by(self.command(READLAB).args(words))
+    /// A line for a shell that knows this readlab as `readlab`.
+    pub(crate) fn shell(&self, line: impl AsRef<OsStr>) -> Command {
+        let folder = Path::new(READLAB).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let mut shell = self.command("sh");
+        shell.arg("-c").arg(line).env("PATH", path);
+        shell
+    }
+
+    pub(crate) fn readlab(&self, words: impl Words) -> Said {
+        Said::by(self.command(READLAB).args(words.words()))
+    }
+
+    /// Readlab as a user who owns no file; `None`, which is told, where that cannot be.
+    pub(crate) fn as_nobody(&self, words: impl Words) -> Option<Said> {
+        if !machine::has_nobody() {
+            return None;
+        }
+        let mut command = self.command("setpriv");
+        let said = Said::by(command.args(AS_NOBODY).arg(READLAB).args(words.words()));
+        let is_kept_out = said.err.contains("setpriv:");
+        if is_kept_out {
+            machine::skip(format!("other users may not run {READLAB}: {}", said.err));
+        }
+        (!is_kept_out).then_some(said)
+    }
+
+    /// Starts readlab, and leaves it alone.
+    pub(crate) fn start(&self, words: impl Words) -> Child {
+        let mut command = self.command(READLAB);
+        command.args(words.words()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
     }
 
     /// A quick race on a file with further words.
-    pub(crate) fn race(&self, target: &Path, words: &[&str]) -> Said {
+    pub(crate) fn race(&self, target: impl AsRef<OsStr>, words: impl Words) -> Said {
         let mut command = self.command(READLAB);
-        Said::by(command.arg("race").arg(target).args(QUICK).args(words))
+        Said::by(command.arg("race").arg(target).args(QUICK.words()).args(words.words()))
     }
 
-    /// What [`Home::race`] exports as JSON.
-    pub(crate) fn race_json(&self, target: &Path, words: &[&str]) -> (Value, Said) {
-        let said = self.race(target, &[&["--quiet", "--export-json", "-"], words].concat());
-        let json = serde_json::from_str(&said.out);
-        (json.unwrap_or_else(|error| panic!("{error}: {said}")), said)
+    /// What [`Home::race`] exports.
+    pub(crate) fn race_json(&self, target: impl AsRef<OsStr>, words: impl Words) -> Export {
+        let quiet = ["--quiet", "--export-json", "-"].map(OsString::from);
+        let words: Vec<OsString> = quiet.into_iter().chain(words.words()).collect();
+        self.race(target, words).export()
     }
 
-    /// Everything that readlab left in this home, below its own data folder.
+    /// The folders of runs that readlab left in this home, below its own data folder.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let runs = fs::read_dir(self.at(".local/share/readlab/runs")).into_iter().flatten();
         runs.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    pub(crate) fn assert_no_temporary_file(&self) {
+        let left = listed(self.temporary());
+        assert!(left.is_empty(), "temporary files were left: {left:?}");
     }
 }
 
 impl Said {
     pub(crate) fn by(command: &mut Command) -> Said {
-        let output = command.output().unwrap();
-        Said {
-            code: output.status.code(),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        Said { command: words.join(" "), ..Said::from(output) }
+    }
+
+    /// That it ended with this exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Said {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// That it ended well and wrote nothing to standard error.
+    #[track_caller]
+    pub(crate) fn succeeds_silently(self) -> Said {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self}");
+        self
+    }
+
+    /// That this is on standard output.
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) -> &Said {
+        assert!(self.out.contains(text), "no {text:?} on standard output: {self}");
+        self
+    }
+
+    /// That this is not on standard output.
+    #[track_caller]
+    pub(crate) fn hides(&self, text: &str) -> &Said {
+        assert!(!self.out.contains(text), "{text:?} is on standard output: {self}");
+        self
+    }
+
+    /// That this is on standard error.
+    #[track_caller]
+    pub(crate) fn tells(&self, text: &str) -> &Said {
+        assert!(self.err.contains(text), "no {text:?} on standard error: {self}");
+        self
     }
 
     /// One line on standard error, which it returns, and the exit code of usage and environment.
     /// The first test that needs a contender is told that it is built.
+    #[track_caller]
     pub(crate) fn refusal(&self) -> &str {
         assert_eq!((self.code, self.out.as_str()), (Some(2), ""), "{self}");
         let lines = self.err.lines().filter(|line| !line.starts_with("readlab: building the contender "));
@@ -178,30 +330,136 @@ impl Said {
         assert!(line.starts_with("readlab: ") && !line.contains(char::is_control), "{self}");
         line
     }
-}
 
-impl std::fmt::Display for Said {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit {:?}\n-- out\n{}\n-- err\n{}", self.code, self.out, self.err)
+    /// That it is a refusal with these words; a line feed after them is the end of its line.
+    #[track_caller]
+    pub(crate) fn refuses(&self, why: &str) -> &Said {
+        self.refusal();
+        self.tells(why)
+    }
+
+    /// The JSON on standard output.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self}"))
+    }
+
+    /// The same, with the rest of what it said.
+    #[track_caller]
+    pub(crate) fn export(self) -> Export {
+        Export { json: self.json(), said: self }
     }
 }
 
-/// The trials of an export by name and state.
-pub(crate) fn trials<'a>(json: &'a Value, id: &str, state: &str) -> &'a Value {
-    let all = json["trials"].as_array().unwrap();
-    let found = all.iter().find(|trial| trial["id"] == id && trial["state"] == state);
-    found.unwrap_or_else(|| {
-        let known: Vec<_> = all.iter().map(|trial| (&trial["id"], &trial["state"])).collect();
-        panic!("no {id} {state} among {known:?}")
-    })
+impl From<Output> for Said {
+    /// The output of a program that was started some other way.
+    fn from(output: Output) -> Said {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let command = String::new();
+        Said { command, code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
 }
 
-/// `Some(why)` if the tests cannot switch to a user who owns no file.
-pub(crate) fn no_other_user() -> Option<&'static str> {
-    let can = rustix::process::geteuid().is_root() && Path::new("/usr/bin/setpriv").exists();
-    (!can).then_some("only root with setpriv can become a user that owns nothing")
+impl Display for Said {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nexit {:?}\n-- out\n{}\n-- err\n{}", self.command, self.code, self.out, self.err)
+    }
 }
 
-/// The arguments that start a program as a user who owns no file.
-pub(crate) const AS_NOBODY: [&str; 5] =
-    ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"];
+impl Export {
+    /// Of a run that exported this into a file.
+    pub(crate) fn of_file(said: Said, json: Value) -> Export {
+        Export { json, said }
+    }
+
+    /// That the run ended with this exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Export {
+        Export { said: self.said.exits(code), ..self }
+    }
+}
+
+impl Deref for Export {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.json
+    }
+}
+
+impl Display for Export {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.said.fmt(f)
+    }
+}
+
+impl Trials for Value {
+    #[track_caller]
+    fn trials(&self) -> &[Value] {
+        items(&self["trials"])
+    }
+
+    #[track_caller]
+    fn trial(&self, id: &str, state: &str) -> &Value {
+        let found = self.trials().iter().find(|trial| trial["id"] == id && trial["state"] == state);
+        found.unwrap_or_else(|| {
+            let known: Vec<_> = self.trials().iter().map(|trial| (&trial["id"], &trial["state"])).collect();
+            panic!("no {id} {state} among {known:?}")
+        })
+    }
+
+    #[track_caller]
+    fn trial_with(&self, field: &str, value: &str) -> &Value {
+        let found = self.trials().iter().find(|trial| trial[field] == value);
+        found.unwrap_or_else(|| panic!("no trial with the {field} {value}: {}", self["trials"]))
+    }
+
+    #[track_caller]
+    fn ended(&self, id: &str, state: &str, outcome: &str, why: &str) -> &Value {
+        let trial = self.trial(id, state);
+        assert_eq!(trial["outcome"], outcome, "{trial}");
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "no {why:?}: {trial}");
+        trial
+    }
+
+    #[track_caller]
+    fn measured(&self, id: &str, state: &str) -> &Value {
+        self.ended(id, state, "measured", "")
+    }
+}
+
+impl Words for &str {
+    fn words(self) -> Vec<OsString> {
+        shell_words::split(self).unwrap().into_iter().map(OsString::from).collect()
+    }
+}
+
+impl Words for String {
+    fn words(self) -> Vec<OsString> {
+        self.as_str().words()
+    }
+}
+
+impl Words for &String {
+    fn words(self) -> Vec<OsString> {
+        self.as_str().words()
+    }
+}
+
+impl<T: AsRef<OsStr>> Words for &[T] {
+    fn words(self) -> Vec<OsString> {
+        self.iter().map(|word| word.as_ref().to_owned()).collect()
+    }
+}
+
+impl<T: AsRef<OsStr>, const N: usize> Words for [T; N] {
+    fn words(self) -> Vec<OsString> {
+        self[..].words()
+    }
+}
+
+impl<T: AsRef<OsStr>> Words for Vec<T> {
+    fn words(self) -> Vec<OsString> {
+        self[..].words()
+    }
+}

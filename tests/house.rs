@@ -1,19 +1,15 @@
 //! The rules of the house that neither cargo nor clippy proves.
 
+use crate::repository;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// What only the crate `system` may contain: system calls, and the files through which the kernel is read.
 const OF_SYSTEM: [&str; 6] = ["libc::", "procfs::", "rustix::", "signal_hook::", "\"/proc", "\"/sys"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 /// Every Rust file below a folder, by path from the folder.
 fn sources(folder: &str) -> BTreeMap<String, String> {
-    let folder = root().join(folder);
+    let folder = repository::path(folder);
     let mut found = BTreeMap::new();
     let mut open = vec![folder.clone()];
     while let Some(dir) = open.pop() {
@@ -46,9 +42,13 @@ fn only_the_program_links_ways_of_reading() {
     }
 }
 
+/// The folders with our Rust files.
+const SOURCES: &str = "crates protocol/src auto/src contenders/rust/src contenders/command/src harness/src \
+                       bench/src tests";
+
 #[test]
 fn every_file_says_at_its_head_what_lives_there() {
-    for folder in SOURCES {
+    for folder in SOURCES.split(' ') {
         for (file, source) in sources(folder) {
             assert!(source.starts_with("//! "), "{folder}/{file} has no head comment");
         }
@@ -74,34 +74,20 @@ fn only_system_has_unsafe_code() {
 #[test]
 fn only_system_calls_the_kernel() {
     for (file, source) in outside_system() {
-        assert!(!calls_the_kernel(&source), "{file} calls the kernel");
+        let calls_the_kernel = code(&source).any(|line| OF_SYSTEM.iter().any(|word| line.contains(word)));
+        assert!(!calls_the_kernel, "{file} calls the kernel");
     }
-}
-
-fn calls_the_kernel(source: &str) -> bool {
-    code(source).any(|line| OF_SYSTEM.iter().any(|word| line.contains(word)))
 }
 
 #[test]
 fn the_changelog_has_an_open_section() {
-    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let changelog = repository::text("CHANGELOG.md");
     assert!(changelog.lines().any(|line| line == "## Unreleased"));
 }
 
 /// The folders of the repository whose files documents and scripts name.
-const FOLDERS: [&str; 11] = [
-    "auto/",
-    "bench/",
-    "contenders/",
-    "crates/",
-    "docs/",
-    "fleet/",
-    "harness/",
-    "packaging/",
-    "protocol/",
-    "suites/",
-    "tests/",
-];
+const FOLDERS: &str =
+    "auto/ bench/ contenders/ crates/ docs/ fleet/ harness/ packaging/ protocol/ suites/ tests/";
 
 /// What means the root of the repository where an action or a script names a file of it.
 const ROOTS: [&str; 2] = ["$GITHUB_ACTION_PATH/", "$root/"];
@@ -112,7 +98,7 @@ fn repository_paths(text: &str) -> Vec<&str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
     let words = text.split(|c: char| c.is_whitespace() || "\"'`()[]=,:;|".contains(c));
     let below_root = |word| ROOTS.iter().find_map(|root| str::strip_prefix(word, root));
-    let is_of_folder = |word: &str| FOLDERS.iter().any(|folder| word.starts_with(folder));
+    let is_of_folder = |word: &str| FOLDERS.split(' ').any(|folder| word.starts_with(folder));
     let paths = words.filter_map(|word| below_root(word).or(Some(word).filter(|word| is_of_folder(word))));
     let whole = paths.map(|path| match path.find(|c| !is_of_path(c)) {
         Some(end) => &path[..path[..end].rfind('/').unwrap_or(0)],
@@ -123,18 +109,19 @@ fn repository_paths(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_path_of_the_repository_that_is_named_exists() {
-    FOLDERS.iter().for_each(|folder| assert!(root().join(folder).is_dir(), "{folder}"));
-    let entries = fs::read_dir(root().join("packaging")).unwrap();
-    let packaging = entries.map(|entry| Path::new("packaging").join(entry.unwrap().file_name()));
-    let scripts = ["action.yml", "Makefile", "docs/pictures.sh"].map(PathBuf::from);
-    let documents = ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"].map(PathBuf::from);
-    for file in packaging.chain(scripts).chain(documents) {
-        let text = fs::read_to_string(root().join(&file)).unwrap();
+    FOLDERS.split(' ').for_each(|folder| assert!(repository::path(folder).is_dir(), "{folder}"));
+    let entries = fs::read_dir(repository::path("packaging")).unwrap();
+    let packaging = entries.map(|entry| format!("packaging/{}", entry.unwrap().file_name().display()));
+    let scripts = ["action.yml", "Makefile", "docs/pictures.sh"];
+    let documents = ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"];
+    for file in packaging.chain(scripts.into_iter().chain(documents).map(str::to_owned)) {
+        let text = repository::text(&file);
         // Documents name examples, too, which are beside the contenders.
-        let is_document = file.extension().is_some_and(|ending| ending == "md");
-        let paths = repository_paths(&text).into_iter();
-        for path in paths.filter(|path| !is_document || !path.starts_with("contenders/")) {
-            assert!(root().join(path).exists(), "{} names {path}, which does not exist", file.display());
+        let is_document = file.ends_with(".md");
+        for path in repository_paths(&text) {
+            let is_example = is_document && path.starts_with("contenders/");
+            let exists = is_example || repository::path(path).exists();
+            assert!(exists, "{file} names {path}, which does not exist");
         }
     }
     let text = "`crates/model/src/units.rs`: and crates/stats/. $GITHUB_ACTION_PATH/lab contenders/x/$a.sh";
@@ -149,15 +136,3 @@ fn nothing_is_left_for_later() {
         }
     }
 }
-
-/// The folders with our Rust files.
-const SOURCES: [&str; 8] = [
-    "crates",
-    "protocol/src",
-    "auto/src",
-    "contenders/rust/src",
-    "contenders/command/src",
-    "harness/src",
-    "bench/src",
-    "tests",
-];

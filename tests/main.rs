@@ -6,14 +6,21 @@
 mod adversary;
 mod cli;
 mod contenders;
+mod control_group;
 mod fake;
 mod garbage;
 mod home;
 mod house;
 #[path = "../fuzz/inputs.rs"]
 mod inputs;
+mod machine;
+mod mounted;
+mod own_server;
+mod processes;
 mod pseudo_terminal;
 mod report;
+mod repository;
 mod ring2;
+mod scripted_server;
 mod unescaped;
 mod verify;

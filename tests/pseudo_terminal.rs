@@ -1,14 +1,15 @@
 //! A terminal of our own, on which a test starts a program, sees what its user would see, types,
 //! and changes the size.
 
-use crate::home::Home;
+use crate::home::{Home, Words};
+use crate::processes::{KilledOnDrop, send};
 use avt::Terminal;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Until something that must be seen is seen; long, as machines may be busy.
@@ -20,7 +21,8 @@ const BEGIN: &[u8] = b"\x1b[?25l";
 /// A program on its terminal.
 pub(crate) struct PseudoTerminal {
     main: OwnedFd,
-    child: Child,
+    /// A failed test leaves no race behind.
+    child: KilledOnDrop,
     terminal: Terminal,
     /// Everything that was written to the terminal.
     pub(crate) output: Vec<u8>,
@@ -29,13 +31,9 @@ pub(crate) struct PseudoTerminal {
 }
 
 /// A command whose standard streams are the terminal unless it says otherwise.
-pub(crate) fn command(home: &Home, words: &[&str]) -> Command {
-    let mut command = Command::new("setsid");
-    command.arg("--ctty").args(words).envs(home.environment()).env("TERM", "xterm");
-    for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "COLUMNS", "CI"] {
-        command.env_remove(name);
-    }
-    command.current_dir(home.at(""));
+pub(crate) fn command(home: &Home, words: impl Words) -> Command {
+    let mut command = home.command("setsid");
+    command.arg("--ctty").args(words.words()).env("TERM", "xterm").env_remove("COLUMNS");
     command
 }
 
@@ -47,25 +45,11 @@ impl PseudoTerminal {
         unlockpt(&main).unwrap();
         tcsetwinsize(&main, winsize(columns, rows)).unwrap();
         let side = || ioctl_tiocgptpeer(&main, OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn();
+        let child = KilledOnDrop(child.unwrap());
         drop(command);
         let terminal = Terminal::new(columns.into(), rows.into()).unwrap();
         PseudoTerminal { main, child, terminal, output: Vec::new(), shown: 0 }
-    }
-
-    /// The same with nothing to read from.
-    pub(crate) fn start_without_keys(command: Command, columns: u16, rows: u16) -> PseudoTerminal {
-        let mut through = Command::new("setsid");
-        through.args(["--ctty", "sh", "-c", "exec \"$@\" < /dev/null", "sh"]);
-        through.args(command.get_args().skip(1));
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => through.env(name, value),
-                None => through.env_remove(name),
-            };
-        }
-        through.current_dir(command.get_current_dir().unwrap());
-        PseudoTerminal::start(through, columns, rows)
     }
 
     /// The lines that the user sees.
@@ -111,7 +95,7 @@ impl PseudoTerminal {
     }
 
     pub(crate) fn send(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        send(self.child.0.id(), signal);
     }
 
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
@@ -126,7 +110,7 @@ impl PseudoTerminal {
             assert!(begun.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
         }
         while self.show_next() {}
-        self.child.wait().unwrap().code()
+        self.child.0.wait().unwrap().code()
     }
 
     /// Shows what was received, up to the next drawing; `false` if there is nothing.
@@ -156,14 +140,6 @@ impl PseudoTerminal {
         let count = rustix::io::read(&self.main, &mut bytes).unwrap_or(0);
         self.output.extend_from_slice(&bytes[..count]);
         count > 0
-    }
-}
-
-impl Drop for PseudoTerminal {
-    fn drop(&mut self) {
-        // A failed test leaves no race behind.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -2,6 +2,7 @@
 //! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
 use crate::inputs;
+use crate::repository::golden;
 use readlab_record::Record;
 use readlab_system::terminal::printable::is_obeyed;
 use serde_json::Value;
@@ -15,6 +16,10 @@ const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\n\u{202e}\u{200b}</sc
 
 /// What only a page that was broken into has.
 const BROKEN_INTO: [&str; 3] = ["<script>alert", "<img src=x", "<svg onload"];
+
+/// The outputs that are JSON, and the texts for terminals beside those that are called so.
+const JSON: [&str; 4] = ["json", "github", "bencher", "a comparison in json"];
+const TEXTS: [&str; 3] = ["percentiles", "the history", "a comparison"];
 
 /// Every text of a record's line, by its place; the same place in another line of its kind counts
 /// once.
@@ -60,8 +65,7 @@ fn every_text_of_a_record_is_only_text_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let mut looked_at = 0;
     for name in ["failures", "race", "search", "sweep", "byte-stream"] {
-        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/{name}.jsonl"));
-        let golden = String::from_utf8(inputs::shorter(&fs::read(golden).unwrap())).unwrap();
+        let golden = String::from_utf8(inputs::shorter(&fs::read(golden(name)).unwrap())).unwrap();
         let hostile = hostile(&golden, folder.path());
         assert!(hostile.len() > 10, "{name}: too few texts");
         for (place, record) in hostile {
@@ -69,18 +73,15 @@ fn every_text_of_a_record_is_only_text_in_all_outputs() {
                 looked_at += 1;
                 let found = text.chars().find(|&c| is_obeyed(c) && c != '\n');
                 assert_eq!(found, None, "{name}: {output} lets a character of {place} through");
+                let is_json = JSON.contains(&output);
                 // Values of JSON and CSV are no markup: what shows them escapes them.
-                let is_markup =
-                    !["json", "csv", "bencher", "github", "a comparison in json"].contains(&output);
-                let is_terminal = output.contains("terminal")
-                    || ["percentiles", "the history", "a comparison"].contains(&output);
-                if is_markup && !is_terminal {
+                if !is_json && output != "csv" && !output.contains("terminal") && !TEXTS.contains(&output) {
                     let broken = BROKEN_INTO.iter().find(|it| text.contains(*it));
                     assert_eq!(broken, None, "{name}: {place} breaks into {output}");
                 }
-                if ["json", "github", "bencher", "a comparison in json"].contains(&output) {
-                    serde_json::from_str::<Value>(&text)
-                        .unwrap_or_else(|error| panic!("{output}: {place}: {error}"));
+                if is_json {
+                    let read = serde_json::from_str::<Value>(&text);
+                    read.unwrap_or_else(|error| panic!("{output}: {place}: {error}"));
                 }
             }
         }

@@ -1,15 +1,14 @@
 //! Tests of `readlab verify`: the contenders of the first ring are right, each fault of
 //! `tests/broken` is found and named, and what is no contender gets a line in time.
 
-use crate::home::{Home, Said};
+use crate::home::{Home, items, listed};
+use crate::machine::{can, skip};
+use crate::{fake, repository};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-
-/// How long a fault that hangs takes to be found. What answers at all answers in milliseconds.
-const DEADLINE: &str = "10s";
 
 /// The head of a file of `tests/broken/faults`: `// NAME: VALUE` lines.
 fn head(fault: &Path) -> BTreeMap<String, String> {
@@ -18,34 +17,13 @@ fn head(fault: &Path) -> BTreeMap<String, String> {
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Builds the contender without a fault and those with one; `None` without a C compiler.
-fn built(home: &Home) -> Option<String> {
-    if Command::new("cc").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: faults of contenders: no cc on the PATH");
-        return None;
-    }
-    let folder = home.at("broken");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/broken/build.sh");
-    assert!(Command::new(script).arg(&folder).status().unwrap().success());
-    Some(folder.join("roster.toml").to_str().unwrap().to_owned())
-}
-
-/// Why `verify` does not find the fault of this file, or finds another one.
-fn missed(home: &Home, roster: &str, fault: &Path) -> Option<String> {
+/// Why `verify` does not find the fault of this file, or finds another one. What answers at all
+/// answers in milliseconds.
+fn missed(home: &Home, fault: &Path) -> Option<String> {
     let (name, head) = (fault.file_stem().unwrap().to_str().unwrap(), head(fault));
     let method = head.get("method").map_or("read", String::as_str);
-    let said = home.readlab([
-        "verify",
-        name,
-        "--roster",
-        roster,
-        "--method",
-        method,
-        "--deadline",
-        DEADLINE,
-        "--jobs",
-        "2",
-    ]);
+    let words = ["verify", name, "--roster", "broken/roster.toml", "--method", method, "--jobs", "2"];
+    let said = home.readlab([&words[..], &["--deadline", "10s"]].concat());
     let out = said.out.to_lowercase();
     let is_found = match head.get("words") {
         None => said.code == Some(0),
@@ -59,25 +37,26 @@ fn missed(home: &Home, roster: &str, fault: &Path) -> Option<String> {
 
 #[test]
 fn each_fault_of_a_contender_is_found_and_named() {
+    if !can("cc --version") {
+        return;
+    }
     let home = Home::new();
-    let Some(roster) = built(&home) else { return };
-    let correct = home.readlab(["verify", "correct", "--roster", &roster]);
-    assert_eq!(correct.code, Some(0), "{correct}");
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/broken/faults");
-    let faults = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let faults: Mutex<Vec<PathBuf>> = Mutex::new(faults.collect());
+    let built = Command::new(repository::path("tests/broken/build.sh")).arg(home.at("broken")).status();
+    assert!(built.unwrap().success());
+    home.readlab("verify correct --roster broken/roster.toml").exits(0);
+    let faults = fs::read_dir(repository::path("tests/broken/faults")).unwrap();
+    let faults: Mutex<Vec<PathBuf>> = Mutex::new(faults.map(|entry| entry.unwrap().path()).collect());
     assert!(faults.lock().unwrap().len() > 50);
-    let found = |_| {
+    let found = || {
         let mut missed_here = Vec::new();
         loop {
             let Some(fault) = faults.lock().unwrap().pop() else { return missed_here };
-            missed_here.extend(missed(&home, &roster, &fault));
+            missed_here.extend(missed(&home, &fault));
         }
     };
     // Those that hang are waited for beside the others.
     let missed: Vec<String> = std::thread::scope(|scope| {
-        let found = &found;
-        let threads: Vec<_> = (0..10).map(|number| scope.spawn(move || found(number))).collect();
+        let threads: Vec<_> = (0..10).map(|_| scope.spawn(found)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert!(missed.is_empty(), "{}", missed.join("\n"));
@@ -85,45 +64,34 @@ fn each_fault_of_a_contender_is_found_and_named() {
 
 /// Every method that the patterns name and that can work here is right; the others say why they are
 /// not verified. Of slow ones the first ring takes a few: all are verified by `contenders/test.sh`.
-fn verified(name: &str, methods: &[&str]) {
-    let mut arguments = vec!["verify", name];
-    arguments.extend(methods.iter().flat_map(|method| ["--method", method]));
-    let said = Home::new().readlab(arguments);
+fn verified(name: &str, methods: &str) {
+    let said = Home::new().readlab(format!("verify {name} {methods}"));
     if said.code == Some(2) && said.out.contains("not verified: it needs") {
-        eprintln!("SKIPPED: verify {name}: {}", said.out);
-        return;
+        return skip(format!("verify {name}: {}", said.out));
     }
-    assert_eq!(said.code, Some(0), "{said}");
+    let said = said.exits(0);
     let ok = said.out.lines().filter(|line| line.contains(" ok ")).count();
-    assert!(ok > if methods.is_empty() { 5 } else { methods.len() }, "{said}");
+    assert!(ok > if methods.is_empty() { 5 } else { methods.matches("--method").count() }, "{said}");
 }
 
 #[test]
 fn rust_is_verified() {
-    verified("rust", &[]);
+    verified("rust", "");
 }
 
 #[test]
 fn c_is_verified() {
-    verified("c", &[]);
+    verified("c", "");
 }
 
 #[test]
 fn python_is_verified() {
-    verified("python", &["readinto", "http.client"]);
+    verified("python", "--method readinto --method http.client");
 }
 
 #[test]
 fn node_is_verified() {
-    verified("node", &["readSync", "createGunzip"]);
-}
-
-/// A roster with one contender that runs a line of shell.
-fn of_shell(home: &Home, line: &str) -> Said {
-    let roster =
-        format!("[[contender]]\nname = 'mine'\nabout = 'no contender'\nrun = ['sh', '-c', '''{line}''']\n");
-    let roster = home.file("roster.toml", roster);
-    home.readlab(["verify", "mine", "--roster", roster.to_str().unwrap(), "--deadline", "2s"])
+    verified("node", "--method readSync --method createGunzip");
 }
 
 #[test]
@@ -136,76 +104,50 @@ fn what_is_no_contender_gets_a_line_with_the_reason_in_time() {
         ("printf '{\"say\":\"hel'", "it closed its output"),
         ("head -c 4000000 /dev/zero >&2; sleep 100", "no answer within 2s"),
     ] {
-        let said = of_shell(&home, line);
-        assert_eq!(said.code, Some(1), "{line}: {said}");
+        home.file("roster.toml", fake::entry("mine", &["sh", "-c", line]));
+        let said = home.readlab("verify mine --roster roster.toml --deadline 2s").exits(1);
         let failed: Vec<&str> = said.out.lines().filter(|line| line.contains("FAILED")).collect();
         assert!(failed.len() == 1 && failed[0].contains(reason), "{line}: {said}");
-        assert!(said.out.contains("to repeat it: sh -c "), "{said}");
+        said.shows("to repeat it: sh -c ");
     }
-    let left = crate::home::listed(&home.at(".cache/readlab"));
+    let left = listed(home.at(".cache/readlab"));
     assert_eq!(left, [home.at(".cache/readlab/contenders")], "nothing is left behind");
 }
 
 #[test]
 fn who_cannot_be_verified_is_named_with_the_reason() {
     let home = Home::new();
-    let unknown = home.readlab(["verify", "nobody"]);
-    assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""), "{unknown}");
-    assert!(unknown.err.contains("no contender 'nobody' in the roster"), "{unknown}");
-    let roster = "[[contender]]\nname = 'mine'\nabout = 'x'\nrun = ['no-such-program']\nhint = 'get it'\n";
-    let roster = home.file("roster.toml", roster);
-    let absent = home.readlab(["verify", "mine", "--roster", roster.to_str().unwrap()]);
-    assert_eq!(absent.code, Some(2), "{absent}");
+    home.readlab("verify nobody").refuses("no contender 'nobody' in the roster");
+    home.file("roster.toml", fake::entry("mine", &["no-such-program"]) + "hint = 'get it'\n");
+    let absent = home.readlab("verify mine --roster roster.toml").exits(2);
     assert!(absent.out.starts_with("mine: not verified: ") && absent.out.contains("; get it"), "{absent}");
-    let none = home.readlab(["verify", "rust", "--method", "no-such-*"]);
-    assert_eq!(none.code, Some(2), "{none}");
-    assert!(none.err.contains("no method was verified"), "{none}");
+    home.readlab("verify rust --method no-such-*").exits(2).tells("no method was verified");
 }
 
 #[test]
 fn what_is_found_is_printed_as_json() {
-    let said = Home::new().readlab(["verify", "rust", "--method", "{read,null}", "--json"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let found: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let found = Home::new().readlab("verify rust --method {read,null} --json").exits(0).json();
     assert_eq!((&found["schema"], &found["version"]), (&"readlab.verification".into(), &1.into()));
     let contender = &found["contenders"][0];
     assert_eq!(
         (&contender["contender"], &contender["receipt"]["contender"]),
         (&"rust".into(), &"rust".into())
     );
-    let methods = contender["methods"].as_array().unwrap();
-    let read = methods.iter().find(|method| method["method"] == "read").unwrap();
+    let read = items(&contender["methods"]).iter().find(|method| method["method"] == "read").unwrap();
     assert_eq!(read["verdict"], "ok");
     assert!(read["sessions"].as_u64().unwrap() > 20 && read["answers"].as_u64().unwrap() > 200, "{read}");
 }
 
 mod ring2 {
-    use super::Home;
+    use super::*;
 
     #[test]
     fn every_method_is_right_on_a_file_larger_than_its_segments() {
         let home = Home::new();
-        let made = home.readlab(["corpus", "make", "lines", "64MiB"]);
-        assert_eq!(made.code, Some(0), "{made}");
-        let file = made.out.trim();
+        let made = home.readlab("corpus make lines 64MiB").exits(0);
         for work in ["newlines", "lines", "sum", "discard"] {
-            let said = home.readlab([
-                "race",
-                file,
-                "--method",
-                "rust/*/*",
-                "--work",
-                work,
-                "--state",
-                "warm",
-                "-r",
-                "1",
-                "--quiet",
-                "--no-progress",
-                "--budget",
-                "20m",
-            ]);
-            assert_eq!(said.code, Some(0), "{work}: {said}");
+            let words = "--method rust/*/* --state warm -r 1 --quiet --no-progress --budget 20m";
+            home.readlab(format!("race {} {words} --work {work}", made.out.trim())).exits(0);
         }
     }
 
@@ -228,8 +170,7 @@ mod ring2 {
             ] {
                 let words = commands.iter().flat_map(|command| ["-c", command]);
                 let words = words.chain(["--method", "rust/read", "--work", work, "--state", "warm"]);
-                let said = home.race(&file, &words.collect::<Vec<_>>());
-                assert_eq!(said.code, Some(0), "{name}, {work}: {said}");
+                home.race(&file, words.collect::<Vec<_>>()).exits(0);
             }
         }
     }

@@ -12,9 +12,8 @@ fn main() {
 /// The sources of the libraries that are preloaded into contenders.
 const PRELOADED: &str = "src/linux/preload/libraries";
 
-/// Compiles a library that is preloaded into contenders by itself, with no crate but `core`. Where
-/// no shared library can be made, an empty file replaces it: the program then reports what it
-/// cannot do.
+/// Compiles a library that is preloaded into contenders by itself, with `core` alone. Where it
+/// cannot be made, an empty file replaces it, and the program reports what it cannot do.
 fn preloaded(name: &str, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))

@@ -1,149 +1,112 @@
 //! Tests of contenders with false time, CPU time, memory or work, each beside an honest method of
-//! the same program; and of a race of honest trials on a machine that is too busy.
+//! the same program; of contenders that read in a process below their own, behind a shell; and of a
+//! race of honest trials on a machine that is too busy.
 
-use super::home::{Home, trials};
+use crate::fake::entry;
+use crate::home::{EVERY_METHOD, Export, Home, READLAB, Trials, items};
+use crate::machine::{can, processors, skip};
+use crate::processes::KilledOnDrop;
+use crate::repository;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-/// Busy loops that end with the test.
-struct Busy(Vec<Child>);
-
-impl Busy {
-    /// Number of processes on each processor.
-    fn loops(each: usize) -> Busy {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let start = |_| {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn().unwrap()
-        };
-        Busy((0..each * processors).map(start).collect())
-    }
+/// Busy loops that end with the test, so many on each processor.
+fn busy_loops(each: usize) -> Vec<KilledOnDrop> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
+    (0..each * processors()).map(|_| KilledOnDrop(shell.spawn().unwrap())).collect()
 }
 
-impl Drop for Busy {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// The roster of the liar; `None` where there is no Python.
-fn roster(home: &Home) -> Option<String> {
-    if Command::new("python3").arg("-V").output().is_err() {
-        eprintln!("SKIPPED: the liars are written in Python, and there is no python3");
+/// A home with a file of so many MiB and the roster of the liar, which is in Python.
+fn home_of_the_liar(mib: usize) -> Option<Home> {
+    if !can("python3 -V") {
         return None;
     }
-    let liar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/adversary/clocks.py");
-    let text = format!(
-        "[[contender]]\nname = \"liar\"\nabout = \"lies\"\nrun = [\"python3\", \"-S\", \"{}\"]\n",
-        liar.display()
-    );
-    Some(home.file("liar.toml", text).display().to_string())
+    let home = home_with_file(mib);
+    let liar = repository::path("tests/adversary/clocks.py");
+    home.file("liar.toml", entry("liar", &["python3", "-S", liar.to_str().unwrap()]));
+    Some(home)
 }
 
-fn file(home: &Home, mib: usize) -> PathBuf {
-    home.file("f.txt", "some words on a line, as in any text\n".repeat(mib * (1 << 20) / 37))
+fn home_with_file(mib: usize) -> Home {
+    Home::with_file("f.txt", "some words on a line, as in any text\n".repeat(mib * (1 << 20) / 37))
 }
 
-/// A race of these methods of the liar beside an honest method of Rust, in one state.
-fn race(home: &Home, file: &Path, state: &str, methods: &[&str]) -> Option<Value> {
-    let roster = roster(home)?;
-    let methods: Vec<String> = methods.iter().map(|method| format!("liar/{method}")).collect();
-    let mut words = vec!["--roster", &roster, "--state", state, "--method", "rust/read/memchr"];
-    methods.iter().for_each(|method| words.extend(["--method", method]));
-    Some(home.race_json(file, &words).0)
-}
-
-fn assert_refused(json: &Value, state: &str, method: &str, reasons: &[&str]) {
-    let trial = trials(json, &format!("liar/{method}"), state);
-    let said = trial["reason"].as_str().unwrap_or_default();
-    assert_eq!(trial["outcome"], "refused", "{method}, {state}: {said}");
-    assert!(reasons.iter().any(|reason| said.contains(reason)), "{method}, {state}: {said}");
-}
-
-fn assert_honest(json: &Value, state: &str) {
+/// A race of these methods of the liar beside an honest one and an honest method of Rust, in one
+/// state; the honest ones must be measured.
+fn race(home: &Home, state: &str, liars: &[&str]) -> Export {
+    let liars: String = liars.iter().map(|liar| format!(" --method liar/{liar}")).collect();
+    let words = format!("--roster liar.toml --state {state} --method rust/read/memchr --method liar/honest");
+    let run = home.race_json("f.txt", words + &liars);
     for id in ["liar/honest", "rust/read/memchr"] {
-        let trial = trials(json, id, state);
-        assert_eq!(trial["outcome"], "measured", "{id}, {state}: {}", trial["reason"]);
+        run.measured(id, state);
     }
+    run
 }
 
 #[test]
 fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
-    let home = Home::new();
-    let file = file(&home, 8);
+    let Some(home) = home_of_the_liar(8) else { return };
     let liars = ["half_time", "reads_first", "sleeps_outside", "computes_outside"];
     for state in ["cold", "warm"] {
-        let Some(json) = race(&home, &file, state, &[&["honest"][..], &liars].concat()) else { return };
+        let run = race(&home, state, &liars);
         for liar in liars {
+            let refused = run.ended(&format!("liar/{liar}"), state, "refused", "");
             // On a busy machine so much time is hidden that it is missed among the CPU time first.
             let reasons =
                 ["its windows leave out", "ns of CPU time in readings for which the kernel counted"];
-            assert_refused(&json, state, liar, &reasons);
+            let said = refused["reason"].as_str().unwrap();
+            assert!(reasons.iter().any(|reason| said.contains(reason)), "{liar}, {state}: {said}");
         }
-        assert_honest(&json, state);
     }
 }
 
 #[test]
 fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
-    let home = Home::new();
-    let file = file(&home, 8);
-    let methods = ["honest", "claims_all_cpu", "claims_no_cpu", "claims_memory"];
-    let Some(json) = race(&home, &file, "warm", &methods) else { return };
-    assert_refused(
-        &json,
-        "warm",
-        "claims_all_cpu",
-        &["it claims 18446744073709551615 ns of CPU time in a turn for"],
-    );
-    assert_refused(
-        &json,
-        "warm",
-        "claims_no_cpu",
-        &["it claims 0 ns of CPU time in readings for which the kernel"],
-    );
-    assert_refused(
-        &json,
-        "warm",
-        "claims_memory",
-        &["it claims a peak of 9223372036854775808 bytes of memory where"],
-    );
-    assert_honest(&json, "warm");
+    let Some(home) = home_of_the_liar(8) else { return };
+    let run = race(&home, "warm", &["claims_all_cpu", "claims_no_cpu", "claims_memory"]);
+    for (liar, why) in [
+        ("claims_all_cpu", "it claims 18446744073709551615 ns of CPU time in a turn for"),
+        ("claims_no_cpu", "it claims 0 ns of CPU time in readings for which the kernel"),
+        ("claims_memory", "it claims a peak of 9223372036854775808 bytes of memory where"),
+    ] {
+        run.ended(&format!("liar/{liar}"), "warm", "refused", why);
+    }
 }
 
 #[test]
 fn a_contender_that_answers_from_memory_is_refused() {
-    let home = Home::new();
-    let file = file(&home, 128);
-    let Some(json) = race(&home, &file, "warm", &["honest", "remembers"]) else { return };
-    assert_refused(&json, "warm", "remembers", &["turns cannot have touched the bytes"]);
-    assert_honest(&json, "warm");
+    let Some(home) = home_of_the_liar(128) else { return };
+    let run = race(&home, "warm", &["remembers"]);
+    run.ended("liar/remembers", "warm", "refused", "turns cannot have touched the bytes");
+}
+
+/// Rust's contender behind a shell, as `behind`.
+const BEHIND: &str = r#""$0" contender rust "$@" | sed -u 's/"contender":"rust"/"contender":"behind"/'"#;
+
+fn numbers(trial: &Value, meter: &str) -> Vec<u64> {
+    let samples = items(&trial["samples"]).iter();
+    samples.map(|sample| sample[meter].as_u64().unwrap_or_else(|| panic!("{meter}: {trial}"))).collect()
 }
 
 #[test]
-fn a_contender_behind_a_script_is_measured_as_any_other() {
-    let home = Home::new();
-    let file = file(&home, 16);
-    let script = home.file(
-        "behind.sh",
-        format!(
-            "'{}' contender rust \"$@\" | sed -u 's/\"contender\":\"rust\"/\"contender\":\"behind\"/'\n",
-            super::home::READLAB
-        ),
-    );
-    let text = format!(
-        "[[contender]]\nname = \"behind\"\nabout = \"\"\nrun = [\"/bin/sh\", \"{}\"]\n",
-        script.display()
-    );
-    let roster = home.file("behind.toml", text);
-    let words = ["--roster", roster.to_str().unwrap(), "--method", "behind/mmap/memchr", "--state", "warm"];
-    let (json, said) = home.race_json(&file, &words);
-    let trial = trials(&json, "behind/mmap/memchr", "warm");
-    assert_eq!(trial["outcome"], "measured", "{}\n{said}", trial["reason"]);
+fn what_a_process_below_the_contender_does_is_the_contenders() {
+    let home = Home::with_file("roster.toml", entry("behind", &["/bin/sh", "-c", BEHIND, READLAB]));
+    let (size, file) = (16 << 20, home.file("f", "0123456789abcde\n".repeat(1 << 20)));
+    let methods = "--method behind/fs-read/scalar --method rust/fs-read/scalar --method behind/mmap/memchr";
+    let run = home.race_json(&file, format!("{methods} --roster roster.toml --state both"));
+    // What is mapped is touched below the contender, too.
+    run.measured("behind/mmap/memchr", "warm");
+    if run.trial("rust/fs-read/scalar", "cold")["outcome"] != "measured" {
+        return skip(format!("no file is cold here: {run}"));
+    }
+    for (state, bytes) in [("cold", size..2 * size), ("warm", 0..1)] {
+        let trial = run.measured("behind/fs-read/scalar", state);
+        assert!(numbers(trial, "device_read_bytes").iter().all(|read| bytes.contains(read)), "{trial}");
+        // The whole file is in its memory, which a shell never has.
+        assert!(numbers(trial, "peak_rss_bytes").iter().all(|peak| *peak > size), "{trial}");
+        assert!(numbers(trial, "minor_faults").iter().all(|faults| *faults > 0), "{trial}");
+    }
 }
 
 mod ring2 {
@@ -151,29 +114,22 @@ mod ring2 {
 
     #[test]
     fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
-        let home = Home::new();
-        let file = file(&home, 1);
-        let Some(roster) = roster(&home) else { return };
-        let file = file.to_str().unwrap();
-        let words = ["race", file, "--roster", &roster, "--state", "warm", "--runs", "16", "--budget", "20m"];
-        let methods = ["--method", "liar/honest", "--method", "liar/every_other"];
-        let said = home
-            .readlab([&words[..], &methods, &["--quiet", "--no-progress", "--export-json", "-"]].concat());
-        let json = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-        assert_refused(&json, "warm", "every_other", &["the median of"]);
-        assert_eq!(trials(&json, "liar/honest", "warm")["outcome"], "measured", "{said}");
+        let Some(home) = home_of_the_liar(1) else { return };
+        let words = "race f.txt --roster liar.toml --state warm --runs 16 --budget 20m --quiet --no-progress";
+        let methods = "--method liar/honest --method liar/every_other --export-json -";
+        let run = home.readlab(format!("{words} {methods}")).export();
+        run.ended("liar/every_other", "warm", "refused", "the median of");
+        run.measured("liar/honest", "warm");
     }
 
     #[test]
     fn on_a_busy_machine_no_honest_trial_is_refused() {
-        let home = Home::new();
-        let file = file(&home, 16);
-        let busy = Busy::loops(2);
-        let words = ["--method", "rust/*/memchr", "--method", "rust/lines"];
-        let (json, said) = home.race_json(&file, &words);
+        let home = home_with_file(16);
+        let busy = busy_loops(2);
+        let run = home.race_json("f.txt", EVERY_METHOD);
         drop(busy);
-        let refused = |trial: &&Value| trial["outcome"] == "refused";
-        let refused: Vec<&Value> = json["trials"].as_array().unwrap().iter().filter(refused).collect();
-        assert!(refused.is_empty(), "{refused:#?}\n{said}");
+        let refused: Vec<&Value> =
+            run.trials().iter().filter(|trial| trial["outcome"] == "refused").collect();
+        assert!(refused.is_empty(), "{refused:#?}\n{run}");
     }
 }

@@ -1,13 +1,17 @@
 //! Tests of contenders that break the contract during a race: only that contender ends, and the
 //! others continue.
 
-use super::fake::{Fake, at_second_turn, roster};
-use super::home::{Home, trials};
+use crate::fake::{at_second_turn, roster, shell_entry};
+use crate::home::{Home, Trials, items};
+
+/// A home with a file of two lines.
+fn home() -> Home {
+    Home::with_file("f.txt", "a\nb\n")
+}
 
 #[test]
 fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
-    let home = Home::new();
-    let file = home.file("f.txt", "a\nb\n");
+    let home = home();
     let second = at_second_turn;
     let sample = |fields: &str| {
         format!("say '{{\"say\":\"sample\",{fields}}}'; say '{{\"say\":\"done\",\"count\":1}}'")
@@ -27,44 +31,28 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
         ("miser", "say '{\"say\":\"done\",\"count\":1}'".to_owned(), "failed", "asked for 1 samples, got 0"),
         ("sorry", second("say '{\"say\":\"failed\",\"reason\":\"f: broken\"}'"), "failed", "f: broken"),
     ];
-    let fakes: Vec<Fake> = cases.iter().map(|(name, turn, ..)| Fake { name, turn }).collect();
-    let roster = roster(&home, &fakes);
-    let words =
-        ["--roster", &roster, "--method", "*/read", "--method", "rust/read/scalar", "--state", "warm"];
-    let (json, said) = home.race_json(&file, &words);
-    assert_eq!(said.code, Some(1), "{said}");
-    assert_eq!(json["end"]["reason"], "settled");
-    for (name, _, outcome, reason) in cases {
-        let trial = trials(&json, &format!("{name}/read"), "warm");
-        assert_eq!(trial["outcome"], outcome, "{name}: {}", trial["reason"]);
-        assert!(trial["reason"].as_str().unwrap_or_default().contains(reason), "{name}: {}", trial["reason"]);
+    let fakes: Vec<(&str, &str)> = cases.iter().map(|(name, turn, ..)| (*name, turn.as_str())).collect();
+    let words = format!("--roster {} --method */read --method rust/read/scalar", roster(&home, &fakes));
+    let run = home.race_json("f.txt", words + " --state warm").exits(1);
+    assert_eq!(run["end"]["reason"], "settled");
+    for (name, _, outcome, why) in cases {
+        run.ended(&format!("{name}/read"), "warm", outcome, why);
     }
     for id in ["rust/read/scalar", "command/wc -l"] {
-        assert_eq!(trials(&json, id, "warm")["outcome"], "measured", "{id}");
+        run.measured(id, "warm");
     }
 }
 
 #[test]
 fn who_shows_no_receipt_is_a_warning_with_the_reason() {
-    let home = Home::new();
-    let file = home.file("f.txt", "a\nb\n");
-    let script = home.file(
-        "later.sh",
-        r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#,
-    );
-    let text = format!(
-        "[[contender]]\nname = \"later\"\nabout = \"\"\nrun = [\"/bin/sh\", \"{}\"]\n",
-        script.display()
-    );
-    let roster = home.file("roster.toml", text);
-    let words = ["--roster", roster.to_str().unwrap(), "--method", "rust/read/scalar", "--state", "warm"];
-    let (json, said) = home.race_json(&file, &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    let warnings = json["warnings"].to_string();
-    assert!(
-        warnings.contains("later does not take part: it speaks protocol 2, this readlab speaks 1"),
-        "{warnings}"
-    );
+    let home = home();
+    let says = r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#;
+    home.file("roster.toml", shell_entry(&home, "later", says));
+    let words = "--roster roster.toml --method rust/read/scalar --state warm";
+    let run = home.race_json("f.txt", words).exits(0);
+    let why = "later does not take part: it speaks protocol 2, this readlab speaks 1";
+    let warnings = items(&run["warnings"]);
+    assert!(warnings.iter().any(|text| text.as_str().unwrap().contains(why)), "{warnings:?}");
 }
 
 mod ring2 {
@@ -73,15 +61,11 @@ mod ring2 {
     /// The lab waits ten seconds at least.
     #[test]
     fn a_contender_that_hangs_in_a_race_ends_alone() {
-        let home = Home::new();
-        let file = home.file("f.txt", "a\nb\n");
-        let roster = roster(&home, &[Fake { name: "hangs", turn: &at_second_turn("sleep 600") }]);
-        let methods = ["--roster", &roster, "--method", "hangs/read", "--method", "rust/read/scalar"];
-        let (json, said) = home.race_json(&file, &[&methods[..], &["--state", "warm"]].concat());
-        assert_eq!(said.code, Some(1), "{said}");
-        let trial = trials(&json, "hangs/read", "warm");
-        assert_eq!(trial["outcome"], "failed", "{trial}");
-        assert!(trial["reason"].as_str().unwrap().contains("no answer within"), "{trial}");
-        assert_eq!(trials(&json, "rust/read/scalar", "warm")["outcome"], "measured");
+        let home = home();
+        let roster = roster(&home, &[("hangs", at_second_turn("sleep 600").as_str())]);
+        let methods = "--method hangs/read --method rust/read/scalar --state warm";
+        let run = home.race_json("f.txt", format!("--roster {roster} {methods}")).exits(1);
+        run.ended("hangs/read", "warm", "failed", "no answer within");
+        run.measured("rust/read/scalar", "warm");
     }
 }

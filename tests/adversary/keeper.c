@@ -84,7 +84,7 @@ int main(int count, char **words) {
         if (stat(path, &facts) != 0) return 2;
         size = facts.st_size;
         keep_mapped(1);
-        puts("held");
+        puts("ready");
         fflush(stdout);
         for (;;) pause();
     }

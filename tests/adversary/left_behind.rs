@@ -1,31 +1,20 @@
-//! Tests of programs that outlive a reading or the lab, and of contenders that change their own
-//! scheduling.
+//! Tests of a lab that is stopped or killed in a reading, of programs that outlive a reading or the
+//! lab, and of contenders that change their own scheduling.
 //!
 //! Every process of a test carries a word in its command line that no other process has, by which
 //! it is found in /proc. What must happen is waited for; nothing depends on how long it takes.
 
-use super::fake::{Fake, roster};
-use super::home::{Home, READLAB, Said, trials};
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use crate::fake::roster;
+use crate::home::{Export, Home, QUICK, Said, Trials, Words};
+use crate::machine::{processors, skip, works};
+use crate::processes::{
+    assert_no_process, assert_nothing_left, begun, descendants, of_home, running, send, soon,
+};
+use readlab_record::{EndReason, Record};
+use rustix::process::Signal;
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
-/// Until something that must happen has happened; long, as machines may be busy.
-const STEPS: u32 = 6000;
-const STEP: Duration = Duration::from_millis(10);
-
-fn soon(mut happened: impl FnMut() -> bool) -> bool {
-    (0..STEPS).any(|_| {
-        let done = happened();
-        if !done {
-            std::thread::sleep(STEP);
-        }
-        done
-    })
-}
 
 /// A number of seconds to sleep that nothing else on this machine sleeps: the mark of a test's
 /// processes.
@@ -36,54 +25,25 @@ fn mark() -> String {
 
 /// The processes that run `sleep MARK`.
 fn sleepers(mark: &str) -> Vec<u32> {
-    let words = format!("sleep\0{mark}\0");
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|it| it == words.as_bytes()))
-        .collect()
+    running(&["sleep", mark])
 }
 
-/// The processes of a home, by its path in their environment: labs, launchers, contenders and
-/// whatever they started.
-fn processes_of(home: &Home) -> Vec<u32> {
-    let path = home.at("").into_os_string().into_encoded_bytes();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid: &u32| {
-        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|it| it.windows(path.len()).any(|at| at == path))
-    })
-    .collect()
+/// A long race with a sample in its record, among whose trials is a script: its readings do this
+/// first once there is a sample.
+fn long_race(home: &Home, deed: &str) -> Child {
+    let is_under_way = "grep -qs '\"line\":\"sample\"' run/record.jsonl";
+    home.file("reader", format!("if {is_under_way}; then\n{deed}\nfi\nexec wc -l \"$1\"\n"));
+    let methods = "--method rust/read/* --method rust/io_uring/memchr -c 'sh reader {}'";
+    begun(home, "race", &format!("{methods} --runs 100000 --budget 900s"))
 }
 
-/// A running race of one command.
-fn long_race(home: &Home, command: &str) -> Child {
-    let file = home.file("f", "line\n".repeat(1 << 20));
-    let mut race = Command::new(READLAB);
-    race.arg("race").arg(file).args([
-        "--no-progress",
-        "--method",
-        "rust/read/scalar",
-        "-c",
-        command,
-        "--state",
-        "warm",
-    ]);
-    race.args(["--runs", "100000", "--budget", "900s", "--output", "run"]);
-    race.envs(home.environment()).current_dir(home.at(""));
-    race.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+/// Starts a sleeper that no search by parents finds, and waits for it.
+fn aside(mark: &str) -> String {
+    format!("setsid sleep {mark} & wait")
 }
 
-fn send(child: &Child, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).unwrap();
-}
-
-fn assert_no_process_is_left(home: &Home, mark: &str) {
-    assert!(soon(|| sleepers(mark).is_empty()), "left: {:?}", sleepers(mark));
-    assert!(soon(|| processes_of(home).is_empty()), "left: {:?}", processes_of(home));
-}
-
-/// A line that starts a sleeper for each mark, each where another kind of search does not find it;
-/// the first keeps the reading from its end.
+/// Lines that start a sleeper for each mark, each where another kind of search does not find it;
+/// the last keeps the reading from its end.
 fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
     let aside = "</dev/null >/dev/null 2>&1";
     [
@@ -91,76 +51,101 @@ fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
         format!("(setsid sh -c '(setsid sleep {twice} {aside} &)' &);"),
         format!("(trap '' TERM HUP INT QUIT; setsid sleep {deaf} {aside} &);"),
         format!("env -i setsid sleep {bare} {aside} &"),
-        format!("sleep {waited}; wc -l {{}}"),
+        format!("sleep {waited}"),
     ]
-    .join(" ")
+    .join("\n")
+}
+
+#[track_caller]
+fn wait_for_sleepers(mark: &str) {
+    assert!(soon(|| !sleepers(mark).is_empty()), "{mark} was never started");
+}
+
+/// How the run ended, of which samples must have been kept.
+fn end_of_kept(home: &Home) -> Option<EndReason> {
+    let record: Record = home.record("run");
+    assert!(record.trials.iter().any(|trial| !trial.samples.is_empty()));
+    record.end.map(|(reason, _)| reason)
+}
+
+#[test]
+fn a_lab_that_is_stopped_keeps_what_was_measured_and_ends_first_what_its_readings_started() {
+    let home = Home::new();
+    for (signal, hides) in
+        [(Signal::INT, false), (Signal::INT, true), (Signal::TERM, true), (Signal::HUP, true)]
+    {
+        let mark = mark();
+        let deed = if hides { aside(&mark) } else { ":".to_owned() };
+        let race = long_race(&home, &deed);
+        if hides {
+            wait_for_sleepers(&mark);
+        }
+        let children = descendants(race.id());
+        send(race.id(), signal);
+        let said = Said::from(race.wait_with_output().unwrap()).exits(130);
+        // The lab itself waited for it.
+        let left = of_home(&home);
+        assert!(!hides || sleepers(&mark).is_empty() && left.is_empty(), "{left:?}");
+        assert_nothing_left(&home, &children);
+        assert_eq!(end_of_kept(&home), Some(EndReason::Interrupted));
+        // What was measured is shown.
+        said.shows("record: ");
+        fs::remove_dir_all(home.at("run")).unwrap();
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_lab_at_once_and_no_process_is_left() {
+    let (home, mark) = (Home::new(), mark());
+    let race = long_race(&home, &aside(&mark));
+    wait_for_sleepers(&mark);
+    let children = descendants(race.id());
+    // Both are there when it wakes up: it has no time to end in its own way.
+    for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
+        send(race.id(), signal);
+    }
+    let said = Said::from(race.wait_with_output().unwrap()).exits(130);
+    assert_no_sleeper(&mark);
+    assert_no_process(&home);
+    assert_nothing_left(&home, &children);
+    assert!(end_of_kept(&home).is_none() && said.out.is_empty(), "it ended in its own way: {said}");
 }
 
 #[test]
 fn what_a_reading_started_does_not_outlive_a_lab_that_is_killed() {
     let (home, marks) = (Home::new(), std::array::from_fn(|_| mark()));
     let mut race = long_race(&home, &hidden(&marks));
-    for mark in &marks {
-        assert!(soon(|| !sleepers(mark).is_empty()), "{mark} was never started");
-    }
-    send(&race, Signal::KILL);
+    marks.iter().for_each(|mark| wait_for_sleepers(mark));
+    send(race.id(), Signal::KILL);
     race.wait().unwrap();
-    marks.iter().for_each(|mark| assert_no_process_is_left(&home, mark));
+    marks.iter().for_each(|mark| assert_no_sleeper(mark));
+    assert_no_process(&home);
+    assert!(end_of_kept(&home).is_none());
 }
 
-#[test]
-fn what_a_reading_started_is_gone_before_a_lab_that_is_stopped() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let (home, mark) = (Home::new(), mark());
-        let mut race = long_race(&home, &format!("setsid sleep {mark} & wait; wc -l {{}}"));
-        assert!(soon(|| !sleepers(&mark).is_empty()), "it was never started");
-        send(&race, signal);
-        assert_eq!(race.wait().unwrap().code(), Some(130));
-        // The lab itself waited for it.
-        assert!(sleepers(&mark).is_empty() && processes_of(&home).is_empty(), "{:?}", processes_of(&home));
-    }
-}
-
-#[test]
-fn a_lab_without_time_for_its_own_end_leaves_no_process() {
-    let (home, mark) = (Home::new(), mark());
-    let mut race = long_race(&home, &format!("setsid sleep {mark} & wait; wc -l {{}}"));
-    assert!(soon(|| !sleepers(&mark).is_empty()), "it was never started");
-    // Both exist when it wakes up: the second ends it at once.
-    for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
-        send(&race, signal);
-    }
-    assert_eq!(race.wait().unwrap().code(), Some(130));
-    assert_no_process_is_left(&home, &mark);
+#[track_caller]
+fn assert_no_sleeper(mark: &str) {
+    assert!(soon(|| sleepers(mark).is_empty()), "left: {:?}", sleepers(mark));
 }
 
 /// What a race of commands beside an honest method exports. The file is large enough that a turn is
 /// one reading.
-fn race_of(home: &Home, commands: &[String]) -> Value {
+fn race_of(home: &Home, commands: &[String]) -> Export {
     let file = home.file("f", "line\n".repeat(1 << 20));
-    let mut words = vec!["--method", "rust/read/scalar", "--state", "warm", "--output", "run"];
-    words.extend(["--export-markdown", "m.md", "--export-csv", "s.csv"]);
-    words.extend(commands.iter().flat_map(|command| ["-c", command]));
-    home.race_json(&file, &words).0
-}
-
-/// The trial of a command.
-fn of_command<'a>(json: &'a Value, command: &str) -> &'a Value {
-    let all = json["trials"].as_array().unwrap();
-    all.iter().find(|it| it["method"] == *command).unwrap()
+    let words =
+        "--method rust/read/scalar --state warm --output run --export-markdown m.md --export-csv s.csv";
+    let commands = commands.iter().flat_map(|command| ["-c".into(), command.into()]);
+    home.race_json(&file, words.words().into_iter().chain(commands).collect::<Vec<_>>())
 }
 
 /// Checks that the table, Markdown, the page and the CSV show it beside the trial.
 fn assert_reported_everywhere(home: &Home, said: &str) {
-    let show = home.readlab(["history", "show", "run"]);
-    assert!(show.out.contains(" †") && show.out.contains(said), "{show}");
-    let page = home.readlab(["report", "run", "--output", "p.html"]);
-    assert_eq!(page.code, Some(0), "{page}");
+    home.readlab("history show run").shows(" †").shows(said);
+    home.readlab("report run --output p.html").exits(0);
     // What Markdown would read as markup is escaped there.
-    let markdown = fs::read_to_string(home.at("m.md")).unwrap().replace('\\', "");
-    let csv = fs::read_to_string(home.at("s.csv")).unwrap();
-    let page = fs::read_to_string(home.at("p.html")).unwrap().replace('\u{a0}', " ");
-    for (name, text) in [("markdown", markdown), ("csv", csv), ("page", page)] {
+    let markdown = home.read("m.md").replace('\\', "");
+    let page = home.read("p.html").replace('\u{a0}', " ");
+    for (name, text) in [("markdown", markdown), ("csv", home.read("s.csv")), ("page", page)] {
         assert!(text.contains(said), "{name} lacks {said}");
     }
 }
@@ -173,20 +158,19 @@ fn what_outlives_a_reading_is_ended_counted_and_reported() {
     let mut commands: Vec<String> = ways.into_iter().map(line).collect();
     // The last of a pipeline and its first end when they do: nothing is left.
     commands.push("cat {} | cat | wc -l".to_owned());
-    let json = race_of(&home, &commands);
-    assert!(sleepers(&mark).is_empty() && processes_of(&home).is_empty(), "{:?}", processes_of(&home));
+    let run = race_of(&home, &commands);
+    let left = of_home(&home);
+    assert!(sleepers(&mark).is_empty() && left.is_empty(), "{left:?}");
     for command in &commands[..3] {
-        let trial = of_command(&json, command);
+        let trial = run.trial_with("method", command);
         assert_eq!(trial["outcome"], "measured", "{trial}");
         let left = &trial["conduct"]["left_behind"];
         let (processes, readings) = (left["processes"].as_u64().unwrap(), left["readings"].as_u64().unwrap());
         assert!(readings >= 4 && processes == readings, "{command}: {left}");
-        assert_reported_everywhere(
-            &home,
-            &format!("left 1 process behind after each of {readings} readings: ended"),
-        );
+        let told = format!("left 1 process behind after each of {readings} readings: ended");
+        assert_reported_everywhere(&home, &told);
     }
-    for honest in [of_command(&json, &commands[3]), trials(&json, "rust/read/scalar", "warm")] {
+    for honest in [run.trial_with("method", &commands[3]), run.trial("rust/read/scalar", "warm")] {
         assert!(honest["conduct"].is_null(), "{honest}");
     }
 }
@@ -199,15 +183,11 @@ fn no_trial_reads_beside_what_another_left() {
     let pattern = format!("[{}]{}", &mark[..1], &mark[1..]);
     let others = format!("cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx '{pattern}'");
     let looks = format!("test $({others}) = 0 || exit 9; wc -l {{}}");
-    let json = race_of(&home, &[leaves.clone(), looks.clone()]);
-    assert_eq!(of_command(&json, &looks)["outcome"], "measured", "{}", of_command(&json, &looks));
-    let left = &of_command(&json, &leaves)["conduct"]["left_behind"];
+    let run = race_of(&home, &[leaves.clone(), looks.clone()]);
+    let looked = run.trial_with("method", &looks);
+    assert_eq!(looked["outcome"], "measured", "{looked}");
+    let left = &run.trial_with("method", &leaves)["conduct"]["left_behind"];
     assert!(left["processes"].as_u64().unwrap() >= 4, "{left}");
-}
-
-/// Whether a program can be run here with success.
-fn works(program: &str, words: &[&str]) -> bool {
-    Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
 }
 
 #[test]
@@ -221,26 +201,23 @@ fn scheduling_that_a_command_gives_itself_is_reported() {
         ("nice -n 3", format!("ran at nice {} by", (own + 3).min(19))),
         ("taskset -c 0", "ran on 1 of".to_owned()),
     ];
-    let may = |line: &str| works("sh", &["-c", &format!("{line} true")]);
-    let can = |(line, _): &&(&str, String)| may(line) && !(line.starts_with("taskset") && cpus() < 2);
+    let can = |(line, _): &&(&str, String)| {
+        works(&format!("{line} true")) && !(line.starts_with("taskset") && processors() < 2)
+    };
     let (cases, others): (Vec<_>, Vec<_>) = cases.iter().partition(can);
-    others.iter().for_each(|(line, _)| eprintln!("SKIPPED: {line} may not be done here"));
+    others.iter().for_each(|(line, _)| skip(format!("{line} may not be done here")));
     let commands: Vec<String> = cases.iter().map(|(line, _)| format!("{line} wc -l {{}}")).collect();
     let home = Home::new();
-    let json = race_of(&home, &commands);
+    let run = race_of(&home, &commands);
     for (command, (_, told)) in commands.iter().zip(cases) {
-        let trial = of_command(&json, command);
+        let trial = run.trial_with("method", command);
         assert_eq!(trial["outcome"], "measured", "{trial}");
         let conduct = &trial["conduct"];
         assert_eq!(conduct["scheduling"].as_array().map(Vec::len), Some(1), "{command}: {conduct}");
         assert!(conduct["left_behind"].is_null(), "{conduct}");
         assert_reported_everywhere(&home, told);
     }
-    assert!(trials(&json, "rust/read/scalar", "warm")["conduct"].is_null());
-}
-
-fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    assert!(run.trial("rust/read/scalar", "warm")["conduct"].is_null());
 }
 
 mod ring2 {
@@ -248,24 +225,16 @@ mod ring2 {
 
     #[test]
     fn scheduling_is_reported_if_a_contender_changed_it_and_not_if_the_user_did() {
-        let home = Home::new();
-        let file = home.file("f", "line\n".repeat(1 << 20));
+        let home = Home::with_file("f", "line\n".repeat(1 << 20));
         let fakes = [
-            Fake { name: "nicer", turn: "renice -n 19 -p $$ >/dev/null 2>&1; answer" },
-            Fake { name: "batch", turn: "chrt -b -p 0 $$; answer" },
-            Fake { name: "plain", turn: "answer" },
+            ("nicer", "renice -n 19 -p $$ >/dev/null 2>&1; answer"),
+            ("batch", "chrt -b -p 0 $$; answer"),
+            ("plain", "answer"),
         ];
-        let roster = roster(&home, &fakes);
-        let words =
-            ["--roster", &roster, "--method", "*/read", "--state", "warm", "--quiet", "--export-json", "-"];
-        let mut command = home.command("taskset");
-        command
-            .args(["-c", "0", "nice", "-n", "3", READLAB, "race"])
-            .arg(&file)
-            .args(super::super::home::QUICK);
-        let said = Said::by(command.args(words));
-        let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"));
-        let of = |id: &str| &trials(&json, id, "warm")["conduct"];
+        let methods = format!("--roster {} --method '*/read' --state warm", roster(&home, &fakes));
+        let line = format!("taskset -c 0 nice -n 3 readlab race f {QUICK} {methods} --quiet --export-json -");
+        let run = Said::by(&mut home.shell(line)).export();
+        let of = |id: &str| &run.trial(id, "warm")["conduct"];
         assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));
         assert_eq!(of("nicer/read")["scheduling"][0]["ran"]["nice"], 19);
         let own = rustix::process::getpriority_process(None).unwrap();

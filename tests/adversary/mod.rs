@@ -7,7 +7,6 @@
 mod behind_programs;
 mod clocks;
 mod contract;
-mod families;
 mod first_reading;
 mod holders;
 mod layers;
@@ -17,5 +16,3 @@ mod records;
 mod servers;
 mod slow_servers;
 mod verdicts;
-
-use crate::{fake, home};

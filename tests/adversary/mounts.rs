@@ -1,12 +1,15 @@
 //! Tests of file systems that are mounted in unusual ways: from a file without a loop device, and
 //! of layers that are elsewhere. Root only.
 
-use super::home::{Home, READLAB, Said, trials};
-use super::layers::{Undo, lines, run, text};
+use super::layers::lines;
+use crate::home::{Home, READLAB, Said, Trials, Words};
+use crate::machine::or_skip;
+use crate::mounted::{Undo, run, text};
+use crate::processes::KilledOnDrop;
+use crate::repository;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,99 +25,46 @@ mod ring2 {
     fn a_file_system_that_is_mounted_from_a_file_is_cold_with_the_file() {
         for options in [&[][..], &["-zlz4"]] {
             let home = Home::new();
-            let [image, point, content] = ["image", "mounted", "content"].map(|name| home.at(name));
-            fs::create_dir(&point).unwrap();
-            fs::create_dir(&content).unwrap();
+            let (image, [point, content]) =
+                (home.at("image"), ["mounted", "content"].map(|it| home.folder(it)));
             fs::write(content.join("file"), lines()).unwrap();
-            let made = run(&[&["mkfs.erofs"], options, &[&text(&image), &text(&content)]].concat());
-            let mounted = made.and_then(|_| run(&["python3", "-c", MOUNT, &text(&image), &text(&point)]));
-            if let Err(why) = mounted {
-                return eprintln!("SKIPPED: {why}");
+            let made = run(&[&["mkfs.erofs"], options, &[text(&image), text(&content)]].concat());
+            let mounted = made.and_then(|_| run(&["python3", "-c", MOUNT, text(&image), text(&point)]));
+            if or_skip(mounted).is_none() {
+                return;
             }
-            let _undo = Undo(vec![vec!["umount".to_owned(), text(&point)]]);
-            let words = ["--method", "rust/read/scalar"];
-            let (json, said) = home.race_json(&point.join("file"), &words);
-            assert_eq!(said.code, Some(0), "{options:?}: {said}");
+            let mut undo = Undo::default();
+            undo.later(&["umount", text(&point)]);
+            let json = home.race_json(point.join("file"), "--method rust/read/scalar").exits(0);
             for state in ["cold", "warm"] {
-                let trial = trials(&json, "rust/read/scalar", state);
-                assert_eq!(
-                    (&trial["outcome"], trial.get("cold_above")),
-                    (&"measured".into(), None),
-                    "{trial}"
-                );
+                assert_eq!(json.measured("rust/read/scalar", state).get("cold_above"), None, "{json}");
             }
-            let from_device = &trials(&json, "rust/read/scalar", "cold")["samples"][0]["device_read_bytes"];
+            let from_device = &json.trial("rust/read/scalar", "cold")["samples"][0]["device_read_bytes"];
             assert!(from_device.as_u64() > Some(0), "{options:?}: {from_device}");
             let layers = json["targets"][0]["layers"].to_string();
-            assert!(layers.contains(&text(&image)) && layers.contains("evicted"), "{layers}");
+            assert!(layers.contains(text(&image)) && layers.contains("evicted"), "{layers}");
         }
     }
 
     #[test]
     fn the_layers_of_an_overlay_are_one_file_system() {
         let home = Home::new();
-        let [lower, memory, point] = ["lower", "memory", "mounted"].map(|name| home.at(name));
-        [&lower, &memory, &point].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let (lower, memory, point) = (home.folder("lower"), home.at("memory"), home.at("mounted"));
         fs::write(lower.join("a"), lines()).unwrap();
-        let mount = |words: &[&str]| run(&[&["mount", "-t"], words].concat());
-        if let Err(why) = mount(&["tmpfs", "none", &text(&memory)]) {
-            return eprintln!("SKIPPED: {why}");
+        let mut undo = Undo::default();
+        if or_skip(undo.mount(&["-t", "tmpfs", "none"], &memory)).is_none() {
+            return;
         }
-        let mut undo = Undo(vec![vec!["umount".to_owned(), text(&memory)]]);
-        let [upper, work] = ["upper", "work"].map(|name| memory.join(name));
-        [&upper, &work].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let [upper, work] = ["memory/upper", "memory/work"].map(|name| home.folder(name));
         let folders = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
-        if let Err(why) = mount(&["overlay", "none", "-o", &folders, &text(&point)]) {
-            return eprintln!("SKIPPED: {why}");
+        if or_skip(undo.mount(&["-t", "overlay", "none", "-o", &folders], &point)).is_none() {
+            return;
         }
-        undo.0.push(vec!["umount".to_owned(), text(&point)]);
         fs::write(point.join("b"), lines()).unwrap();
-        let (json, said) = home.race_json(&point, &["--state", "warm", "--method", "rust/files-auto/memchr"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert_eq!(trials(&json, "rust/files-auto/memchr", "warm")["outcome"], "measured");
+        let json = home.race_json(&point, "--state warm --method rust/files-auto/memchr").exits(0);
+        json.measured("rust/files-auto/memchr", "warm");
         assert_eq!(json["targets"][0]["tree"]["files"], 2);
     }
-
-    /// Mounts a file system whose program answers nothing, as long as it runs; or whose program takes
-    /// all requests and answers none for a name (`lookup`), none that opens a file (`open`), none
-    /// that reads one (`read`) or that reads its end (`end`), or none for the names of a folder
-    /// (`entries`).
-    /// Whoever waits for what was taken cannot be killed.
-    const SILENT: &str = r#"
-import ctypes, os, struct, sys
-fd = os.open('/dev/fuse', os.O_RDWR)
-words = f'fd={fd},rootmode=40000,user_id=0,group_id=0'.encode()
-if ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words):
-    sys.exit(1)
-print('mounted', flush=True)
-if sys.argv[2] == 'nothing':
-    sys.stdin.read()
-LOOKUP, FORGET, GETATTR, OPEN, READ, INIT, READDIR, INTERRUPT, FORGETS = 1, 2, 3, 14, 15, 26, 28, 36, 42
-kinds = {'lookup': LOOKUP, 'open': OPEN, 'read': READ, 'entries': READDIR}
-unanswered = {FORGET, INTERRUPT, FORGETS, kinds.get(sys.argv[2])}
-SIZE = 1 << 20
-def status(node):
-    kind = 0o40755 if node == 1 else 0o100644
-    return struct.pack('<6Q10I', node, SIZE, SIZE // 512, 0, 0, 0, 0, 0, 0, kind, 1, 0, 0, 0, 4096, 0)
-answers = {
-    INIT: lambda node: struct.pack('<IIIIHHIIHH8I', 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, *[0] * 8),
-    LOOKUP: lambda node: struct.pack('<4QII', 2, 0, 60, 60, 0, 0) + status(2),
-    GETATTR: lambda node: struct.pack('<QII', 60, 0, 0) + status(node),
-}
-while True:
-    request = os.read(fd, 1 << 20)
-    _, asked, number, node = struct.unpack_from('<IIQQ', request)
-    if asked == READ:
-        offset, size = struct.unpack_from('<QI', request, 48)
-        answers[READ] = lambda node: b'\n' * min(size, SIZE - offset)
-        if sys.argv[2] == 'end' and offset >= SIZE // 2:
-            continue
-    if asked not in unanswered:
-        answer = answers.get(asked)
-        answer = answer(node) if answer else b''
-        error = 0 if asked in answers else -38
-        os.write(fd, struct.pack('<IiQ', 16 + len(answer), error, number) + answer)
-"#;
 
     /// The time that a run may take of which one program does not start.
     const LONGEST: Duration = Duration::from_secs(60);
@@ -122,35 +72,52 @@ while True:
     #[test]
     fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
         let home = Home::new();
-        let point = home.at("mounted");
-        let Some(_silent) = Silent::mount(&point, "nothing") else { return };
-        let file = home.file("f", "line\n".repeat(1000));
-        let command = format!("{}/program {{}}", text(&point));
+        let point = home.folder("mounted");
+        let Some(_silent) = silent(&point, "nothing") else { return };
+        home.file("f", "line\n".repeat(1000));
         let began = Instant::now();
-        let said = home.readlab(["race", &text(&file), "-c", &command, "--state", "warm", "--budget", "5s"]);
-        assert!(began.elapsed() < LONGEST && said.code == Some(1), "{said}");
-        assert!(said.out.contains("no answer within 10s"), "{said}");
+        let words = format!("race f -c '{}/program {{}}' --state warm --budget 5s", text(&point));
+        let said = home.readlab(words).exits(1);
+        said.shows("no answer within 10s");
+        assert!(began.elapsed() < LONGEST, "{said}");
         // It is looked for there first.
         let path = format!("{}:{}", text(&point), std::env::var("PATH").unwrap());
         let began = Instant::now();
-        let only = ["--method", "python/read", "--budget", "5s"];
         let mut race = home.command(READLAB);
-        let said = Said::by(race.args(["race", &text(&file)]).args(only).env("PATH", path));
+        let said = Said::by(race.args("race f --method python/read --budget 5s".words()).env("PATH", path));
         assert!(began.elapsed() < LONGEST && said.code != Some(0), "{said}");
-        assert!(said.err.contains("did not start within 10 s: the file system that has it"), "{said}");
+        said.tells("did not start within 10 s: the file system that has it");
+    }
+
+    /// Runs all of these lines of readlab at once, with a path in place of `FILE`, and checks what
+    /// each said. All must have ended in time; if one has not, the program of the file system is
+    /// ended first, so that all that wait for it do.
+    fn all_end(home: &Home, silent: Silent, file: &str, lines: &[&str], check: impl Fn(&str, Said)) {
+        let (tell, told) = mpsc::channel();
+        for line in lines {
+            let mut command = home.command(READLAB);
+            command.args(line.replace("FILE", file).words());
+            let (line, tell) = ((*line).to_owned(), tell.clone());
+            thread::spawn(move || tell.send((line, Said::by(&mut command))));
+        }
+        for _ in lines {
+            let Ok((line, said)) = told.recv_timeout(LONGEST) else {
+                drop(silent);
+                panic!("a lab has not ended");
+            };
+            check(&line, said);
+        }
     }
 
     /// What is unanswered, and each way to name a file of it. The lab must have ended, too.
     #[test]
     fn a_name_whose_file_system_does_not_answer_is_refused_in_time() {
-        let home = Home::new();
-        home.file("plain", "line\n".repeat(1000));
+        let home = Home::with_file("plain", "line\n".repeat(1000));
         for unanswered in ["nothing", "lookup", "open", "read"] {
             let point = home.at(unanswered);
-            let Some(silent) = Silent::mount(&point, unanswered) else { return };
-            let file = text(&point.join("f"));
-            let why = format!("{file}: its file system did not answer within 10 s");
-            let cases = [
+            let Some(silent) = silent(&point, unanswered) else { return };
+            let file = point.join("f");
+            let lines = [
                 "race FILE",
                 "tune FILE",
                 "limits FILE",
@@ -171,24 +138,11 @@ while True:
                 "compare plain FILE",
                 "claims FILE",
             ];
-            let (tell, told) = mpsc::channel();
-            for case in cases {
-                let mut command = home.command(READLAB);
-                command
-                    .args(shell_words::split(case).unwrap().iter().map(|word| word.replace("FILE", &file)));
-                let tell = tell.clone();
-                thread::spawn(move || tell.send((case, Said::by(&mut command))));
-            }
-            for _ in cases {
-                let Ok((case, said)) = told.recv_timeout(LONGEST) else {
-                    // Then all that wait for it end.
-                    drop(silent);
-                    panic!("{unanswered}: a lab has not ended");
-                };
-                assert_eq!(said.code, Some(2), "{unanswered}: {case}: {said}");
-                let is_told = said.err.ends_with(&format!("{why}\n")) && said.err.lines().count() == 1;
-                assert!(is_told && said.out.is_empty(), "{unanswered}: {case}: {said}");
-            }
+            all_end(&home, silent, text(&file), &lines, |line, said| {
+                let why = format!("{}: its file system did not answer within 10 s\n", file.display());
+                assert!(said.err.ends_with(&why) && said.err.lines().count() == 1, "{line}: {said}");
+                assert!(said.code == Some(2) && said.out.is_empty(), "{unanswered}: {said}");
+            });
         }
     }
 
@@ -196,43 +150,26 @@ while True:
     #[test]
     fn a_name_in_a_list_or_a_record_whose_file_system_does_not_answer_is_refused_in_time() {
         let home = Home::new();
-        let point = home.at("point");
-        fs::create_dir(&point).unwrap();
-        let file = point.join("f");
-        fs::write(&file, "line\n".repeat(1000)).unwrap();
-        let race = ["race", &text(&file), "--state", "warm", "--method", "rust/read/scalar", "--runs", "3"];
-        let said = home.readlab([&race[..], &["--output", "run", "--quiet"]].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let record = fs::read_to_string(home.at("run/record.jsonl")).unwrap();
+        let point = home.folder("point");
+        let file = home.file("point/f", "line\n".repeat(1000));
+        let words = "--state warm --method rust/read/scalar --runs 3 --output run --quiet";
+        home.readlab(format!("race {} {words}", text(&file))).exits(0);
+        let record = home.read("run/record.jsonl");
         let is_end = |line: &&str| !line.contains("\"end\"") && !line.contains("\"outcome\"");
-        home.file(
-            "cut.jsonl",
-            record.lines().take_while(is_end).map(|line| format!("{line}\n")).collect::<String>(),
-        );
+        home.file("cut.jsonl", record.split_inclusive('\n').take_while(is_end).collect::<String>());
         home.file("list", format!("{}\n{}\n", text(&home.file("plain", "line\n")), text(&file)));
-        for (unanswered, cases) in [
-            ("read", &["race --files-from list", "race --resume cut.jsonl"][..]),
-            ("entries", &["race point", "sweep point"]),
+        for (unanswered, refused) in [
+            ("read", ["race --files-from list", "race --resume cut.jsonl"]),
+            ("entries", ["race point", "sweep point"]),
         ] {
-            let Some(silent) = Silent::mount(&point, unanswered) else { return };
-            let (tell, told) = mpsc::channel();
+            let Some(silent) = silent(&point, unanswered) else { return };
             let never = ["report cut.jsonl -o cut.html", "compare cut.jsonl run"];
-            for case in cases.iter().copied().chain(never) {
-                let mut command = home.command(READLAB);
-                command.args(case.split(' '));
-                let tell = tell.clone();
-                thread::spawn(move || tell.send((case, Said::by(&mut command))));
-            }
-            for _ in cases.iter().chain(&never) {
-                let Ok((case, said)) = told.recv_timeout(LONGEST) else {
-                    drop(silent);
-                    panic!("{unanswered}: a lab has not ended");
-                };
+            all_end(&home, silent, "", &[refused, never].concat(), |line, said| {
                 let is_refused = said.code == Some(2)
                     && said.err.contains("point")
                     && said.err.contains("its file system did not answer within 10 s");
-                assert!(is_refused || never.contains(&case), "{unanswered}: {case}: {said}");
-            }
+                assert!(is_refused || never.contains(&line), "{unanswered}: {said}");
+            });
         }
     }
 
@@ -240,17 +177,10 @@ while True:
     fn a_file_of_which_the_end_is_not_read_is_refused_in_time() {
         let home = Home::new();
         let point = home.at("end");
-        let Some(silent) = Silent::mount(&point, "end") else { return };
-        let (tell, told) = mpsc::channel();
-        let mut command = home.command(READLAB);
-        let only = ["--state", "warm", "--method", "rust/read/scalar"];
-        command.args(["race", &text(&point.join("f"))]).args(only);
-        thread::spawn(move || tell.send(Said::by(&mut command)));
-        let Ok(said) = told.recv_timeout(LONGEST) else {
-            // Then all that wait for it end.
-            drop(silent);
-            panic!("the lab has not ended");
-        };
+        let Some(program) = silent(&point, "end") else { return };
+        let only = "--state warm --method rust/read/scalar".words();
+        let said =
+            said_in_time(home.command(READLAB).args(["race", text(&point.join("f"))]).args(only), program);
         let why = "end/f: its file system did not answer within 10 s at byte ";
         assert!(said.code == Some(2) && said.err.contains(why), "{said}");
     }
@@ -262,50 +192,36 @@ while True:
             let folder = home.at(format!("of {unanswered}"));
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("a"), "line\n".repeat(1000)).unwrap();
-            let Some(silent) = Silent::mount(&folder.join("deep/point"), unanswered) else { return };
-            let (tell, told) = mpsc::channel();
-            let mut command = home.command(READLAB);
-            command.args(["race", &text(&folder)]);
-            thread::spawn(move || tell.send(Said::by(&mut command)));
-            let Ok(said) = told.recv_timeout(LONGEST) else {
-                // Then all that wait for it end.
-                drop(silent);
-                panic!("{unanswered}: the lab has not ended");
-            };
+            let Some(program) = silent(&folder.join("deep/point"), unanswered) else { return };
+            let said = said_in_time(home.command(READLAB).args(["race", text(&folder)]), program);
             let why = "deep/point: its file system did not answer within 10 s\n";
             assert!(said.code == Some(2) && said.err.ends_with(why), "{unanswered}: {said}");
         }
     }
 
-    /// A file system whose program answers nothing, until it is dropped.
-    struct Silent {
-        program: Child,
-        _undo: Undo,
+    /// What the lab says beside a file system that does not answer, if it ends.
+    fn said_in_time(command: &mut Command, program: Silent) -> Said {
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            scope.spawn(move || tell.send(Said::by(command)));
+            let said = told.recv_timeout(LONGEST);
+            // Then all that wait for it end.
+            drop(program);
+            said.expect("the lab has not ended")
+        })
     }
 
-    impl Silent {
-        /// `None` with a message where it cannot be mounted.
-        fn mount(point: &Path, unanswered: &str) -> Option<Silent> {
-            fs::create_dir_all(point).unwrap();
-            let mut mount = Command::new("python3");
-            mount.args(["-c", SILENT, &text(point), unanswered]).stdin(Stdio::piped()).stdout(Stdio::piped());
-            let mut program = mount.spawn().unwrap();
-            let mut said = String::new();
-            BufReader::new(program.stdout.take().unwrap()).read_line(&mut said).unwrap();
-            if said.trim() != "mounted" {
-                program.wait().unwrap();
-                eprintln!("SKIPPED: no FUSE");
-                return None;
-            }
-            let undo = Undo(vec![vec!["umount".to_owned(), "--lazy".to_owned(), text(point)]]);
-            Some(Silent { program, _undo: undo })
-        }
-    }
+    /// A file system whose program does not answer (`silent.py`), until it is dropped.
+    type Silent = (KilledOnDrop, Undo);
 
-    impl Drop for Silent {
-        fn drop(&mut self) {
-            self.program.kill().unwrap();
-            self.program.wait().unwrap();
-        }
+    /// `None` with a message where it cannot be mounted.
+    fn silent(point: &Path, unanswered: &str) -> Option<Silent> {
+        fs::create_dir_all(point).unwrap();
+        let mut program = Command::new("python3");
+        program.arg(repository::path("tests/adversary/silent.py")).args([text(point), unanswered]);
+        let program = KilledOnDrop::ready(program.stdin(Stdio::piped()))?;
+        let mut undo = Undo::default();
+        undo.later(&["umount", "--lazy", text(point)]);
+        Some((program, undo))
     }
 }

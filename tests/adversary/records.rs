@@ -2,185 +2,129 @@
 //! rest can be read, a failed start leaves no record, and a line that no run writes is refused with
 //! its number.
 
-use super::home::{Home, READLAB, Said};
+use crate::home::{Home, READLAB, Said};
+use crate::processes::{kill, soon};
+use crate::repository::golden;
+use crate::scripted_server::{Server, silence};
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io::Write;
 
-/// How long a lab may take to come somewhere, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn start(home: &Home, words: &[&str]) -> Child {
-    let mut command = Command::new(READLAB);
-    command.args(words).envs(home.environment()).current_dir(home.at(""));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn kill(mut lab: Child) {
-    lab.kill().unwrap();
-    lab.wait().unwrap();
-}
-
-/// Answers every HEAD, and of every GET the first bytes.
-fn slow_server() -> String {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let url = format!("http://{}/f", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        let mut held = Vec::<TcpStream>::new();
-        for mut client in listener.incoming().flatten() {
-            let mut asked = [0; 4096];
-            let count = client.read(&mut asked).unwrap_or(0);
-            let _ = client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
-            if asked[..count].starts_with(b"GET") {
-                let _ = client.write_all(b"a\nb");
-                held.push(client);
-            }
-        }
-    });
-    url
-}
+const ONLY: &str = "--runs 1 --state warm --method rust/read/scalar --quiet";
 
 #[test]
 fn a_run_that_is_killed_before_it_began_is_no_record() {
     let home = Home::new();
-    let url = slow_server();
-    let lab = start(&home, &["race", &url, "--save", "mine"]);
-    wait_until("it has a folder", || !home.runs().is_empty());
+    // Answers every HEAD, and of every GET the first bytes.
+    let server = Server::writing(|request, client| {
+        client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")?;
+        if request.is_get() { client.write_all(b"a\nb").and_then(|()| silence()) } else { Ok(()) }
+    });
+    let lab = home.start(["race", &server.url(), "--save", "mine"]);
+    assert!(soon(|| !home.runs().is_empty()), "it has a folder");
     let folder = home.runs().remove(0);
-    kill(lab);
+    kill(&home, lab);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is left in it");
-    assert!(home.readlab(["report", "last"]).refusal().contains("last: there are 0 runs in "));
-    assert!(home.readlab(["report", "mine"]).refusal().contains("mine: no record of this name"));
-    let list = home.readlab(["history"]);
-    assert!(!list.out.contains("not a readlab record"), "{list}");
+    home.readlab("report last").refuses("last: there are 0 runs in ");
+    home.readlab("report mine").refuses("mine: no record of this name");
+    home.readlab("history").hides("not a readlab record");
 }
 
 #[test]
 fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
-    let home = Home::new();
-    home.file("f", "line\n".repeat(1 << 16));
-    let words = ["race", "f", "--state", "warm", "--method", "rust/read/memchr", "--save", "mine"];
-    let lab = start(&home, &[&words[..], &["--runs", "100000", "--budget", "300s"]].concat());
+    let home = Home::with_file("f", "line\n".repeat(1 << 16));
+    let words = "race f --state warm --method rust/read/memchr --save mine --runs 100000 --budget 300s";
+    let lab = home.start(words);
     let record = || home.runs().first().map(|run| run.join("record.jsonl"));
     let holds = |what: &str| {
         record().is_some_and(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(what)))
     };
-    wait_until("it has a sample", || holds("\"line\":\"sample\""));
-    kill(lab);
+    assert!(soon(|| holds("\"line\":\"sample\"")), "it has a sample");
+    kill(&home, lab);
     for name in ["mine", "last"] {
-        let said = home.readlab(["report", name, "-o", "-"]);
-        assert!(said.code == Some(0) && said.out.starts_with("<!DOCTYPE html>"), "{said}");
+        let said = home.readlab(["report", name, "-o", "-"]).exits(0);
+        assert!(said.out.starts_with("<!DOCTYPE html>"), "{said}");
     }
-    assert!(home.readlab(["history"]).out.contains("mine"));
+    home.readlab("history").shows("mine");
     // The name stays: the plan is still known.
-    let mut again = start(&home, &["race", "--resume", "mine", "--quiet"]);
-    wait_until("it goes on", || holds("\"line\":\"resumed\""));
-    again.kill().unwrap();
-    again.wait().unwrap();
+    let again = home.start("race --resume mine --quiet");
+    assert!(soon(|| holds("\"line\":\"resumed\"")), "it goes on");
+    kill(&home, again);
 }
 
 #[test]
-fn a_failed_start_leaves_no_record_and_no_name() {
-    let home = Home::new();
-    home.file("f", "a\nb\n");
+fn words_that_mean_nothing_are_errors_and_a_failed_start_leaves_no_record_and_no_name() {
+    let home = Home::with_file("f", "a\nb\n");
     home.file("text.toml", "nonsense");
-    fs::create_dir(home.at("taken")).unwrap();
+    home.folder("mine");
     home.file("taken/record.jsonl", "something");
-    fs::create_dir(home.at("mine")).unwrap();
-    let race = ["race", "f", "--runs", "1", "--state", "warm", "--method", "rust/read/scalar", "--quiet"];
-    let first = home.readlab([&race[..], &["--save", "base"]].concat());
-    assert_eq!(first.code, Some(0), "{first}");
+    home.readlab(format!("race f {ONLY} --save base")).exits(0);
     let run = home.runs();
     for words in [
-        &["race", "none"][..],
-        &["race", "f", "--method", "rust/nothing*"],
-        &["race", "f", "--roster", "text.toml"],
-        &["race", "f", "--output", "taken"],
-        &["race", "f", "--export-json", "no/such/folder/x.json"],
-        &["race", "f", "--work", "md5"],
-        &["suite", "no-such-suite", "f"],
-        &["sweep", "no-such-folder"],
-        &["sweep", ".", "--sizes", "10kB", "--method", "nonsense"],
-        &["sweep", ".", "--sizes", "10kB", "--max-bytes", "1kB"],
-        &["sweep", ".", "--read-only"],
-        &["sweep", ".", "--sizes", "10kB", "--output", "taken"],
-        &["race", "f", "--method", "rust/nothing*", "--output", "mine"],
+        "race none",
+        "race f --method rust/nothing*",
+        "race f --roster text.toml",
+        "race f --output taken",
+        "race f --export-json no/such/folder/x.json",
+        "suite no-such-suite f",
+        "sweep no-such-folder",
+        "sweep . --sizes 10kB --method nonsense",
+        "sweep . --sizes 10kB --max-bytes 1kB",
+        "sweep . --read-only",
+        "sweep . --sizes 10kB --output taken",
+        "race f --method rust/nothing* --output mine",
+        "race f --method [ --quiet",
+        "race f --reference nonsense",
+        "race f --roster none.toml",
+        "tune f --space nonsense",
+        "tune f --space depth=4..1",
+        "tune f --space depht=1..4",
+        "tune f --space buffer=9999GiB",
+        "tune f --method rust/nothing*",
+        "tune f --reference nonsense",
+        "request rust/nothing",
+        "request nobody/read",
     ] {
-        let said = home.readlab([words, &["--save", "base"]].concat());
-        assert_eq!(said.code, Some(2), "{words:?}: {said}");
-        assert_eq!(home.runs(), run, "{words:?} left something");
+        let name = if words.starts_with("request") { "" } else { "--save base" };
+        let said = home.readlab(format!("{words} {name}")).exits(2);
+        assert!(said.out.is_empty() && !said.err.is_empty(), "{said}");
+        assert_eq!(home.runs(), run, "{words} left something");
         let base = fs::read_link(home.at(".local/share/readlab/names/base")).unwrap();
-        assert_eq!(base, run[0].canonicalize().unwrap(), "{words:?}");
+        assert_eq!(base, run[0].canonicalize().unwrap(), "{words}");
     }
     assert!(home.at("mine").is_dir(), "a folder of the user's stays");
-    assert_eq!(fs::read(home.at("taken/record.jsonl")).unwrap(), b"something");
+    assert_eq!(home.read("taken/record.jsonl"), "something");
     // A name that cannot be written is reported before any measurement, and no record is left.
-    fs::create_dir(home.at(".local/share/readlab/names/folder")).unwrap();
-    let said = home.readlab([&race[..], &["--save", "folder"]].concat());
-    assert_eq!((said.code, home.runs()), (Some(2), run), "{said}");
+    home.folder(".local/share/readlab/names/folder");
+    home.readlab(format!("race f {ONLY} --save folder")).exits(2);
+    assert_eq!(home.runs(), run);
 }
 
 /// A golden record with a line changed, doubled or added, each by its number from 1.
-fn golden(change: impl FnOnce(&mut Vec<String>)) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
-    let mut lines: Vec<String> = fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect();
+fn changed(change: impl FnOnce(&mut Vec<String>)) -> String {
+    let text = fs::read_to_string(golden("race")).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     change(&mut lines);
     lines.join("\n") + "\n"
 }
 
-/// The number of the first sample.
-fn first_sample(lines: &[String]) -> usize {
-    lines.iter().position(|line| line.contains("\"line\": \"sample\"")).unwrap()
-}
-
 #[test]
 fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
-    type Change = fn(&mut Vec<String>);
-    let cases: [(&str, Change); 7] = [
-        ("a second header", |lines| lines.insert(1, lines[0].clone())),
-        ("does not come after the one before", |lines| {
-            let at = first_sample(lines);
-            lines.insert(at, lines[at].clone());
-        }),
-        ("a window of 0 ns", |lines| {
-            let at = first_sample(lines);
-            lines[at] = lines[at].replace("\"wall_ns\": 1185600000", "\"wall_ns\": 0");
-        }),
-        ("resident_before is 1e308, and a share is from 0 to 1", |lines| {
-            let at = first_sample(lines);
-            lines[at] = lines[at].replace("\"resident_before\": 0.0", "\"resident_before\": 1e308");
-        }),
-        ("number out of range", |lines| {
-            let at = first_sample(lines);
-            lines[at] = lines[at].replace("\"resident_before\": 0.0", "\"resident_before\": 1e309");
-        }),
-        ("trial 99, which no line before tells of", |lines| {
-            let at = first_sample(lines);
-            lines[at] = lines[at].replace("\"trial\": 0", "\"trial\": 99");
-        }),
-        ("a second end", |lines| lines.push(lines.last().unwrap().clone())),
+    let with_sample = |from: &str, to: &str| {
+        changed(|lines| {
+            let first = lines.iter_mut().find(|line| line.contains("\"line\": \"sample\"")).unwrap();
+            *first = first.replace(from, to);
+        })
+    };
+    let cases = [
+        ("a window of 0 ns", with_sample("\"wall_ns\": 1185600000", "\"wall_ns\": 0")),
+        ("number out of range", with_sample("\"resident_before\": 0.0", "\"resident_before\": 1e309")),
+        ("a second end", changed(|lines| lines.push(lines.last().unwrap().clone()))),
     ];
-    let home = Home::new();
-    home.file("good", golden(|_| {}));
-    for (cause, change) in cases {
-        home.file("bad", golden(change));
-        for words in
-            [&["report", "bad", "-o", "-"][..], &["compare", "good", "bad"], &["history", "show", "bad"]]
-        {
-            let said = home.readlab(words);
-            let refusal = said.refusal();
-            assert!(refusal.contains("bad: line ") && refusal.contains(cause), "{cause}: {refusal}");
+    let home = Home::with_file("good", changed(|_| {}));
+    for (cause, record) in cases {
+        home.file("bad", record);
+        for words in ["report bad -o -", "compare good bad", "history show bad"] {
+            home.readlab(words).refuses(cause).tells("bad: line ");
         }
     }
 }
@@ -188,43 +132,36 @@ fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
 #[test]
 fn a_record_without_an_end_to_its_lines_is_refused_with_the_number() {
     let home = Home::new();
-    let too_long = "longer than 8388608 bytes";
-    home.file("bad", golden(|lines| lines.push("x".repeat(9 << 20))));
-    assert!(home.readlab(["report", "bad"]).refusal().contains(too_long));
-    home.file("bad", "x".repeat(9 << 20));
-    assert!(home.readlab(["report", "bad"]).refusal().contains(too_long));
+    let endless = || "x".repeat(9 << 20);
+    for record in [changed(|lines| lines.push(endless())), endless()] {
+        home.file("bad", record);
+        home.readlab("report bad").refuses("longer than 8388608 bytes");
+    }
 }
 
-/// Readlab in a shell that sets a limit of files, in blocks of 512 bytes.
-fn limited(home: &Home, blocks: u32, words: &str) -> Said {
+/// Readlab in a shell that sets a limit of files, in blocks of 512 bytes; the limit ends it with one
+/// line.
+fn ends_at_limit(home: &Home, blocks: u32, words: &str) -> Said {
     let line = format!("ulimit -f {blocks}; exec {READLAB} {words}");
-    Said::by(home.command("/bin/sh").args(["-c", &line]))
+    let said = Said::by(&mut home.shell(line)).exits(2);
+    assert_eq!(said.err.lines().count(), 1, "{said}");
+    said
 }
 
 #[test]
 fn a_limit_of_files_is_one_line_with_the_file_and_the_cause() {
-    let home = Home::new();
-    home.file("f", "line\n".repeat(1 << 12));
+    let home = Home::with_file("f", "line\n".repeat(1 << 12));
     let race = "race f --runs 500 --quiet --method rust/read/memchr --state warm --output run";
-    let said = limited(&home, 40, race);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert_eq!(said.err.lines().count(), 1, "{said}");
-    assert!(said.err.contains("run/record.jsonl: File too large"), "{said}");
-    assert!(readlab_record::Record::read(&home.at("run/record.jsonl")).is_ok(), "it goes as far as it goes");
-    fs::create_dir(home.at("swept")).unwrap();
+    ends_at_limit(&home, 40, race).tells("run/record.jsonl: File too large");
+    // It goes as far as it goes.
+    home.record("run");
+    let swept = home.folder("swept");
     for words in
         ["corpus --folder c make lines 1MiB", "sweep swept --sizes 1MB --repeat 1 --quiet --output s"]
     {
-        let said = limited(&home, 200, words);
-        assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{words}: {said}");
-        assert!(said.err.contains("File too large"), "{words}: {said}");
+        ends_at_limit(&home, 200, words).tells("File too large");
     }
-    assert_eq!(fs::read_dir(home.at("swept")).unwrap().count(), 0);
-}
-
-/// The number of SIGXFSZ on this machine.
-fn libc_sigxfsz() -> i32 {
-    rustix::process::Signal::XFSZ.as_raw()
+    assert_eq!(fs::read_dir(swept).unwrap().count(), 0);
 }
 
 mod ring2 {
@@ -232,22 +169,17 @@ mod ring2 {
 
     #[test]
     fn a_report_is_made_of_whatever_the_other_verbs_know_a_record_by() {
-        let home = Home::new();
-        home.file("f", "a\nb\n");
-        let race = ["race", "f", "--runs", "1", "--state", "warm", "--method", "rust/read/scalar", "--quiet"];
-        let read = |name: &str| {
-            let said = home.readlab(["report", name, "-o", "-"]);
-            assert_eq!(said.code, Some(0), "{name}: {said}");
-            said.out
-        };
-        assert_eq!(home.readlab([&race[..], &["--save", "old", "--seed", "5"]].concat()).code, Some(0));
-        assert_eq!(home.readlab([&race[..], &["--output", "apart"]].concat()).code, Some(0));
+        let home = Home::with_file("f", "a\nb\n");
+        let race = |words: &str| home.readlab(format!("race f {ONLY} {words}")).exits(0);
+        let read = |name: &str| home.readlab(["report", name, "-o", "-"]).exits(0).out;
+        race("--save old --seed 5");
+        race("--output apart");
         let old = read("old");
-        assert_eq!(home.readlab([&race[..], &["--seed", "6"]].concat()).code, Some(0));
+        race("--seed 6");
         assert_eq!((read("last~1"), read("last") == old), (old, false));
         assert_eq!(read("apart"), read("apart/record.jsonl"));
-        assert!(home.readlab(["report", "olds"]).refusal().ends_with("; near it: old"));
-        assert!(home.readlab(["report", "last~7"]).refusal().contains("last~7: there are 2 runs in "));
+        home.readlab("report olds").refuses("; near it: old\n");
+        home.readlab("report last~7").refuses("last~7: there are 2 runs in ");
     }
 
     #[test]
@@ -255,13 +187,12 @@ mod ring2 {
         let home = Home::new();
         let file = home.file("f", "a\nb\n");
         let command = "grep -E 'Sig(Ign|Blk)' /proc/self/status > signals; wc -l {}";
-        let said = home.race(&file, &["-c", command, "--state", "warm", "--method", "rust/read/scalar"]);
-        let signals =
-            fs::read_to_string(home.at("signals")).unwrap_or_else(|error| panic!("{error}: {said}"));
+        home.race(&file, ["-c", command, "--state", "warm", "--method", "rust/read/scalar"]);
+        let signals = home.read("signals");
         assert_eq!(signals.lines().count(), 2, "{signals}");
         for mask in signals.lines().filter_map(|line| line.split_whitespace().nth(1)) {
             let mask = u64::from_str_radix(mask, 16).unwrap();
-            assert_eq!(mask & 1 << (libc_sigxfsz() - 1), 0, "{signals}");
+            assert_eq!(mask & 1 << (rustix::process::Signal::XFSZ.as_raw() - 1), 0, "{signals}");
         }
     }
 }

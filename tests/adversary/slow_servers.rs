@@ -1,108 +1,77 @@
 //! Tests of servers that send slowly and without end: a head byte by byte, endless trailers, an
 //! endless chunk line. The user's budget ends the wait, or without one, the client's own limits.
 
-use super::home::Home;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use crate::home::Home;
+use crate::scripted_server::{Request, Server, good};
+use std::io::{self, Write};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Between two bytes of a slow server.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a server does after a request was read: `true` for a GET.
-type Script = fn(&mut TcpStream, bool) -> std::io::Result<()>;
-
-/// A server on the loopback interface; its URL.
-fn server(script: Script) -> String {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let url = format!("http://127.0.0.1:{}/f", listener.local_addr().unwrap().port());
-    std::thread::spawn(move || {
-        for mut client in listener.incoming().flatten() {
-            std::thread::spawn(move || {
-                let (mut head, mut piece) = (Vec::new(), [0; 4096]);
-                while !head.ends_with(b"\r\n\r\n") {
-                    match client.read(&mut piece) {
-                        Ok(count @ 1..) => head.extend_from_slice(&piece[..count]),
-                        _ => return,
-                    }
-                }
-                // A client that has seen enough goes away.
-                let _ = script(&mut client, head.starts_with(b"GET"));
-            });
-        }
-    });
-    url
-}
+/// What a server writes when it has a request.
+type Script = fn(&Request, &mut TcpStream) -> io::Result<()>;
 
 /// The same byte until the client goes away.
-fn dribble(client: &mut TcpStream, byte: u8) -> std::io::Result<()> {
+fn dribble(client: &mut TcpStream) -> io::Result<()> {
     loop {
-        client.write_all(&[byte])?;
+        client.write_all(b"x")?;
         std::thread::sleep(PAUSE);
     }
 }
 
-const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
-
-/// A proper head, and to a GET the beginning of a body in chunks.
-fn chunks(client: &mut TcpStream, is_get: bool, beginning: &[u8]) -> std::io::Result<bool> {
-    client.write_all(CHUNKED)?;
-    if is_get {
-        client.write_all(beginning)?;
-    }
-    Ok(is_get)
+/// A proper head with these fields, and to a GET the beginning of a body and no end of it.
+fn dribble_after(request: &Request, client: &mut TcpStream, fields: &str, begin: &str) -> io::Result<()> {
+    client.write_all(&good(request, fields, begin).unwrap())?;
+    if request.is_get() { dribble(client) } else { Ok(()) }
 }
 
-/// A race with this budget; refused in one line, which is returned.
-fn refusal(script: Script, budget: &str) -> String {
-    let home = Home::new();
-    let words =
-        ["race", &server(script), "--method", "rust/http/scalar", "--no-progress", "--budget", budget];
-    let said = home.readlab(words);
-    said.refusal().to_owned()
+const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+
+/// A race with this budget is refused in one line with these words.
+fn is_refused(script: Script, budget: &str, why: &str) {
+    let (home, server) = (Home::new(), Server::writing(script));
+    let words = format!("--method rust/http/scalar --no-progress --budget {budget}");
+    home.readlab(format!("race {} {words}", server.url())).refuses(why);
 }
+
+const BY_BUDGET: &str = "took longer than 2.00 s (--budget)";
 
 #[test]
 fn a_head_byte_by_byte_ends_with_the_users_budget() {
-    let line = refusal(|client, _| dribble(client, b'x'), "2s");
-    assert!(line.contains("asking for it took longer than 2.00 s (--budget)"), "{line}");
+    is_refused(|_, client| dribble(client), "2s", &format!("asking for it {BY_BUDGET}"));
 }
 
 /// However fast they come, and however much time there is.
 #[test]
 fn trailers_without_end_are_no_answer() {
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        let mut goes_on = chunks(client, is_get, b"2\r\na\n\r\n0\r\n")?;
-        while goes_on {
-            goes_on = client.write_all(b"X-More: and more\r\n").is_ok();
+    fn script(request: &Request, client: &mut TcpStream) -> io::Result<()> {
+        client.write_all(&good(request, CHUNKED, "2\r\na\n\r\n0\r\n").unwrap())?;
+        if !request.is_get() {
+            return Ok(());
         }
-        Ok(())
+        loop {
+            client.write_all(b"X-More: and more\r\n")?;
+        }
     }
-    let line = refusal(script, "600s");
-    assert!(line.contains("what comes after the last chunk has no end"), "{line}");
+    is_refused(script, "600s", "what comes after the last chunk has no end");
 }
 
 /// The time of the run is that from asking the server on: what the reading for the right answer
 /// takes is not added to the budget.
 #[test]
 fn the_reading_for_the_right_answer_is_in_the_time_of_the_run() {
-    const TOOK: Duration = Duration::from_secs(2);
-    static FIRST: AtomicBool = AtomicBool::new(true);
-    fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-        if is_get && FIRST.swap(false, Ordering::SeqCst) {
-            std::thread::sleep(TOOK);
+    let is_first = AtomicBool::new(true);
+    let server = Server::new(move |request| {
+        if request.is_get() && is_first.swap(false, Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_secs(2));
         }
-        let body = if is_get { "a\nb\n" } else { "" };
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\n";
-        client.write_all(format!("{head}{body}").as_bytes())
-    }
-    let home = Home::new();
-    let words = ["--method", "rust/http/scalar"];
-    let (json, said) = home.race_json(Path::new(&server(script)), &words);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(json["end"]["wall_ns"].as_u64().unwrap() >= 2_000_000_000, "{}", json["end"]);
+        good(request, "Content-Length: 4\r\n", "a\nb\n")
+    });
+    let run = Home::new().race_json(server.url(), "--method rust/http/scalar").exits(0);
+    assert!(run["end"]["wall_ns"].as_u64().unwrap() >= 2_000_000_000, "{}", run["end"]);
 }
 
 mod ring2 {
@@ -110,41 +79,21 @@ mod ring2 {
 
     #[test]
     fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
-        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-            if is_get { dribble(client, b'x') } else { client.write_all(CHUNKED) }
+        fn script(request: &Request, client: &mut TcpStream) -> io::Result<()> {
+            if request.is_get() { dribble(client) } else { dribble_after(request, client, CHUNKED, "") }
         }
-        let line = refusal(script, "2s");
-        assert!(
-            line.contains("reading it once for the right answer took longer than 2.00 s (--budget)"),
-            "{line}"
-        );
+        is_refused(script, "2s", &format!("reading it once for the right answer {BY_BUDGET}"));
     }
 
     #[test]
-    fn so_is_a_line_before_a_chunk_that_never_ends() {
-        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-            if chunks(client, is_get, b"1;")? { dribble(client, b'x') } else { Ok(()) }
+    fn so_do_a_line_before_a_chunk_trailers_and_a_body_that_come_now_and_then_and_never_end() {
+        let scripts: [Script; 3] = [
+            |request, client| dribble_after(request, client, CHUNKED, "1;"),
+            |request, client| dribble_after(request, client, CHUNKED, "2\r\na\n\r\n0\r\n"),
+            |request, client| dribble_after(request, client, "Content-Length: 1000000\r\n", ""),
+        ];
+        for script in scripts {
+            is_refused(script, "2s", BY_BUDGET);
         }
-        let line = refusal(script, "2s");
-        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
-    }
-
-    #[test]
-    fn so_are_trailers_that_never_end() {
-        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-            if chunks(client, is_get, b"2\r\na\n\r\n0\r\n")? { dribble(client, b'x') } else { Ok(()) }
-        }
-        let line = refusal(script, "2s");
-        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
-    }
-
-    #[test]
-    fn so_is_a_body_whose_bytes_come_now_and_then() {
-        fn script(client: &mut TcpStream, is_get: bool) -> std::io::Result<()> {
-            client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\nConnection: close\r\n\r\n")?;
-            if is_get { dribble(client, b'x') } else { Ok(()) }
-        }
-        let line = refusal(script, "2s");
-        assert!(line.contains("took longer than 2.00 s (--budget)"), "{line}");
     }
 }

@@ -1,16 +1,11 @@
 //! Tests of the GitHub action: its racing step, started as a runner starts it, in a repository with
 //! a base and a change.
 
-use super::{Home, READLAB, Said};
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::home::{Home, Said};
+use crate::repository;
 
 const SAME: &str = "#!/bin/sh\nexec wc -l \"$1\"\n";
 const SLOWER: &str = "#!/bin/sh\nsleep 0.05\nexec wc -l \"$1\"\n";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
-}
 
 /// The inputs of the action, by name: the default of each.
 fn defaults(action: &str) -> Vec<(String, String)> {
@@ -26,28 +21,27 @@ fn defaults(action: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A repository whose base and change have these readers.
-fn repository(home: &Home, base: &str, change: &str) {
-    home.file("numbers.txt", "line\n".repeat(10_000));
+/// A home that is a repository whose base and change have these readers.
+fn repository_of(base: &str, change: &str) -> Home {
+    let home = Home::with_file("numbers.txt", "line\n".repeat(10_000));
     let script = "git init --quiet . && git config user.name T && git config user.email t@localhost && \
         git add reader numbers.txt && git commit --quiet --message base && git tag base";
     for (reader, script) in
         [(base, script), (change, "git commit --quiet --all --allow-empty --message change")]
     {
-        let file = home.file("reader", reader);
-        fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let said = Said::by(home.command("sh").args(["-c", script]));
-        assert_eq!(said.code, Some(0), "{said}");
+        home.program("reader", reader);
+        Said::by(&mut home.shell(script)).exits(0);
     }
+    home
 }
 
 /// The racing step of the action with these inputs, in the home's repository.
 fn act(home: &Home, inputs: &[(&str, &str)]) -> Said {
-    let action = fs::read_to_string(root().join("action.yml")).unwrap();
+    let action = repository::text("action.yml");
     let step = action.split("    - name: ").last().unwrap();
     let run = step.split("      run: ").nth(1).unwrap().trim();
-    let mut shell = home.command("bash");
-    shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", run]);
+    let mut shell = home.shell("exec bash \"$@\"");
+    shell.args(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", run]);
     let defaults = defaults(&action);
     let variables = step.lines().filter_map(|line| line.trim().strip_prefix("READER_"));
     for (variable, value) in variables.filter_map(|line| line.split_once(": ${{ inputs.")) {
@@ -58,9 +52,7 @@ fn act(home: &Home, inputs: &[(&str, &str)]) -> Said {
         let default = default.replace("${{ github.event.pull_request.base.sha }}", "");
         shell.env(format!("READER_{variable}"), given.unwrap_or(default));
     }
-    let folder = Path::new(READLAB).parent().unwrap().display().to_string();
-    shell.env("PATH", format!("{folder}:{}", std::env::var("PATH").unwrap()));
-    shell.env("GITHUB_ACTION_PATH", root()).env("RUNNER_TEMP", home.temporary());
+    shell.env("GITHUB_ACTION_PATH", repository::path("")).env("RUNNER_TEMP", home.temporary());
     shell.env("GITHUB_STEP_SUMMARY", home.at("summary.md")).env("GITHUB_OUTPUT", home.at("outputs"));
     Said::by(&mut shell)
 }
@@ -72,11 +64,9 @@ const SHORT: (&str, &str) = ("options", "--state warm --runs 10");
 
 #[test]
 fn what_cannot_be_raced_is_named_and_ends_with_2() {
-    let home = Home::new();
-    repository(&home, SAME, SAME);
-    let none = "no base to compare with";
+    let home = repository_of(SAME, SAME);
     let cases: [(&[(&str, &str)], &str); 7] = [
-        (&[READ, FILE, SHORT], none),
+        (&[READ, FILE, SHORT], "no base to compare with"),
         (&[READ, FILE, ("base", "no-such-commit")], "no-such-commit is not in this checkout"),
         (&[READ, ("file", "no.txt"), BASE], "no.txt cannot be read"),
         (&[READ, FILE, BASE, ("fail-over", "much")], "'much' is no share"),
@@ -86,8 +76,7 @@ fn what_cannot_be_raced_is_named_and_ends_with_2() {
         (&[READ, FILE, BASE, ("build", "exit 7")], "the build of the base failed: exit 7"),
     ];
     for (inputs, words) in cases {
-        let said = act(&home, inputs);
-        assert!(said.code == Some(2) && said.err.contains(words), "{words}: {said}");
+        act(&home, inputs).exits(2).tells(words);
     }
     let said = act(&home, &[("command", "./no-reader {}"), FILE, BASE, SHORT]);
     assert!(said.code.is_some_and(|code| code == 1 || code == 2), "{said}");
@@ -97,20 +86,18 @@ fn what_cannot_be_raced_is_named_and_ends_with_2() {
 fn a_share_is_what_the_option_of_the_command_line_reads() {
     let home = Home::new();
     for (text, share) in [("5%", "0.05\n"), ("0.05", "0.05\n"), (" 5 %", "0.05\n"), ("12.5%", "0.125\n")] {
-        let said = home.readlab(["share", text]);
-        assert_eq!((said.code, said.out.as_str()), (Some(0), share), "{text}: {said}");
+        assert_eq!(home.readlab(["share", text]).exits(0).out, share, "{text}");
     }
-    let script = fs::read_to_string(root().join("packaging/action.sh")).unwrap();
+    let script = repository::text("packaging/action.sh");
     assert!(script.contains("readlab share \"$READER_FAIL_OVER\"") && !script.contains("awk"), "{script}");
 }
 
 #[test]
 fn the_example_of_the_readme_gives_inputs_that_the_action_has() {
-    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
-    let readme = read("README.md");
+    let readme = repository::text("README.md");
     let example = readme.split("- uses: readlab/readlab").nth(1).unwrap().split("```").next().unwrap();
     let given: Vec<&str> = example.lines().skip(2).filter_map(|line| line.trim().split(':').next()).collect();
-    let inputs = defaults(&read("action.yml"));
+    let inputs = defaults(&repository::text("action.yml"));
     assert!(given.len() > 3, "{given:?}");
     for name in given {
         assert!(inputs.iter().any(|(input, _)| input == name), "the action has no input '{name}'");
@@ -119,30 +106,28 @@ fn the_example_of_the_readme_gives_inputs_that_the_action_has() {
 
 mod ring2 {
     use super::*;
+    use std::fs;
 
     #[test]
     fn an_equal_change_passes_and_leaves_a_comment() {
-        let home = Home::new();
-        repository(&home, SAME, SAME);
+        let home = repository_of(SAME, SAME);
         let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "99%"), ("build", "test -x reader")]);
-        assert_eq!(said.code, Some(0), "{said}");
+        let said = said.exits(0);
         assert!(said.out.starts_with("- warm: the change is "), "{said}");
-        let outputs = fs::read_to_string(home.at("outputs")).unwrap();
+        let outputs = home.read("outputs");
         let comment = fs::read_to_string(outputs.trim().strip_prefix("markdown=").unwrap()).unwrap();
         assert!(comment.starts_with("### Reading numbers.txt") && comment.contains("cd head"), "{comment}");
         assert!(!comment.contains("rust/mmap"), "the two readers alone: {comment}");
-        assert_eq!(fs::read_to_string(home.at("summary.md")).unwrap(), comment);
+        assert_eq!(home.read("summary.md"), comment);
         let trees = Said::by(home.command("git").args(["worktree", "list"]));
         assert_eq!(trees.out.lines().count(), 1, "the checkout of the base is gone: {trees}");
     }
 
     #[test]
     fn a_slower_change_fails_by_its_whole_interval() {
-        let home = Home::new();
-        repository(&home, SAME, SLOWER);
-        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "0.05")]);
-        assert_eq!(said.code, Some(3), "{said}");
-        assert!(said.out.contains("**slower by more than 5 %**"), "{said}");
-        assert!(fs::read_to_string(home.at("summary.md")).unwrap().contains("slower by more than"));
+        let home = repository_of(SAME, SLOWER);
+        let said = act(&home, &[READ, FILE, BASE, SHORT, ("fail-over", "0.05")]).exits(3);
+        said.shows("**slower by more than 5 %**");
+        assert!(home.read("summary.md").contains("slower by more than"));
     }
 }

@@ -1,18 +1,20 @@
-//! Tests of the user's own archives: raced as plain bytes, and decoded; a broken archive is
-//! reported with the reason and does not affect the rest.
+//! Tests of the user's own archives: raced as plain bytes, and decoded, with a dictionary if it is
+//! named; a broken archive is reported with the reason and does not affect the rest.
 
-use super::{Home, trials};
+use crate::home::{Export, Home, QUICK, READLAB, Said, Trials, Words, items};
+use crate::machine::{on_path, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
+use std::fs;
 use std::io::{Cursor, Write};
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 /// 3000 lines that compress well.
-pub(super) fn content() -> Vec<u8> {
+fn content() -> Vec<u8> {
     (0..3000).flat_map(|n| format!("a line of text, number {n}\n").into_bytes()).collect()
 }
 
@@ -32,63 +34,41 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 /// A few methods of each kind: for plain bytes, and for the decoded content.
-const SOME: [&str; 8] = [
-    "--method",
-    "rust/read/scalar",
-    "--method",
-    "rust/*zip/memchr",
-    "--method",
-    "rust/*zip-libdeflate/memchr",
-    "--state",
-    "warm",
-];
+const SOME: &str = "--method rust/read/scalar --method rust/*zip/memchr --method rust/*zip-libdeflate/memchr \
+                    --state warm";
 
-/// What became of a trial.
-pub(super) fn outcome<'a>(json: &'a Value, id: &str) -> (&'a str, &'a str) {
-    let trial = trials(json, id, "warm");
-    (trial["outcome"].as_str().unwrap(), trial["reason"].as_str().unwrap_or_default())
+/// The full name of the only trial whose name begins so.
+fn named<'a>(json: &'a Value, begin: &str) -> &'a str {
+    let mut names = json.trials().iter().map(|trial| trial["id"].as_str().unwrap());
+    names.find(|name| name.starts_with(begin)).unwrap_or_else(|| panic!("no {begin}"))
 }
 
-pub(super) fn names(json: &Value) -> Vec<&str> {
-    json["trials"].as_array().unwrap().iter().map(|trial| trial["id"].as_str().unwrap()).collect()
+/// That how fast something is decoded is a limit of a race.
+fn has_decoding_limit(json: &Value) {
+    let limits = items(&json["limits"]);
+    assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{limits:?}");
 }
 
 #[test]
 fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
     let (home, content) = (Home::new(), content());
     let (first, second) = content.split_at(1000);
-    for (bytes, ids, command) in [
-        (
-            zip(&[("b", first), ("a", second)]),
-            ["rust/zip/memchr", "rust/zip-libdeflate/memchr"],
-            "command/unzip -p {} | wc -l",
-        ),
-        (
-            [gzip(first), gzip(second)].concat(),
-            ["rust/gzip/memchr", "rust/gzip-libdeflate/memchr"],
-            "command/gzip -dc {} | wc -l",
-        ),
+    let [zipped, gzipped] = [zip(&[("b", first), ("a", second)]), [gzip(first), gzip(second)].concat()];
+    for (bytes, ids) in [
+        (zipped, ["rust/zip/memchr", "rust/zip-libdeflate/memchr", "command/unzip -p {} | wc -l"]),
+        (gzipped, ["rust/gzip/memchr", "rust/gzip-libdeflate/memchr", "command/gzip -dc {} | wc -l"]),
     ] {
-        let file = home.file("no ending", &bytes);
-        let (json, said) = home.race_json(&file, &SOME);
-        assert_eq!(said.code, Some(0), "{said}");
-        let plain = trials(&json, "rust/read/scalar", "warm");
-        assert_eq!((&plain["outcome"], &plain["work"]), (&"measured".into(), &"sum".into()), "{plain}");
-        assert_eq!(plain["bytes_out"], bytes.len());
-        for id in [ids[0], ids[1], command] {
-            let trial = trials(&json, id, "warm");
-            if trial["outcome"] == "unavailable"
-                && trial["reason"].as_str().unwrap().contains("not on the PATH")
-            {
-                eprintln!("SKIPPED: {id}: {}", trial["reason"]);
+        let json = home.race_json(home.file("no ending", &bytes), SOME).exits(0);
+        let plain = json.measured("rust/read/scalar", "warm");
+        assert_eq!((&plain["work"], &plain["bytes_out"]), (&"sum".into(), &bytes.len().into()), "{plain}");
+        for id in ids {
+            let trial = json.trial(id, "warm");
+            if trial["reason"].as_str().is_some_and(|why| why.contains("not on the PATH")) {
+                skip(format!("{id}: {}", trial["reason"]));
                 continue;
             }
-            assert_eq!(
-                (&trial["outcome"], &trial["work"]),
-                (&"measured".into(), &"newlines".into()),
-                "{trial}"
-            );
-            assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
+            json.measured(id, "warm");
+            assert_eq!((&trial["work"], &trial["answer"]["newlines"]), (&"newlines".into(), &3000.into()));
             assert_eq!(
                 (&trial["bytes_in"], &trial["bytes_out"]),
                 (&bytes.len().into(), &content.len().into())
@@ -97,21 +77,15 @@ fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
             let ratio = rate("throughput_bytes_per_s") / rate("throughput_in_bytes_per_s");
             assert!((ratio / rate("bytes_ratio") - 1.0).abs() < 0.01, "{trial}");
         }
-        let limits = json["limits"].as_array().unwrap();
-        assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{}", json["limits"]);
+        has_decoding_limit(&json);
     }
 }
 
 /// A file of the corpus in this form, made by readlab itself.
 fn made(home: &Home, form: &str) -> PathBuf {
-    let mut command = home.command(super::READLAB);
-    command.args(["corpus", "make", "gdelt", "300000", "--in", form, "--folder"]).arg(home.at("corpus"));
-    let said = super::Said::by(&mut command);
-    assert_eq!(said.code, Some(0), "{said}");
-    said.out.trim_end().into()
+    let made = home.readlab(format!("corpus --folder corpus make gdelt 300000 --in {form}")).exits(0);
+    home.at(made.out.trim_end())
 }
-
-const STREAMS: [&str; 6] = ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"];
 
 /// Byte strings that look like an archive but are invalid, with the reason.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
@@ -141,46 +115,39 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 fn a_broken_archive_is_reported_and_its_bytes_are_still_raced() {
     let home = Home::new();
     for (name, bytes, reason) in broken() {
-        let file = home.file(name, &bytes);
-        let (json, said) = home.race_json(&file, &SOME);
-        assert_eq!(said.code, Some(1), "{name}: what was to decode it did not: {said}");
-        assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{name}");
+        // What was to decode it did not.
+        let json = home.race_json(home.file(name, &bytes), SOME).exits(1);
+        json.measured("rust/read/scalar", "warm");
         let archive = if name.contains("zip") && !name.contains("gzip") { "zip" } else { "gzip" };
         for id in ["rust/{}/memchr", "rust/{}-libdeflate/memchr", "rust/decoder"] {
-            let (outcome, why) = outcome(&json, &id.replace("{}", archive));
-            let told = why.starts_with(&format!("it begins like a {archive} and cannot be decoded: "));
-            assert!(
-                outcome == "unavailable" && told && why.contains(reason),
-                "{name}: {id}: {outcome} {why}"
-            );
+            let trial = json.ended(&id.replace("{}", archive), "warm", "unavailable", reason);
+            let why = trial["reason"].as_str().unwrap();
+            let begin = format!("it begins like a {archive} and cannot be decoded: ");
+            assert!(why.starts_with(&begin), "{name}: {id}: {why}");
         }
         let cautions = json["targets"][0]["cautions"].to_string();
         assert!(cautions.contains("cannot be decoded"), "{name}: {cautions}");
     }
 }
 
-/// Readlab with no program on its PATH but these.
-fn with_programs(home: &Home, programs: &[&str], words: &[&str], file: &PathBuf) -> (Value, super::Said) {
-    let folder = home.at("programs");
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = std::env::var_os("PATH").unwrap();
+/// A race with no program on its PATH but these.
+fn with_programs(home: &Home, programs: &[&str], file: &Path, words: &str) -> Export {
+    let folder = home.folder("programs");
     for program in programs {
-        let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.exists());
-        let _ = symlink(found.unwrap(), folder.join(program));
+        symlink(on_path(program).unwrap(), folder.join(program)).unwrap();
     }
-    let mut command = home.command(super::READLAB);
-    command.arg("race").arg(file).args(super::QUICK).args(words).args(["--quiet", "--export-json", "-"]);
-    let said = super::Said::by(command.env("PATH", folder));
-    (serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}")), said)
+    let mut command = home.command(READLAB);
+    command.arg("race").arg(file).args(format!("{QUICK} {words} --quiet --export-json -").words());
+    Said::by(command.env("PATH", folder)).export()
 }
 
 #[test]
 fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
     let home = Home::new();
     let file = home.file("data", zip(&[("entry", &content())]));
-    let words = [&SOME[..], &["-c", "no-such-program {}", "-c", "cat {} | no-such-filter | wc -l"]].concat();
-    let (json, said) = with_programs(&home, &["sh", "cat", "wc", "true"], &words, &file);
-    assert_eq!(said.code, Some(1), "two commands did not take part: {said}");
+    let words = format!("{SOME} -c 'no-such-program {{}}' -c 'cat {{}} | no-such-filter | wc -l'");
+    // Two commands did not take part.
+    let json = with_programs(&home, &["sh", "cat", "wc", "true"], &file, &words).exits(1);
     for (id, reason) in [
         (
             "command/unzip -p {} | wc -l",
@@ -189,53 +156,76 @@ fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
         ("command/no-such-program", "no-such-program: not on the PATH"),
         ("command/cat {} | no-such-filter | wc -l", "no-such-filter: not on the PATH"),
     ] {
-        let (outcome, why) = outcome(&json, id);
-        assert!(outcome == "unavailable" && why.starts_with(reason), "{id}: {outcome} {why}");
+        let why = json.ended(id, "warm", "unavailable", "")["reason"].as_str().unwrap();
+        assert!(why.starts_with(reason), "{id}: {why}");
     }
+}
+
+/// A home with a zstd of the content, compressed with a dictionary of any bytes, and the dictionary.
+fn with_dictionary() -> Home {
+    let home = Home::new();
+    let dictionary = b"a line of text, number 17\na line of text, number 2000\n";
+    let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(&content()).unwrap();
+    home.file("records.zst", encoder.finish().unwrap());
+    home.file("dictionary", dictionary);
+    home
+}
+
+/// The suite's commands, by their names.
+const ZSTD: &str = "command/zstd -dc {} | wc -l";
+const ZSTD_WITH: &str = "command/zstd -dcD \"$READLAB_DICTIONARY\" {} | wc -l";
+
+#[test]
+fn a_zstd_is_decoded_with_the_dictionary_that_is_named() {
+    let home = with_dictionary();
+    let named_dictionary = home.at("dictionary").display().to_string();
+    let decoders = "--method rust/zstd/memchr --method rust/zstd-frames/memchr";
+    let words = format!("--dictionary {named_dictionary} --state warm --method rust/read/scalar {decoders}");
+    let json = home.race_json("records.zst", words).exits(0);
+    let is_decoded = |id: &str| assert_eq!(json.measured(id, "warm")["decodes"], "zstd", "{id}");
+    is_decoded("rust/zstd/memchr");
+    is_decoded(named(&json, "rust/zstd-frames/memchr"));
+    let by_command = json.trial(ZSTD_WITH, "warm");
+    if by_command["reason"].as_str().is_some_and(|why| why.contains("not on the PATH")) {
+        skip(format!("{ZSTD_WITH}: {}", by_command["reason"]));
+    } else {
+        is_decoded(ZSTD_WITH);
+    }
+    assert!(json.trials().iter().all(|trial| trial["id"] != ZSTD), "it has no dictionary");
+    has_decoding_limit(&json);
+    let kept = &json["targets"][0]["dictionary"];
+    assert_eq!((&kept["path"], &kept["size_bytes"]), (&named_dictionary.into(), &54.into()), "{kept}");
 }
 
 mod ring2 {
     use super::*;
 
-    #[test]
-    fn a_compressed_file_is_known_and_decoded() {
-        let home = Home::new();
-        for form in STREAMS {
-            let method = format!("rust/{form}/memchr");
-            let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
-            let (json, said) = home.race_json(&made(&home, form), &words);
-            assert_eq!(said.code, Some(0), "{form}: {said}");
-            let trial = trials(&json, &method, "warm");
-            assert_eq!(
-                (&trial["decodes"], &trial["answer"]["bytes"]),
-                (&form.into(), &300_000.into()),
-                "{trial}"
-            );
-            assert_eq!(trials(&json, "rust/read/scalar", "warm")["decodes"], Value::Null);
-            let limits = json["limits"].as_array().unwrap();
-            assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{form}: {}", json["limits"]);
-        }
-    }
+    const PLAIN: &str = "--method rust/read/scalar --state warm";
 
     #[test]
-    fn a_compressed_file_that_is_cut_short_is_reported_and_its_bytes_are_still_raced() {
+    fn a_compressed_file_is_decoded_and_one_that_is_cut_short_is_reported_and_raced_by_its_bytes() {
         let home = Home::new();
-        for form in STREAMS {
-            let whole = made(&home, form);
-            let bytes = std::fs::read(&whole).unwrap();
-            let file =
-                home.file(format!("cut.{}", whole.extension().unwrap().display()), &bytes[..bytes.len() - 1]);
+        for form in ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"] {
             let method = format!("rust/{form}/memchr");
-            let words = ["--method", "rust/read/scalar", "--method", &method, "--state", "warm"];
-            let (json, said) = home.race_json(&file, &words);
-            assert_eq!(said.code, Some(1), "{form}: what was to decode it did not: {said}");
-            assert_eq!(outcome(&json, "rust/read/scalar").0, "measured", "{form}");
-            let (outcome, why) = outcome(&json, &method);
-            assert!(
-                outcome == "unavailable" && why.contains("cannot be decoded: it "),
-                "{form}: {outcome} {why}"
-            );
-            assert!(why.ends_with("ends too early"), "{form}: {why}");
+            let words = format!("{PLAIN} --method {method}");
+            let whole = made(&home, form);
+            let json = home.race_json(&whole, &words).exits(0);
+            let trial = json.measured(&method, "warm");
+            let decoded = (&trial["decodes"], &trial["answer"]["bytes"]);
+            assert_eq!(decoded, (&form.into(), &300_000.into()), "{trial}");
+            assert_eq!(json.trial("rust/read/scalar", "warm")["decodes"], Value::Null);
+            has_decoding_limit(&json);
+
+            let bytes = fs::read(&whole).unwrap();
+            let name = format!("cut.{}", whole.extension().unwrap().display());
+            // What was to decode it did not.
+            let cut = home.file(name, &bytes[..bytes.len() - 1]);
+            let json = home.race_json(cut, &words).exits(1);
+            json.measured("rust/read/scalar", "warm");
+            let trial = json.ended(&method, "warm", "unavailable", "cannot be decoded: it ");
+            assert!(trial["reason"].as_str().unwrap().ends_with("ends too early"), "{form}: {trial}");
         }
     }
 
@@ -244,130 +234,144 @@ mod ring2 {
         let home = Home::new();
         let file = home.file("data", gzip(&content()));
         let own = "cat {} | gzip -dc | wc -l";
-        let words = ["--state", "warm", "--method", "rust/read/scalar", "--work", "newlines", "-c", own];
-        let (id, methods) = (format!("command/{own}"), ["--method", "rust/gzip/memchr"]);
-        let (json, said) = home.race_json(&file, &[&words[..], &methods].concat());
-        assert_eq!(said.code, Some(1), "{said}");
-        let (refused, why) = outcome(&json, &id);
-        assert_eq!(refused, "refused");
+        let words = format!("{PLAIN} --work newlines -c '{own}' --method rust/gzip/memchr");
+        let id = format!("command/{own}");
+        let json = home.race_json(&file, &words).exits(1);
+        let why = json.ended(&id, "warm", "refused", "")["reason"].as_str().unwrap();
         assert!(why.ends_with(" (it is right about what comes out: --commands-decode)"), "{why}");
-        let (json, said) = home.race_json(&file, &[&words[..], &methods, &["--commands-decode"]].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let trial = trials(&json, &id, "warm");
-        assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &"gzip".into()), "{trial}");
-        assert_eq!(trial["answer"]["newlines"], 3000, "{trial}");
-        let plain = home.file("plain", content());
-        let said = home.race(&plain, &["-c", "wc -l {}", "--commands-decode"]);
-        let reason = "plain: --commands-decode is about an archive, and this is none";
-        assert!(said.refusal().ends_with(reason), "{said}");
-        let said = home.race(&file, &["--commands-decode"]);
-        assert!(
-            said.refusal().ends_with("--commands-decode is about commands, and there is none: -c"),
-            "{said}"
+        let json = home.race_json(&file, words + " --commands-decode").exits(0);
+        let trial = json.measured(&id, "warm");
+        assert_eq!(
+            (&trial["decodes"], &trial["answer"]["newlines"]),
+            (&"gzip".into(), &3000.into()),
+            "{trial}"
         );
-    }
-
-    #[test]
-    fn a_brotli_is_known_by_its_name_alone() {
-        let home = Home::new();
-        let bytes = std::fs::read(made(&home, "brotli")).unwrap();
-        let words = ["--method", "rust/read/scalar", "--method", "rust/brotli", "--state", "warm"];
-        let (json, said) = home.race_json(&home.file("no ending", &bytes), &words);
-        assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
-        let told = ("unavailable", "it reads what comes out of a brotli, and the target is none");
-        let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
-        assert_eq!(outcome(&json, scan), told);
-        let (json, said) =
-            home.race_json(&home.file("text.br", "only its name is that of a brotli\n"), &words);
-        assert_eq!(said.code, Some(1), "{said}");
-        let scan = names(&json).into_iter().find(|name| name.starts_with("rust/brotli")).unwrap();
-        let (outcome, why) = outcome(&json, scan);
-        assert!(outcome == "unavailable" && why.starts_with("it is named like a brotli and cannot"), "{why}");
+        let plain = home.file("plain", content());
+        let said = home.race(plain, "-c 'wc -l {}' --commands-decode");
+        said.refuses("plain: --commands-decode is about an archive, and this is none\n");
+        let said = home.race(file, "--commands-decode");
+        said.refuses("--commands-decode is about commands, and there is none: -c\n");
     }
 
     #[test]
     fn nothing_is_decoded_for_those_who_read_bytes() {
         let home = Home::new();
-        let file = home.file("data", gzip(&content()));
-        let (json, said) = home.race_json(&file, &["--method", "rust/read/scalar", "--state", "warm"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert!(json["trials"].as_array().unwrap().iter().all(|trial| trial["decodes"].is_null()), "{json}");
+        let json = home.race_json(home.file("data", gzip(&content())), PLAIN).exits(0);
+        assert!(json.trials().iter().all(|trial| trial["decodes"].is_null()), "{json}");
         assert!(json["targets"][0]["decoded"].is_null());
     }
 
     #[test]
     fn every_format_shows_bytes_in_beside_bytes_out() {
         let home = Home::new();
-        let file = home.file("data", gzip(&content()));
-        let page = home.at("run/report.html");
-        let exports = ["--export-csv", "data.csv", "--export-markdown", "data.md", "--output", "run"];
-        let said = home.race(&file, &[&SOME[..], &exports].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let read = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
-        for text in [said.out.as_str(), &read("data.md"), &std::fs::read_to_string(page).unwrap()] {
+        let exports = "--export-csv data.csv --export-markdown data.md --output run";
+        let said = home.race(home.file("data", gzip(&content())), format!("{SOME} {exports}")).exits(0);
+        for text in [said.out, home.read("data.md"), home.read("run/report.html")] {
             assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
             assert!(text.contains("out of the gzip"), "{text}");
         }
-        assert!(read("data.csv").lines().next().unwrap().contains(",decodes,bytes_in,bytes_out,"));
-        assert!(read("data.csv").lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
+        let csv = home.read("data.csv");
+        assert!(csv.lines().next().unwrap().contains(",decodes,bytes_in,bytes_out,"));
+        assert!(csv.lines().any(|row| row.contains("rust/gzip") && row.contains(",gzip,")));
     }
 
     #[test]
-    fn on_other_files_decoders_are_absent_unless_requested_by_name() {
+    fn on_other_files_decoders_are_absent_unless_requested_by_name_and_a_brotli_is_known_by_its_name() {
         let home = Home::new();
-        let file = home.file("text.zip", "only its name is that of a zip\n");
-        let (json, said) = home.race_json(&file, &["--method", "rust/*", "--state", "warm"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        let decoding = |name: &&str| name.contains("zip") || name.contains("decoder");
-        assert_eq!(names(&json).into_iter().find(decoding), None);
-        let (json, said) = home.race_json(&file, &["--method", "rust/zip/memchr", "--state", "warm"]);
-        assert_eq!(said.code, Some(1), "it was asked for by name: {said}");
-        let told = ("unavailable", "it reads what comes out of a zip, and the target is none");
-        assert_eq!(outcome(&json, "rust/zip/memchr"), told);
+        let zip = home.file("text.zip", "only its name is that of a zip\n");
+        let json = home.race_json(&zip, "--method rust/* --state warm").exits(0);
+        let names = json.trials().iter().map(|trial| trial["id"].as_str().unwrap());
+        let decoders: Vec<&str> = names.filter(|it| it.contains("zip") || it.contains("decoder")).collect();
+        assert!(decoders.is_empty(), "{decoders:?}");
+        let brotli = fs::read(made(&home, "brotli")).unwrap();
+        let brotli = home.file("no ending", brotli);
+        let text = home.file("text.br", "only its name is that of a brotli\n");
+        for (file, method, why) in [
+            (zip, "rust/zip", "it reads what comes out of a zip, and the target is none"),
+            (brotli, "rust/brotli", "it reads what comes out of a brotli, and the target is none"),
+            (text, "rust/brotli", "it is named like a brotli and cannot"),
+        ] {
+            let json = home.race_json(file, format!("{PLAIN} --method {method}")).exits(1);
+            let trial = json.ended(named(&json, method), "warm", "unavailable", "");
+            let reason = trial["reason"].as_str().unwrap();
+            assert!(reason == why || why.ends_with("cannot") && reason.starts_with(why), "{trial}");
+        }
     }
 
     #[test]
     fn over_http_an_archive_is_raced_by_its_bytes_alone() {
         let home = Home::new();
         let bytes = zip(&[("entry", &content())]);
-        let file = home.file("data", &bytes);
-        let words = ["--http", "--method", "rust/http/scalar", "--method", "rust/zip", "--state", "warm"];
-        let (json, said) = home.race_json(&file, &words);
-        assert_eq!(said.code, Some(1), "rust/zip was asked for by name: {said}");
-        let trial = trials(&json, "rust/http/scalar", "warm");
-        assert_eq!((&trial["outcome"], &trial["decodes"]), (&"measured".into(), &Value::Null), "{trial}");
-        assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&"http".into(), &bytes.len().into()));
-        let told = ("unavailable", "it reads what comes out of a zip, and only files are decoded");
-        assert_eq!(outcome(&json, "rust/zip/scalar"), told);
-        let (outcome, why) = outcome(&json, "command/curl -s {} | wc -l");
-        assert!(outcome == "unavailable" && why.contains("and never sum"), "{outcome} {why}");
+        let words = "--http --method rust/http/scalar --method rust/zip --state warm";
+        // rust/zip was asked for by name.
+        let json = home.race_json(home.file("data", &bytes), words).exits(1);
+        let trial = json.measured("rust/http/scalar", "warm");
+        assert_eq!((&trial["over"], &trial["decodes"]), (&"http".into(), &Value::Null), "{trial}");
+        assert_eq!(trial["answer"]["bytes"], bytes.len());
+        let zip = json.ended("rust/zip/scalar", "warm", "unavailable", "");
+        assert_eq!(zip["reason"], "it reads what comes out of a zip, and only files are decoded");
+        json.ended("command/curl -s {} | wc -l", "warm", "unavailable", "and never sum");
     }
 
     #[test]
     fn a_suite_reads_the_bytes_and_the_content_of_an_archive_beside_http() {
         let (home, content) = (Home::new(), content());
         let bytes = gzip(&content);
-        let entry = |trial: &str, more: &str| format!("[[trial]]\ntrial = \"{trial}\"\n{more}\n");
-        let suite = [
-            "name = \"mine\"\nabout = \"all of it\"\nstate = \"warm\"\n".to_owned(),
-            entry("rust/read/scalar", ""),
-            entry("rust/gzip/memchr", "target = \"gzip\""),
-            entry("rust/http/scalar", "over = \"http\""),
-        ];
-        let mut command = home.command(super::super::READLAB);
-        command.arg("suite").arg(home.file("mine.toml", suite.concat())).arg(home.file("data", &bytes));
-        command.args(super::super::QUICK).args(["--quiet", "--export-json", "-"]);
-        let said = super::super::Said::by(&mut command);
-        assert_eq!(said.code, Some(0), "{said}");
-        let json: Value = serde_json::from_str(&said.out).unwrap();
+        let suite = "name = 'mine'\nabout = 'all of it'\nstate = 'warm'\n\
+                     [[trial]]\ntrial = 'rust/read/scalar'\n\
+                     [[trial]]\ntrial = 'rust/gzip/memchr'\ntarget = 'gzip'\n\
+                     [[trial]]\ntrial = 'rust/http/scalar'\nover = 'http'\n";
+        home.file("mine.toml", suite);
+        home.file("data", &bytes);
+        let run = home.readlab(format!("suite mine.toml data {QUICK} --quiet --export-json -")).exits(0);
+        let json = run.json();
         for (id, over, out) in [
             ("rust/read/scalar", "file", bytes.len()),
             ("rust/gzip/memchr", "file", content.len()),
             ("rust/http/scalar", "http", bytes.len()),
         ] {
-            let trial = trials(&json, id, "warm");
-            assert_eq!((&trial["outcome"], &trial["over"]), (&"measured".into(), &over.into()), "{trial}");
-            assert_eq!(trial["answer"]["bytes"], out, "{trial}");
+            let trial = json.measured(id, "warm");
+            assert_eq!((&trial["over"], &trial["answer"]["bytes"]), (&over.into(), &out.into()), "{trial}");
         }
+    }
+
+    #[test]
+    fn a_dictionary_that_is_another_or_missing_is_the_reason() {
+        let home = with_dictionary();
+        home.file("other", "what is in here is in no line of the content at all, as is easily seen");
+        for given in ["", "--dictionary other"] {
+            let words = format!("--state warm --method rust/zstd/memchr --method rust/read/scalar {given}");
+            let json = home.race_json("records.zst", words).exits(1);
+            json.ended("rust/zstd/memchr", "warm", "unavailable", "zstd and cannot be decoded: ");
+        }
+        home.file("plain", content());
+        for (file, words, reason) in [
+            ("plain", "--dictionary dictionary", "plain: --dictionary decodes a zstd, and this is none"),
+            ("records.zst", "--dictionary none", "none: no such file"),
+            ("records.zst", "--dictionary dictionary --http", "--dictionary is for what is decoded"),
+            (".", "--dictionary dictionary", "--dictionary is for what is decoded"),
+        ] {
+            home.race(file, words).refuses(reason);
+        }
+    }
+
+    #[test]
+    fn a_run_is_resumed_with_its_dictionary_and_not_after_that_has_changed() {
+        let home = with_dictionary();
+        let words = "--dictionary dictionary --state warm --method rust/zstd/memchr --output run";
+        home.race("records.zst", words).exits(0);
+        let record = || home.read("run/record.jsonl");
+        let (whole, is_early) = (record(), |line: &&str| !line.contains(r#""line":"sample""#));
+        let cut: String = whole.split_inclusive('\n').take_while(is_early).collect();
+        home.file("run/record.jsonl", &cut);
+        let resume = || home.readlab("race --resume run --no-progress");
+        resume().exits(0);
+        let resumed = record();
+        assert!(resumed.starts_with(&cut) && resumed.contains(r#""line":"sample""#), "{resumed}");
+
+        home.file("run/record.jsonl", &cut);
+        home.file("dictionary", "a line of text, number 17\na line of text, number 2001\n");
+        resume().refuses("dictionary");
+        assert_eq!(record(), cut, "nothing is changed");
     }
 }

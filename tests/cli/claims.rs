@@ -1,22 +1,9 @@
 //! Tests of `readlab claims` and of `--claims`: what publications claim, by their own figures and
 //! by a record; claims of one's own; wrong claims.
 
-use super::{Home, QUICK, Said};
+use crate::home::{Home, QUICK, items};
+use crate::repository::golden;
 use serde_json::Value;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name)
-}
-
-fn claims(home: &Home, words: &[&str]) -> Said {
-    home.readlab([&["claims"], words].concat())
-}
-
-fn json(said: &Said) -> Value {
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said}"))
-}
 
 /// Three claims about the golden race: of one the interval is clear, of one the opposite is, and
 /// the trial of one is not there.
@@ -48,61 +35,54 @@ pairs = [{ of = "rust/telepathy", to = "SECOND" }]
 at_most = 1.0
 "#;
 
-fn own(home: &Home, first: &str, second: &str) -> String {
-    let text = OWN.replace("FIRST", first).replace("SECOND", second);
-    home.file("mine.toml", text).to_str().unwrap().to_owned()
+/// Writes these claims, about these two trials, into `mine.toml`.
+fn own(home: &Home, first: &str, second: &str) {
+    home.file("mine.toml", OWN.replace("FIRST", first).replace("SECOND", second));
 }
 
 fn verdicts(claims: &Value, by: &str) -> Vec<String> {
-    let all = claims[0]["claims"].as_array().unwrap();
-    all.iter().map(|it| it[by]["verdict"].as_str().unwrap_or("none").to_owned()).collect()
+    let all = items(&claims[0]["claims"]).iter();
+    all.map(|it| it[by]["verdict"].as_str().unwrap_or("none").to_owned()).collect()
 }
 
 #[test]
 fn without_a_record_publications_are_judged_by_their_own_figures() {
     let home = Home::new();
-    let all = claims(&home, &[]);
-    assert_eq!((all.code, all.err.as_str()), (Some(0), ""), "{all}");
+    let all = home.readlab("claims").succeeds_silently();
     assert_eq!(all.out.matches("claims of ").count(), 4, "{all}");
-    assert!(!all.out.contains(" here "), "{all}");
-    let one = claims(&home, &["byte-stream", "--export-markdown", "-"]);
-    for line in [
-        "6.81 to 20.0 × | does not hold",
-        "7 of 14 ranks differ | does not hold",
-        "1.14 to 1.58 × | does not hold",
-    ] {
-        assert!(one.out.contains(line), "no {line:?} in {one}");
+    all.hides(" here ");
+    let one = home.readlab("claims byte-stream --export-markdown -");
+    for line in ["6.81 to 20.0 ×", "7 of 14 ranks differ", "1.14 to 1.58 ×"] {
+        one.shows(&format!("{line} | does not hold"));
     }
-    let exported = json(&claims(&home, &["byte-stream", "--export-json", "-"]));
+    let exported = home.readlab("claims byte-stream --export-json -").json();
     assert_eq!(exported["schema"], "readlab.claims");
-    assert!(exported["claims"][0]["claims"].as_array().unwrap().iter().all(|it| it["here"].is_null()));
+    assert!(items(&exported["claims"][0]["claims"]).iter().all(|it| it["here"].is_null()));
 }
 
 #[test]
 fn a_record_answers_the_claims_of_its_suite_or_those_that_are_named() {
     let home = Home::new();
-    let (suite, sweep, race) = (golden("made/suite.jsonl"), golden("sweep.jsonl"), golden("race.jsonl"));
-    let [suite, sweep, race] = [&suite, &sweep, &race].map(|path| path.to_str().unwrap());
-    let by_suite = claims(&home, &[suite, "--export-markdown", "-"]);
-    assert!(by_suite.out.contains("| here |") && by_suite.out.contains("How fast can I read?"), "{by_suite}");
-    assert!(by_suite.out.contains("cannot be told: zip (cold) did not take part"), "{by_suite}");
-    assert!(claims(&home, &[sweep]).out.contains("Internal SSDs"), "a sweep answers the claims on sizes");
-    let named = claims(&home, &["newlines", race, "--export-json", "-"]);
-    assert_eq!(named.code, Some(0), "{named}");
-    assert!(verdicts(&json(&named)["claims"], "here").iter().any(|it| it == "cannot_be_told"));
-    let said = claims(&home, &[race]);
-    assert!(said.refusal().contains("no claims are about this record"), "{said}");
+    let [suite, sweep, race] = ["made/suite", "sweep", "race"].map(|name| golden(name).display().to_string());
+    let by_suite = home.readlab(["claims", &suite, "--export-markdown", "-"]);
+    for text in ["| here |", "How fast can I read?", "cannot be told: zip (cold) did not take part"] {
+        by_suite.shows(text);
+    }
+    // A sweep answers the claims on sizes.
+    home.readlab(["claims", &sweep]).shows("Internal SSDs");
+    let named = home.readlab(["claims", "newlines", &race, "--export-json", "-"]).exits(0);
+    assert!(verdicts(&named.json()["claims"], "here").iter().any(|it| it == "cannot_be_told"));
+    home.readlab(["claims", &race]).refuses("no claims are about this record");
 }
 
 #[test]
 fn claims_of_ones_own_are_judged_by_any_record() {
     let home = Home::new();
-    let mine = own(&home, "rust/mmap/avx2@threads=2", "rust/read/avx2@buffer=64KiB");
-    let race = golden("race.jsonl");
-    let said = claims(&home, &["--claims", &mine, race.to_str().unwrap(), "--export-json", "-"]);
-    let exported = json(&said);
+    own(&home, "rust/mmap/avx2@threads=2", "rust/read/avx2@buffer=64KiB");
+    let words = format!("claims --claims mine.toml {} --export-json -", golden("race").display());
+    let exported = home.readlab(words).json();
     let expected = ["holds", "does_not_hold", "cannot_be_told"];
-    assert_eq!(verdicts(&exported["claims"], "here"), expected, "{said}");
+    assert_eq!(verdicts(&exported["claims"], "here"), expected);
     assert_eq!(verdicts(&exported["claims"], "by_its_own_figures"), ["cannot_be_told"; 3]);
     let why = exported["claims"][0]["claims"][2]["here"]["why"].as_str().unwrap();
     assert_eq!(why, "rust/telepathy did not take part");
@@ -110,22 +90,20 @@ fn claims_of_ones_own_are_judged_by_any_record() {
 
 #[test]
 fn wrong_claims_are_refused_before_anything_is_measured() {
-    let home = Home::new();
-    let file = home.file("f.txt", "one\n");
-    let wrong = home.file("wrong.toml", "name = \"x\"\nsource = \"x\"\n[[claim]]\nsays = \"x\"\nwhere = \"x\"\nkind = \"ratio\"\nat_least = 2\n");
-    let wrong = wrong.to_str().unwrap();
-    let expected = "line 6, column 8: kind 'ratio' has no 'pairs', expected pairs";
-    for words in [&["claims", "--claims", wrong][..], &["race", file.to_str().unwrap(), "--claims", wrong]] {
-        let said = home.readlab(words);
-        assert!(said.refusal().contains(expected), "{said}");
-        assert!(home.runs().is_empty(), "{said}");
+    let home = Home::with_file("f.txt", "one\n");
+    let claim = "[[claim]]\nsays = \"x\"\nwhere = \"x\"\nkind = \"ratio\"\nat_least = 2\n";
+    home.file("wrong.toml", format!("name = \"x\"\nsource = \"x\"\n{claim}"));
+    let no_pairs = "line 6, column 8: kind 'ratio' has no 'pairs', expected pairs";
+    for (words, why) in [
+        ("claims --claims wrong.toml", no_pairs),
+        ("race f.txt --claims wrong.toml", no_pairs),
+        ("claims newlnes", "newlines, byte-stream, sizes, zip-lines"),
+        ("claims newlines no-such-record", "no-such-record"),
+        ("claims --claims none.toml", "none.toml"),
+    ] {
+        home.readlab(words).refuses(why);
+        assert!(home.runs().is_empty(), "{words}");
     }
-    let said = claims(&home, &["newlnes"]);
-    assert!(said.refusal().contains("newlines, byte-stream, sizes, zip-lines"), "{said}");
-    let said = claims(&home, &["newlines", "no-such-record"]);
-    assert!(said.refusal().contains("no-such-record"), "{said}");
-    let said = claims(&home, &["--claims", "none.toml"]);
-    assert!(said.refusal().contains("none.toml"), "{said}");
 }
 
 mod ring2 {
@@ -133,29 +111,21 @@ mod ring2 {
 
     #[test]
     fn a_run_ends_with_the_claims_in_every_form() {
-        let home = Home::new();
-        let (file, mine) =
-            (home.file("f.txt", "one\ntwo\n"), own(&home, "rust/mmap/scalar", "rust/read/scalar"));
-        let suite = "name = \"s\"\nabout = \"\"\nstate = \"warm\"\ncontrols = false\n[[trial]]\ntrial = \"rust/read/scalar\"\n\
-                 [[trial]]\ntrial = \"rust/mmap/scalar\"\n";
-        let (suite, table, export) = (home.file("s.toml", suite), home.at("t.md"), home.at("e.json"));
-        let words =
-            ["suite", suite.to_str().unwrap(), file.to_str().unwrap(), "--claims", &mine, "--output", "run"];
-        let exports =
-            ["--export-markdown", table.to_str().unwrap(), "--export-json", export.to_str().unwrap()];
-        let said = home.readlab([&words[..], &exports, &QUICK].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
-        for (form, text) in
-            [("terminal", &said.out), ("page", &page), ("table", &fs::read_to_string(table).unwrap())]
-        {
+        let home = Home::with_file("f.txt", "one\ntwo\n");
+        own(&home, "rust/mmap/scalar", "rust/read/scalar");
+        let suite = "name = 's'\nabout = ''\nstate = 'warm'\ncontrols = false\n[[trial]]\ntrial = 'rust/read/scalar'\n\
+                     [[trial]]\ntrial = 'rust/mmap/scalar'\n";
+        home.file("s.toml", suite);
+        let exports = "--output run --export-markdown t.md --export-json e.json";
+        let said = home.readlab(format!("suite s.toml f.txt --claims mine.toml {exports} {QUICK}")).exits(0);
+        let (page, table) = (home.read("run/report.html"), home.read("t.md"));
+        for (form, text) in [("terminal", said.out), ("page", page), ("table", table)] {
             for part in ["laims of what we were told", "telepathy is faster", "did not take part"] {
                 assert!(text.contains(part), "no {part:?} in the {form}: {text}");
             }
             assert!(!text.contains("a single round has no interval"), "three rounds have intervals: {text}");
         }
-        let exported: Value = serde_json::from_str(&fs::read_to_string(export).unwrap()).unwrap();
         // What three rounds of two bytes show is up to the machine.
-        assert_eq!(verdicts(&exported["claims"], "here")[2], "cannot_be_told");
+        assert_eq!(verdicts(&home.json("e.json")["claims"], "here")[2], "cannot_be_told");
     }
 }

@@ -2,29 +2,19 @@
 //! test that is named. `documents.toml` beside this file says what its placeholders stand for, how
 //! it ends and what it prints. A command that is not listed there fails with its file and line.
 
-use super::{Home, READLAB, Said};
+use crate::home::{Home, Said};
+use crate::repository;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The options that make a measurement short; the documents need not show them.
 const SHORT: &str = "--runs 5 --budget 20m --no-progress";
 
 /// The documents, from the project's folder.
-const DOCUMENTS: [&str; 10] = [
-    "README.md",
-    "REFERENCE.md",
-    "GLOSSARY.md",
-    "METHOD.md",
-    "REPORT.md",
-    "PROTOCOL.md",
-    "CONTRIBUTING.md",
-    "contenders/README.md",
-    "harness/README.md",
-    "docs/gallery/README.md",
-];
+const DOCUMENTS: &str = "README.md REFERENCE.md GLOSSARY.md METHOD.md REPORT.md PROTOCOL.md CONTRIBUTING.md \
+                         contenders/README.md harness/README.md docs/gallery/README.md";
 
 /// The list beside this file.
 #[derive(Deserialize)]
@@ -63,13 +53,9 @@ struct Shown {
 
 /// Where a command stands.
 struct Place {
-    document: String,
-    line: usize,
+    /// The document and its line.
+    at: String,
     command: String,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
 fn list() -> List {
@@ -78,9 +64,8 @@ fn list() -> List {
 
 /// The commands of all documents, in code blocks and in the text.
 fn places() -> Vec<Place> {
-    let texts =
-        DOCUMENTS.into_iter().filter_map(|name| Some((name, fs::read_to_string(root().join(name)).ok()?)));
-    texts.flat_map(|(name, text)| commands(name, &text)).collect()
+    let read = |name: &str| fs::read_to_string(repository::path(name)).unwrap_or_default();
+    DOCUMENTS.split(' ').flat_map(|name| commands(name, &read(name))).collect()
 }
 
 fn commands(document: &str, text: &str) -> Vec<Place> {
@@ -92,7 +77,7 @@ fn commands(document: &str, text: &str) -> Vec<Place> {
             continue;
         }
         let of_line = if in_block { of_block(text).into_iter().collect() } else { of_text(text) };
-        let place = |command| Place { document: document.to_owned(), line, command };
+        let place = |command| Place { at: format!("{document}:{line}"), command };
         found.extend(of_line.into_iter().map(place));
     }
     found
@@ -126,7 +111,7 @@ fn every_command_of_the_documents_is_typed_by_a_test() {
     let unknown: Vec<String> = places
         .iter()
         .filter(|place| !listed.contains(place.command.as_str()) && !place.command.starts_with("make "))
-        .map(|place| format!("{}:{}: no test types `{}`", place.document, place.line, place.command))
+        .map(|place| format!("{}: no test types `{}`", place.at, place.command))
         .collect();
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
     let shown: BTreeSet<&str> = places.iter().map(|place| place.command.as_str()).collect();
@@ -140,9 +125,10 @@ fn every_target_of_make_that_the_documents_show_exists() {
         let words = place.command.trim_start_matches("make ");
         // Nothing is done: make only says what it would do.
         let script = format!("make --dry-run --no-print-directory {words}");
-        let said = Command::new("sh").args(["-c", &script]).current_dir(root()).output().unwrap();
+        let said =
+            Command::new("sh").args(["-c", &script]).current_dir(repository::path("")).output().unwrap();
         let why = String::from_utf8_lossy(&said.stderr);
-        assert!(said.status.success(), "{}:{}: `{}`: {why}", place.document, place.line, place.command);
+        assert!(said.status.success(), "{}: `{}`: {why}", place.at, place.command);
     }
 }
 
@@ -153,7 +139,7 @@ fn what_the_documents_install_from_a_clone_is_there() {
     let folders: Vec<&str> = shown.map(|words| words.split(' ').next().unwrap()).collect();
     assert!(!folders.is_empty());
     for folder in folders {
-        let folder = root().join(folder);
+        let folder = repository::path(folder);
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         let is_program = manifest.contains("\nname = \"readlab\"\n") && folder.join("src/main.rs").exists();
         assert!(is_program, "{} has no program readlab", folder.display());
@@ -165,18 +151,17 @@ fn what_is_typed_elsewhere_is_typed_there() {
     for shown in list().scene.into_iter().flat_map(|scene| scene.command) {
         let Some(elsewhere) = shown.elsewhere else { continue };
         let (file, function) = elsewhere.split_once(": ").expect("FILE: FUNCTION");
-        let text = fs::read_to_string(root().join(file)).unwrap_or_else(|cause| panic!("{file}: {cause}"));
-        assert!(text.contains(function), "{file} has no {function}, which types `{}`", shown.shown);
+        let has_function = repository::text(file).contains(function);
+        assert!(has_function, "{file} has no {function}, which types `{}`", shown.shown);
     }
 }
 
 #[test]
 fn a_command_is_found_in_blocks_tables_and_text() {
     let text = "a `readlab list` and `read`\n```\nreadlab race f   # why\n  - run: readlab x\nls\n```\n| `readlab a\\|b` |\n";
-    let found: Vec<(usize, String)> =
-        commands("d", text).into_iter().map(|place| (place.line, place.command)).collect();
-    let expected = [(1, "readlab list"), (3, "readlab race f"), (4, "readlab x"), (7, "readlab a|b")];
-    assert_eq!(found, expected.map(|(line, command)| (line, command.to_owned())));
+    let found = commands("d", text).into_iter().map(|place| format!("{} {}", place.at, place.command));
+    let expected = ["d:1 readlab list", "d:3 readlab race f", "d:4 readlab x", "d:7 readlab a|b"];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
 /// Types what a scene lists in a folder of its own.
@@ -185,8 +170,7 @@ fn play(name: &str) {
     let scene = list.scene.iter().find(|scene| scene.name == name).unwrap();
     let home = prepared();
     for setup in &scene.setup {
-        let said = typed(&home, setup);
-        assert_eq!(said.code, Some(0), "{setup}: {said}");
+        typed(&home, setup).exits(0);
     }
     // Several documents show the same in other words, such as another placeholder.
     let mut said = BTreeMap::<String, Said>::new();
@@ -217,11 +201,8 @@ fn prepared() -> Home {
 
 /// A line as a shell runs it, with this readlab as `readlab`.
 fn typed(home: &Home, line: &str) -> Said {
-    let folder = Path::new(READLAB).parent().unwrap();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let mut shell = home.command("sh");
-    shell.args(["-c", &line.replace("SHORT", SHORT)]).env("PATH", path).env("ROOT", root());
-    Said::by(&mut shell)
+    let mut shell = home.shell(line.replace("SHORT", SHORT));
+    Said::by(shell.env("ROOT", repository::path("")))
 }
 
 mod ring2 {

@@ -1,25 +1,20 @@
 //! Tests of `readlab limits` on what comes from a server; on files, the documents type it.
 
-use super::scripted_server::{Server, sized};
-use super::{Home, Said};
-use serde_json::Value;
+use crate::home::{Home, Said, items};
+use crate::scripted_server::{Server, sized};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 
 /// A quick run with these words.
-fn limits(home: &Home, words: &[&OsStr]) -> Said {
-    let all = ["limits", "--runs", "3", "--budget", "20m", "--no-progress"].map(OsStr::new);
-    home.readlab(all.into_iter().chain(words.iter().copied()))
+fn limits(home: &Home, words: &str) -> Said {
+    home.readlab(format!("limits --runs 3 --budget 20m --no-progress {words}"))
 }
 
-/// The kinds of limits in the export `a.json`, each with the trials that showed it.
-fn kinds(home: &Home) -> BTreeMap<String, Vec<String>> {
-    let json: Value = serde_json::from_slice(&std::fs::read(home.at("a.json")).unwrap()).unwrap();
-    let mut kinds = BTreeMap::<String, Vec<String>>::new();
-    for limit in json["limits"].as_array().unwrap() {
-        assert!(limit["value"].as_u64().unwrap() > 0, "{limit}");
-        let name = |field: &str| limit[field].as_str().unwrap().to_owned();
-        kinds.entry(name("kind")).or_default().push(name("name"));
+/// The kinds of limits in the export `a.json`, each with the number of trials that showed it.
+fn kinds(home: &Home) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::<String, usize>::new();
+    for limit in items(&home.json("a.json")["limits"]) {
+        assert!(limit["value"].as_u64().unwrap() > 0 && limit["name"].is_string(), "{limit}");
+        *kinds.entry(limit["kind"].as_str().unwrap().to_owned()).or_default() += 1;
     }
     kinds
 }
@@ -27,28 +22,21 @@ fn kinds(home: &Home) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn a_file_behind_readlabs_server_shows_connections_and_what_the_machine_allows() {
     for over in ["--http", "--s3"] {
-        let home = Home::new();
-        let file = home.file("f.txt", "line\n".repeat(1 << 19));
-        let words = [over, "--export-json", "a.json"].map(OsStr::new);
-        let said = limits(&home, &[&words[..], &[file.as_os_str()]].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let kinds = kinds(&home);
-        let expected = ["connection", "connections", "decryption", "loopback"];
-        assert_eq!(kinds.keys().collect::<Vec<_>>(), expected, "{over}: {said}");
+        let home = Home::with_file("f.txt", "line\n".repeat(1 << 19));
+        let said = limits(&home, &format!("{over} --export-json a.json f.txt")).exits(0);
         // One connection and three numbers of them, cold and warm; the machine's own once.
-        let counts = kinds.values().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(counts, [2, 6, 1, 1], "{over}: {kinds:?}");
+        let expected = [("connection", 2), ("connections", 6), ("decryption", 1), ("loopback", 1)];
+        let expected = expected.map(|(kind, count)| (kind.to_owned(), count));
+        assert_eq!(kinds(&home), BTreeMap::from(expected), "{over}: {said}");
         assert!(said.out.starts_with(" limit "), "limits are no ranking: {said}");
-        assert!(!said.out.contains("advice"), "{said}");
+        said.hides("advice");
     }
 }
 
 #[test]
 fn a_folder_cannot_be_served() {
-    let home = Home::new();
-    let said = limits(&home, &[OsStr::new("--http"), home.at("").as_os_str()]);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("--http needs a file of this machine, and no target is one"), "{said}");
+    let said = limits(&Home::new(), "--http .").exits(2);
+    said.tells("--http needs a file of this machine, and no target is one");
 }
 
 mod ring2 {
@@ -57,11 +45,9 @@ mod ring2 {
     #[test]
     fn a_server_without_ranges_shows_one_connection_and_why_not_more() {
         let (home, server) = (Home::new(), Server::new(sized));
-        let words = [server.url(), "--export-json".to_owned(), "a.json".to_owned()];
-        let said = limits(&home, &words.each_ref().map(OsStr::new));
-        assert_eq!(said.code, Some(0), "{said}");
+        let said = limits(&home, &format!("{} --export-json a.json", server.url())).exits(0);
         // No link leads to a server on this machine.
         assert_eq!(kinds(&home).keys().collect::<Vec<_>>(), ["connection", "decryption", "loopback"]);
-        assert!(said.out.contains("the server does not say that it answers them (Accept-Ranges)"), "{said}");
+        said.shows("the server does not say that it answers them (Accept-Ranges)");
     }
 }

@@ -1,31 +1,41 @@
 //! Tests of what a user sees while a race goes on, on a terminal of the test: the ranking that
 //! grows, narrow terminals, other sizes, the keys, and a clean screen however the race ends.
 
-use super::pseudo_terminal::{PseudoTerminal, command};
-use super::{Home, READLAB, Said};
-use readlab_record::{EndReason, Record};
+use crate::home::{Home, READLAB};
+use crate::pseudo_terminal::{PseudoTerminal, command};
+use readlab_record::EndReason;
 use readlab_system::terminal::screen::Screen;
 use rustix::process::Signal;
-use std::process::Command;
 
 /// What is raced: two methods, so that a round is short.
-const METHODS: [&str; 4] = ["--method", "rust/read/scalar", "--method", "rust/mmap/scalar"];
+const METHODS: &str = "--method rust/read/scalar --method rust/mmap/scalar --fills 1";
+
+/// More readings than a race ever takes: a test ends it.
+const FOR_LONG: &str = "100000";
 
 /// The last line on the terminal while a race goes on.
 const KEYS: &str = "q ends: what is decided stands";
 
-/// A race that ends by what a test does.
-fn long_race(home: &Home) -> Command {
-    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
-    let long = ["--runs", "100000", "--fills", "1", "--budget", "600s", "--output", "run"];
-    command(home, &[&[READLAB, "race", file.to_str().unwrap()], &METHODS[..], &long].concat())
+/// A home with a file of lines.
+fn home() -> Home {
+    Home::with_file("lines.txt", "line\n".repeat(1 << 18))
 }
 
-/// A race that ends by itself after these readings of each state.
-fn short_race(home: &Home, runs: &'static str) -> Command {
-    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
-    let short = ["--runs", runs, "--fills", "1", "--budget", "600s", "--output", "run"];
-    command(home, &[&[READLAB, "race", file.to_str().unwrap()], &METHODS[..], &short].concat())
+/// The command line of a race that ends by itself after so many readings of each state.
+fn race(runs: &str) -> String {
+    format!("'{READLAB}' race lines.txt {METHODS} --runs {runs} --budget 600s --output run")
+}
+
+/// A command line on a terminal of the usual size.
+fn on_terminal(home: &Home, line: &str) -> PseudoTerminal {
+    PseudoTerminal::start(command(home, line), 100, 40)
+}
+
+/// That the program ends well, and leaves a clean screen.
+#[track_caller]
+fn assert_ends(terminal: &mut PseudoTerminal) {
+    assert_eq!(terminal.finish(), Some(0), "{}", String::from_utf8_lossy(&terminal.output));
+    assert_clean(terminal);
 }
 
 /// Whether a ranking with rates is seen.
@@ -56,13 +66,13 @@ fn assert_clean(terminal: &PseudoTerminal) {
 }
 
 fn end_of(home: &Home) -> Option<EndReason> {
-    Record::read(&home.at("run/record.jsonl")).unwrap().end.map(|(reason, _)| reason)
+    home.record("run").end.map(|(reason, _)| reason)
 }
 
 #[test]
 fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start(short_race(&home, "40"), 100, 40);
+    let home = home();
+    let mut race = on_terminal(&home, &race("40"));
     race.wait_for("the reading of the file", |it| it.text().contains("once for the right answer"));
     race.wait_for("a ranking", has_ranking);
     assert!(end_of(&home).is_none(), "the race goes on");
@@ -70,53 +80,39 @@ fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
     let ranked = race.text();
     assert!(ranked.contains("rust/mmap/scalar") && ranked.contains("rust/read/scalar"), "{ranked}");
     assert!(!race.has_wrapped_line(), "{ranked}");
-    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-    assert_clean(&race);
+    assert_ends(&mut race);
     let text = race.text();
     assert!(text.contains("record: ") && text.contains("× reference"), "{text}");
 }
 
 #[test]
 fn q_ends_a_race_as_its_budget_would() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+    let home = home();
+    let mut race = on_terminal(&home, &race(FOR_LONG));
     race.wait_for("a ranking after a round", has_full_round);
     assert!(!race.is_as_shells_expect(), "keys arrive as they are pressed");
     race.press(b"x");
     race.press(b"q");
-    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-    assert_clean(&race);
+    assert_ends(&mut race);
     assert!(race.text().contains("record: "), "{}", race.text());
-    let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+    let record = home.record("run");
     assert!(matches!(record.end, Some((EndReason::Budget, _))), "{:?}", record.end);
     assert!(record.trials.iter().any(|trial| trial.is_measured() && trial.outcome.is_some()));
     assert!(record.warnings.iter().any(|text| text.starts_with("the user ended")), "{:?}", record.warnings);
-}
-
-/// What stops a race.
-enum Stop {
-    Keys(&'static [u8]),
-    Signals(&'static [Signal]),
 }
 
 #[test]
 fn a_race_that_is_stopped_leaves_a_clean_screen() {
     // When it goes on after a stop, two signals are there at once: it ends without its own way.
     const TWO: [Signal; 4] = [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT];
-    let stops = [
-        Stop::Keys(b"\x03"),
-        Stop::Signals(&[Signal::TERM]),
-        Stop::Signals(&[Signal::HUP]),
-        Stop::Signals(&TWO),
-    ];
-    for stop in stops {
-        let home = Home::new();
-        let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+    for (keys, signals) in
+        [(&b"\x03"[..], &[][..]), (b"", &[Signal::TERM]), (b"", &[Signal::HUP]), (b"", &TWO)]
+    {
+        let home = home();
+        let mut race = on_terminal(&home, &race(FOR_LONG));
         race.wait_for("a ranking", has_ranking);
-        match stop {
-            Stop::Keys(keys) => race.press(keys),
-            Stop::Signals(signals) => signals.iter().for_each(|signal| race.send(*signal)),
-        }
+        race.press(keys);
+        signals.iter().for_each(|signal| race.send(*signal));
         assert_eq!(race.finish(), Some(130));
         assert_clean(&race);
     }
@@ -124,34 +120,31 @@ fn a_race_that_is_stopped_leaves_a_clean_screen() {
 
 #[test]
 fn a_terminal_may_change_its_size_in_the_middle() {
-    let home = Home::new();
-    let mut race = PseudoTerminal::start(long_race(&home), 100, 30);
+    let home = home();
+    let mut race = PseudoTerminal::start(command(&home, race(FOR_LONG)), 100, 30);
     race.wait_for("a ranking after a round", has_full_round);
     for (columns, rows) in [(45, 30), (45, 8), (120, 24), (60, 24), (30, 12)] {
         race.resize(columns, rows);
         let fits = |it: &PseudoTerminal| {
             let text = it.text();
-            let once = [KEYS, "rust/read/scalar", "cold · newlines"].iter().all(|part| {
+            let is_once = |part: &&str| {
                 let part: String = part.chars().take(usize::from(columns) / 3).collect();
-                text.lines()
-                    .filter(|line| line.trim_start_matches([' ', '1', '2']).starts_with(&part))
-                    .count()
-                    == 1
-            });
-            once && !it.has_wrapped_line()
+                let lines = text.lines().map(|line| line.trim_start_matches([' ', '1', '2']));
+                lines.filter(|line| line.starts_with(&part)).count() == 1
+            };
+            [KEYS, "rust/read/scalar", "cold · newlines"].iter().all(is_once) && !it.has_wrapped_line()
         };
         race.wait_for(&format!("one ranking in {columns} columns"), fits);
     }
     race.press(b"q");
-    assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-    assert_clean(&race);
+    assert_ends(&mut race);
 }
 
 #[test]
 fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
     for kind in ["dumb", ""] {
-        let home = Home::new();
-        let mut race = short_race(&home, "3");
+        let home = home();
+        let mut race = command(&home, race("3"));
         race.env("TERM", kind);
         let mut race = PseudoTerminal::start(race, 150, 60);
         assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
@@ -164,22 +157,16 @@ fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
 
 #[test]
 fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
-    let home = Home::new();
-    let file = home.file("lines.txt", "line\n".repeat(1 << 18));
-    let said = |more: &[&str]| {
-        let mut race = home.command(READLAB);
-        race.arg("race").arg(&file).args(METHODS).args(["--runs", "3", "--fills", "1", "--seed=7"]);
-        Said::by(race.args(more))
-    };
-    let lines = said(&[]);
-    for line in ["readlab: cold, round 1: first ", "readlab: warm, round 1: first "] {
-        assert!(lines.err.contains(line), "{lines}");
+    let home = home();
+    let said = |more: &str| home.readlab(format!("race lines.txt {METHODS} --runs 3 --seed=7 {more}"));
+    let lines = said("");
+    for state in ["cold", "warm"] {
+        lines.tells(&format!("readlab: {state}, round 1: first "));
     }
     assert!(lines.err.lines().all(|line| line.starts_with("readlab: ") && line.contains("B/s")), "{lines}");
     assert!(!lines.err.contains('\u{1b}') && lines.err.contains(" left"), "{lines}");
     for word in ["--quiet", "--no-progress"] {
-        let said = said(&[word]);
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{word}");
+        said(word).succeeds_silently();
     }
 }
 
@@ -187,8 +174,8 @@ fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
 fn a_panic_leaves_a_clean_screen() {
     let home = Home::new();
     let own = std::env::current_exe().unwrap();
-    let words = [own.to_str().unwrap(), "--ignored", "--exact", "cli::live::draws_and_panics", "--nocapture"];
-    let mut program = PseudoTerminal::start(command(&home, &words), 100, 40);
+    let words = "--ignored --exact cli::live::draws_and_panics --nocapture";
+    let mut program = on_terminal(&home, &format!("'{}' {words}", own.display()));
     assert_eq!(program.finish(), Some(101), "{}", program.text());
     assert!(String::from_utf8_lossy(&program.output).contains("a line that is drawn"));
     assert!(program.text().contains("on purpose"), "{}", program.text());
@@ -209,8 +196,8 @@ mod ring2 {
 
     #[test]
     fn a_race_that_the_keyboard_kills_leaves_a_clean_screen() {
-        let home = Home::new();
-        let mut race = PseudoTerminal::start(long_race(&home), 100, 40);
+        let home = home();
+        let mut race = on_terminal(&home, &race(FOR_LONG));
         race.wait_for("a ranking", has_ranking);
         race.press(b"\x1c");
         assert_eq!(race.finish(), None, "by SIGQUIT");
@@ -219,15 +206,9 @@ mod ring2 {
 
     #[test]
     fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
-        let home = Home::new();
-        let race = long_race(&home);
-        let words: Vec<&str> = race.get_args().skip(1).map(|word| word.to_str().unwrap()).collect();
+        let home = home();
         let script = "\"$@\"; echo stopped; read answer; fg > /dev/null; echo went on: $?";
-        let mut shell = PseudoTerminal::start(
-            command(&home, &[&["bash", "-mc", script, "bash"], &words[..]].concat()),
-            100,
-            40,
-        );
+        let mut shell = on_terminal(&home, &format!("bash -mc '{script}' bash {}", race(FOR_LONG)));
         shell.wait_for("a ranking after a round", has_full_round);
         shell.press(b"\x1a");
         shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
@@ -243,23 +224,22 @@ mod ring2 {
 
     #[test]
     fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
-        let home = Home::new();
-        let mut race = PseudoTerminal::start(long_race(&home), 20, 12);
+        let home = home();
+        let mut race = PseudoTerminal::start(command(&home, race(FOR_LONG)), 20, 12);
         let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
         race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
         let text = race.text();
         assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
         race.press(b"q");
-        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
+        assert_ends(&mut race);
         assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
-        assert_clean(&race);
     }
 
     #[test]
     fn no_color_leaves_the_ranking_without_styles() {
         for (value, has_styles) in [("", true), ("1", false)] {
-            let home = Home::new();
-            let mut race = short_race(&home, "3");
+            let home = home();
+            let mut race = command(&home, race("3"));
             race.env("NO_COLOR", value);
             let mut race = PseudoTerminal::start(race, 100, 40);
             race.wait_for("a ranking", has_ranking);
@@ -275,30 +255,25 @@ mod ring2 {
 
     #[test]
     fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
-        let home = Home::new();
-        let mut race = PseudoTerminal::start_without_keys(short_race(&home, "30"), 100, 40);
+        let home = home();
+        let line = format!("sh -c 'exec \"$@\" < /dev/null' sh {}", race("30"));
+        let mut race = on_terminal(&home, &line);
         race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
         assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
-        assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-        assert_clean(&race);
+        assert_ends(&mut race);
     }
 
     #[test]
     fn tune_sweep_and_limits_show_what_they_do_too() {
-        let home = Home::new();
-        let file = home.file("lines.txt", "line\n".repeat(1 << 18));
-        let file = file.to_str().unwrap();
-        let space = ["--space", "buffer=4KiB|64KiB", "--method", "rust/read/scalar"];
-        let verbs: [(&[&str], &str); 3] = [
-            (&[&["tune", file][..], &space].concat(), "· search"),
-            (&["sweep", ".", "--sizes", "1MiB,2MiB", "--repeat", "3"], "rust/direct@buffer=1MiB "),
-            (&["limits", file, "--runs", "5"], "warm · newlines"),
-        ];
-        for (words, seen) in verbs {
-            let mut run = PseudoTerminal::start(command(&home, &[&[READLAB], words].concat()), 100, 40);
-            run.wait_for(&format!("{seen} of {}", words[0]), |it| it.text().contains(seen));
-            assert_eq!(run.finish(), Some(0), "{}", run.text());
-            assert_clean(&run);
+        let home = home();
+        for (words, seen) in [
+            ("tune lines.txt --space 'buffer=4KiB|64KiB' --method rust/read/scalar", "· search"),
+            ("sweep . --sizes 1MiB,2MiB --repeat 3", "rust/direct@buffer=1MiB "),
+            ("limits lines.txt --runs 5", "warm · newlines"),
+        ] {
+            let mut run = on_terminal(&home, &format!("'{READLAB}' {words}"));
+            run.wait_for(&format!("{seen} of {words}"), |it| it.text().contains(seen));
+            assert_ends(&mut run);
         }
     }
 }

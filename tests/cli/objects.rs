@@ -1,40 +1,43 @@
 //! Tests of objects of S3 stores: of readlab's own store, where cold and warm are proven, and of
 //! another, whose cache is unknown; and that credentials are shown nowhere.
 
+use super::http::is_proven;
 use super::real_servers::{RealServer, SKIPPED};
-use super::scripted_server::TEXT;
-use super::{Home, QUICK, READLAB, Said};
-use assert_cmd::Command;
+use crate::home::{Home, QUICK, READLAB, Said, Trials, Words, items};
+use crate::machine::skip;
+use crate::repository;
+use crate::scripted_server::TEXT;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::process::Command;
 
 /// What names of secrets in signed URLs begin with.
 const SIGNED: &str = "X-Amz-";
 
+/// A trial by its method, with whichever scan.
 fn trial<'j>(json: &'j Value, method: &str, state: &str) -> &'j Value {
+    let begin = format!("{method}/");
     let is_it = |trial: &&Value| {
         let id = trial["id"].as_str().unwrap();
-        (id == method || id.starts_with(&format!("{method}/"))) && trial["state"] == state
+        (id == method || id.starts_with(&begin)) && trial["state"] == state
     };
-    json["trials"].as_array().unwrap().iter().find(is_it).unwrap_or_else(|| panic!("no {method}: {json}"))
+    json.trials().iter().find(is_it).unwrap_or_else(|| panic!("no {method}: {json}"))
 }
 
 #[test]
 fn a_file_is_read_as_an_object_cold_and_warm_and_both_are_proven() {
     let home = Home::new();
     let file = home.file("f.txt", "line\n".repeat(100_000));
-    let (json, said) = home.race_json(&file, &["--s3", "--method", "rust/http*"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
+    let json = home.race_json(file, "--s3 --method rust/http*").exits(0);
+    assert_eq!(json.said.err, "", "{json}");
     for method in ["rust/http", "rust/http-ranged"] {
-        for (state, before) in [("cold", 0.0), ("warm", 1.0)] {
+        is_proven(&json, trial(&json, method, "cold")["id"].as_str().unwrap());
+        for state in ["cold", "warm"] {
             let trial = trial(&json, method, state);
-            assert_eq!((&trial["outcome"], &trial["over"]), (&"measured".into(), &"s3".into()), "{trial}");
-            for sample in trial["samples"].as_array().unwrap() {
-                assert_eq!(sample["resident_before"].as_f64(), Some(before), "{state}: {sample}");
-                assert_eq!(sample["resident_after"].as_f64(), Some(1.0), "the server's reads fill the cache");
-                assert_eq!(sample["answer"]["newlines"], 100_000);
-                assert!(sample["request"]["requests"].as_u64().is_some_and(|it| it >= 1), "{sample}");
+            assert_eq!(trial["over"], "s3", "{trial}");
+            for sample in items(&trial["samples"]) {
+                assert!(sample["request"]["requests"].as_u64() >= Some(1), "{sample}");
             }
         }
     }
@@ -56,9 +59,7 @@ const KEY: &str = "my log.txt";
 
 impl OtherStore {
     fn start() -> Option<OtherStore> {
-        let home = Home::new();
-        fs::create_dir_all(home.at("store/bucket")).unwrap();
-        fs::write(home.at("store/bucket").join(KEY), TEXT).unwrap();
+        let home = Home::with_file(format!("store/bucket/{KEY}"), TEXT);
         Some(OtherStore { store: RealServer::start("s3.sh", &home.at("store"))?, home })
     }
 
@@ -66,28 +67,18 @@ impl OtherStore {
         format!("s3://{}/{KEY}", self.store.at("bucket"))
     }
 
-    /// Readlab with these credentials in its environment.
-    fn readlab_as(&self, secret: &str, words: &[&str]) -> Said {
-        Said::by(self.with_credentials(READLAB, secret).args(words))
-    }
-
     /// The command of a program with these credentials in its environment.
-    fn with_credentials(&self, program: &str, secret: &str) -> Command {
+    fn with_credentials(&self, program: impl AsRef<OsStr>, secret: &str) -> Command {
         let mut command = self.home.command(program);
-        for (name, value) in [
-            ("AWS_ACCESS_KEY_ID", self.store.at("access_key")),
-            ("AWS_SECRET_ACCESS_KEY", secret),
-            ("AWS_REGION", self.store.at("region")),
-        ] {
-            command.env(name, value);
-        }
+        command.env("AWS_ACCESS_KEY_ID", self.store.at("access_key")).env("AWS_SECRET_ACCESS_KEY", secret);
+        command.env("AWS_REGION", self.store.at("region"));
         command
     }
 
-    fn race(&self, words: &[&str]) -> Said {
-        let object = self.object();
-        let endpoint = ["race", object.as_str(), "--endpoint", self.store.at("endpoint")];
-        self.readlab_as(self.store.at("secret_key"), &[&endpoint, &QUICK[..], words].concat())
+    fn race(&self, words: impl Words) -> Said {
+        let mut command = self.with_credentials(READLAB, self.store.at("secret_key"));
+        command.args(["race", &self.object(), "--endpoint", self.store.at("endpoint")]);
+        Said::by(command.args(QUICK.words()).args(words.words()))
     }
 
     /// Refuses text with anything of the credentials.
@@ -108,23 +99,21 @@ impl OtherStore {
 #[test]
 fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
     let Some(it) = OtherStore::start() else { return };
-    let endpoint = it.store.at("endpoint");
-    let secret = it.store.at("secret_key");
+    let [endpoint, secret, tls] = ["endpoint", "secret_key", "tls_endpoint"].map(|name| it.store.at(name));
     let object = it.object();
-    let refused = |secret: &str, words: &[&str], why: &str| {
-        let said = it.readlab_as(secret, &[&["race"], words].concat());
-        assert!(said.refusal().contains(why), "{why}: {said}");
-        it.assert_has_no_secret(&said.to_string(), "the refusal");
-    };
-    refused("wrong", &[&object, "--endpoint", endpoint], "403");
-    refused(secret, &["s3://bucket/absent", "--endpoint", endpoint], "404");
-    refused(secret, &["s3://bucket", "--endpoint", endpoint], "s3://bucket");
-    refused(secret, &[&object, "--endpoint", "ftp://x"], "ftp://x");
-    refused(secret, &[&object, "--endpoint", it.store.at("tls_endpoint")], "certificate");
-    let public = [&object, "--endpoint", endpoint, "--no-sign-request"];
-    refused(secret, &public, "403");
-    let said = it.home.readlab(["race", &object]);
-    assert!(said.refusal().contains("AWS_ACCESS_KEY_ID"), "{said}");
+    let object = object.as_str();
+    for (secret, words, why) in [
+        ("wrong", &[object, "--endpoint", endpoint][..], "403"),
+        (secret, &["s3://bucket/absent", "--endpoint", endpoint], "404"),
+        (secret, &["s3://bucket", "--endpoint", endpoint], "s3://bucket"),
+        (secret, &[object, "--endpoint", "ftp://x"], "ftp://x"),
+        (secret, &[object, "--endpoint", tls], "certificate"),
+        (secret, &[object, "--endpoint", endpoint, "--no-sign-request"], "403"),
+    ] {
+        let said = Said::by(it.with_credentials(READLAB, secret).arg("race").args(words));
+        it.assert_has_no_secret(said.refuses(why).err.as_str(), "the refusal");
+    }
+    it.home.readlab(["race", object]).refuses("AWS_ACCESS_KEY_ID");
     assert!(it.home.runs().is_empty(), "no run was begun");
 }
 
@@ -145,35 +134,24 @@ mod ring2 {
         let Some(it) = OtherStore::start() else { return };
         // What a command prints is only its count; what it sees goes to a file.
         let look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' >>lines; env >>variables; wc -l <'store/bucket/my log.txt' # {}";
-        let said = it.race(&[
-            "--method",
-            "rust/http*",
-            "-c",
-            look,
-            "--export-json",
-            "a.json",
-            "--export-csv",
-            "a.csv",
-        ]);
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-        it.assert_has_no_secret(&said.to_string(), "what is printed");
-        let read = |name: &Path| String::from_utf8_lossy(&fs::read(name).unwrap()).into_owned();
-        let run = it.home.runs()[0].clone();
+        let words =
+            ["--method", "rust/http*", "-c", look, "--export-json", "a.json", "--export-csv", "a.csv"];
+        let said = it.race(words).succeeds_silently();
+        it.assert_has_no_secret(&said.out, "what is printed");
+        let run = it.home.runs().remove(0);
         let of_run = ["record.jsonl", "report.html"].map(|name| run.join(name));
         let of_home = ["a.json", "a.csv", "variables"].map(|name| it.home.at(name));
         for file in of_run.iter().chain(&of_home) {
-            it.assert_has_no_secret(&read(file), &file.display().to_string());
+            it.assert_has_no_secret(&it.home.read(file), &file.display().to_string());
         }
         // Other tests that run at the same time may have signed URLs of their stores on command
         // lines.
-        it.assert_has_no_key(&read(&it.home.at("lines")), "a command line");
-        let json: Value = serde_json::from_str(&read(&of_home[0])).unwrap();
+        let lines = fs::read(it.home.at("lines")).unwrap();
+        it.assert_has_no_key(&String::from_utf8_lossy(&lines), "a command line");
+        let json = it.home.json("a.json");
         let measured = trial(&json, "rust/http", "unknown");
-        assert_eq!(
-            (&measured["outcome"], &measured["over"]),
-            (&"measured".into(), &"s3".into()),
-            "{measured}"
-        );
+        let ended = (&measured["outcome"], &measured["over"]);
+        assert_eq!(ended, (&"measured".into(), &"s3".into()), "{measured}");
         let target = &json["targets"][0];
         assert_eq!((&target["path"], &target["http"]["server"]), (&it.object().into(), &"foreign".into()));
         assert_eq!(target["store"]["endpoint"], it.store.at("endpoint"));
@@ -182,43 +160,45 @@ mod ring2 {
     #[test]
     fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
         let Some(it) = OtherStore::start() else { return };
-        let named = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/servers/named.sh");
         let race = |style: &str, endpoint: &str| {
             let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
+            let named = repository::path("tests/servers/named.sh");
             let mut command = it.with_credentials(named, it.store.at("secret_key"));
             command.env("AWS_CONFIG_FILE", config).args([it.store.at("virtual_host"), READLAB, "race"]);
-            command.args([&it.object(), "--endpoint", it.store.at(endpoint)]);
-            command.args(["--cacert", it.store.at("cacert"), "--method", "rust/http*", "--quiet"]);
-            Said::by(command.args(QUICK).args(["--export-json", "-"]))
+            command.args([
+                &it.object(),
+                "--endpoint",
+                it.store.at(endpoint),
+                "--cacert",
+                it.store.at("cacert"),
+            ]);
+            Said::by(command.args(format!("--method rust/http* --quiet {QUICK} --export-json -").words()))
         };
         for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
             let said = race("virtual", endpoint);
             if said.code == Some(SKIPPED) {
-                eprintln!("{}", said.err.trim());
-                return;
+                return eprintln!("{}", said.err.trim());
             }
-            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-            let json: Value = serde_json::from_str(&said.out).unwrap();
+            let json = said.succeeds_silently().json();
             for method in ["rust/http", "rust/http-ranged"] {
                 assert_eq!(trial(&json, method, "unknown")["outcome"], "measured");
             }
             assert_eq!(json["targets"][0]["store"]["style"], "virtual");
         }
         // In the path it would be at a host that has no address.
-        assert!(race("path", "virtual_endpoint").refusal().contains("s3://bucket/"));
+        race("path", "virtual_endpoint").refuses("s3://bucket/");
     }
 
     #[test]
     fn commands_get_credentials_only_if_the_user_says_so() {
         let Some(it) = OtherStore::start() else { return };
-        let reads = "curl -s \"$READLAB_TARGET\" | wc -l # {}";
-        let without = it.race(&["--method", "command/*", "-c", reads]);
-        assert_eq!(without.code, Some(1), "{without}");
-        let with = it.race(&["--method", "command/*", "-c", reads, "--commands-get-credentials"]);
-        if !with.out.contains("unavailable") {
-            assert_eq!(with.code, Some(0), "{with}");
+        let words = ["--method", "command/*", "-c", "curl -s \"$READLAB_TARGET\" | wc -l # {}"];
+        it.race(words).exits(1);
+        let with = it.race([&words[..], &["--commands-get-credentials"]].concat());
+        if with.out.contains("unavailable") {
+            skip("a command that gets credentials: no curl");
         } else {
-            eprintln!("SKIPPED: a command that gets credentials: no curl");
+            with.exits(0);
         }
     }
 
@@ -228,24 +208,22 @@ mod ring2 {
         let file = home.file("f.txt", "line\n".repeat(50_000));
         for sdk in SDKS {
             // It is built now; one that cannot be built here has no methods.
-            let words =
-                ["--s3", "--state", "warm", "--method", sdk, "--fills", "1", "--quiet", "--export-json", "-"];
-            let said = home.race(&file, &words);
+            let words = format!("--s3 --state warm --method {sdk} --fills 1 --quiet --export-json -");
+            let said = home.race(&file, words);
             if said.code == Some(2) && said.err.contains("no method matches") {
-                eprintln!("SKIPPED: {sdk}: {}", said.err);
+                skip(format!("{sdk}: {}", said.err));
                 continue;
             }
-            assert_eq!(said.code, Some(0), "{said}");
-            let json: Value = serde_json::from_str(&said.out).unwrap();
+            let json = said.exits(0).json();
             let trial = trial(&json, sdk, "warm");
             assert_eq!(trial["outcome"], "measured", "{trial}");
-            for sample in trial["samples"].as_array().unwrap() {
+            for sample in items(&trial["samples"]) {
                 assert_eq!(sample["answer"]["newlines"], 50_000, "{sdk}: {sample}");
-                let request = &sample["request"];
-                let first_byte_ns = request["first_byte_ns"].as_u64();
+                let [first_byte_ns, requests] =
+                    ["first_byte_ns", "requests"].map(|field| sample["request"][field].as_u64());
                 let wall_ns = sample["wall_ns"].as_u64().unwrap();
                 assert!(first_byte_ns.is_some_and(|ns| ns <= wall_ns), "{sdk}: {sample}");
-                assert!(request["requests"].as_u64() >= Some(1), "{sdk}: {sample}");
+                assert!(requests >= Some(1), "{sdk}: {sample}");
             }
         }
     }

@@ -1,9 +1,14 @@
 //! Tests of whole races on small files: tables, exports, exit codes, selections.
 
-use super::{Home, trials};
+use crate::home::{Home, QUICK, READLAB, Said, Trials, Words, items};
 use serde_json::Value;
 
-const TEXT: &str = "one\ntwo\nthree";
+/// A home with a file of three lines, of which the last has no end.
+fn home() -> Home {
+    Home::with_file("f.txt", "one\ntwo\nthree")
+}
+
+const ONLY: &str = "--method rust/read/scalar --state warm";
 
 /// That every field is there which the contract names, with the type that it names; `null` only
 /// with a reason.
@@ -14,7 +19,7 @@ fn assert_contract(json: &Value) {
         let known = !json[field].is_null() || json["missing"][field].is_string();
         assert!(known, "{field} is null without a reason: {}", json["missing"]);
     }
-    for trial in json["trials"].as_array().unwrap() {
+    for trial in json.trials() {
         for field in ["id", "contender", "method", "target", "work", "state", "outcome"] {
             assert!(trial[field].is_string(), "{field}: {trial}");
         }
@@ -33,7 +38,7 @@ fn assert_contract(json: &Value) {
 }
 
 fn assert_measured(trial: &Value) {
-    let samples = trial["samples"].as_array().unwrap();
+    let samples = items(&trial["samples"]);
     assert!(!samples.is_empty(), "{trial}");
     for sample in samples {
         for field in ["wall_ns", "round", "position"] {
@@ -61,133 +66,90 @@ fn assert_measured(trial: &Value) {
 }
 
 #[test]
-fn the_table_names_its_reference_its_proof_and_the_record() {
-    let home = Home::new();
-    let said = home.race(&home.file("f.txt", TEXT), &["--method", "rust/read/scalar", "--state", "warm"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said}");
-    for part in ["ratios are to wc -l", "warm · newlines · 13 B", "rust/read/scalar", "proof: ", "machine: "]
-    {
-        assert!(said.out.contains(part), "no {part:?} in {said}");
-    }
-    assert!(!said.out.contains("cold ·") && !said.out.contains('\u{1b}'), "{said}");
-    let record = said.out.lines().last().unwrap().strip_prefix("record: ").unwrap();
-    let read = readlab_record::Record::read(record.as_ref()).unwrap();
-    assert!(read.end.is_some() && record.starts_with(home.at(".local").to_str().unwrap()));
-}
-
-#[test]
 fn commands_answer_are_refused_or_are_not_there() {
-    let home = Home::new();
     let commands = ["wc -l {}", "echo 7", "cat {} | wc -l", "no-such-command {}", "false", "echo none"];
-    let words: Vec<&str> = commands.iter().flat_map(|command| ["-c", *command]).collect();
-    let words = [&words[..], &["--method", "rust/read/scalar", "--state", "warm"]].concat();
-    let (json, said) = home.race_json(&home.file("f.txt", TEXT), &words);
-    assert_eq!(said.code, Some(1), "some were refused: {}", said.err);
+    let commands: String = commands.iter().map(|command| format!(" -c '{command}'")).collect();
+    let json = home().race_json("f.txt", format!("{ONLY}{commands}")).exits(1);
     assert_contract(&json);
     for (id, outcome, reason) in [
-        ("command/wc -l", "measured", None),
-        ("command/cat {} | wc -l", "measured", None),
-        ("command/echo 7", "refused", Some("it answered 7 newlines; right is 13 bytes, 2 newlines")),
-        ("command/no-such-command", "unavailable", Some("no-such-command: not on the PATH")),
-        ("command/false", "failed", Some("false ended with exit code 1")),
-        ("command/echo none", "failed", Some("no number in its output")),
-        ("rust/read/scalar", "measured", None),
+        ("command/wc -l", "measured", ""),
+        ("command/cat {} | wc -l", "measured", ""),
+        ("command/echo 7", "refused", "it answered 7 newlines; right is 13 bytes, 2 newlines"),
+        ("command/no-such-command", "unavailable", "no-such-command: not on the PATH"),
+        ("command/false", "failed", "false ended with exit code 1"),
+        ("command/echo none", "failed", "no number in its output"),
+        ("rust/read/scalar", "measured", ""),
     ] {
-        let trial = trials(&json, id, "warm");
-        assert_eq!(trial["outcome"], outcome, "{trial}");
-        let said = trial["reason"].as_str();
-        assert!(said.unwrap_or_default().contains(reason.unwrap_or_default()), "{said:?}");
+        json.ended(id, "warm", outcome, reason);
     }
-}
-
-#[test]
-fn an_unavailable_trial_is_no_failure_unless_it_was_requested_by_name() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let words = ["--method", "rust/{direct,read}/scalar", "--state", "warm", "--quiet"];
-    let said = home.race(&file, &words);
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
-    assert_eq!(home.race(&file, &[&words[..], &["-c", "no-such-command {}"]].concat()).code, Some(1));
 }
 
 #[test]
 fn where_the_last_line_has_no_newline_counts_of_newlines_and_of_lines_prove_each_other() {
-    let home = Home::new();
-    let file = home.file("f.txt", "one\ntwo\nthree");
+    let home = home();
     home.file("mine", "#!/bin/sh\nexec wc -l \"$1\"\n");
-    let commands =
-        ["wc -l {}", "cat {} | wc -l", "grep -c '' {}", "awk 'END { print NR }' {}", "sh mine {}", "echo 7"];
-    let words: Vec<&str> = commands.iter().flat_map(|command| ["-c", *command]).collect();
+    let known = ["wc -l {}", "cat {} | wc -l", "grep -c '' {}", "awk 'END { print NR }' {}"];
+    let commands = known.into_iter().chain(["sh mine {}", "echo 7"]).flat_map(|command| ["-c", command]);
+    let commands: Vec<&str> = commands.collect();
     let only = ["--method", "rust/read/scalar", "--state", "warm", "--work"];
     for (work, mine, hint) in [
-        ("newlines", "measured", None),
-        ("lines", "refused", Some("that is the number of newlines, right for --work newlines")),
+        ("newlines", "measured", ""),
+        ("lines", "refused", "that is the number of newlines, right for --work newlines"),
     ] {
-        let (json, said) = home.race_json(&file, &[&words[..], &only, &[work]].concat());
-        for id in ["wc -l", "cat {} | wc -l", "grep -c ''", "awk 'END { print NR }'"] {
-            let trial = trials(&json, &format!("command/{id}"), "warm");
-            assert_eq!(trial["outcome"], "measured", "{work}: {trial}: {said}");
+        let json = home.race_json("f.txt", [&commands[..], &only, &[work]].concat());
+        for command in known {
+            json.measured(&format!("command/{}", command.trim_end_matches(" {}")), "warm");
         }
-        let unknown = trials(&json, "command/sh mine", "warm");
-        assert_eq!(unknown["outcome"], mine, "{unknown}");
-        assert!(
-            unknown["reason"].as_str().unwrap_or_default().contains(hint.unwrap_or_default()),
-            "{unknown}"
-        );
-        let wrong = trials(&json, "command/echo 7", "warm");
+        json.ended("command/sh mine", "warm", mine, hint);
+        let wrong = json.trial("command/echo 7", "warm");
         assert!(wrong["reason"].as_str().unwrap().ends_with("sum"), "no hint for any other number: {wrong}");
-        let (added, warnings) = ("and readlab added it", json["warnings"].to_string());
-        let about_wc = format!("command/wc -l counts newlines: the last line has none, {added}");
-        assert_eq!(warnings.contains(&about_wc), work == "lines", "{warnings}");
+        let warnings = json["warnings"].to_string();
+        let about_wc = "command/wc -l counts newlines: the last line has none, and readlab added it";
+        assert_eq!(warnings.contains(about_wc), work == "lines", "{warnings}");
         assert_eq!(warnings.contains("command/grep -c '' counts lines"), work == "newlines", "{warnings}");
     }
 }
 
 #[test]
 fn methods_are_chosen_by_globs_and_set_by_parameters() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let words =
-        ["--method", "rust/mmap/*r", "--method", "rust/read/scalar@buffer=8KiB", "--param", "threads=2"];
-    let (json, _) = home.race_json(&file, &[&words[..], &["--state", "warm"]].concat());
-    let ids = json["trials"].as_array().unwrap().iter().filter(|trial| trial["cache"] != "none");
+    let words = "--method rust/mmap/*r --method rust/read/scalar@buffer=8KiB --param threads=2 --state warm";
+    let json = home().race_json("f.txt", words);
+    let ids = json.trials().iter().filter(|trial| trial["cache"] != "none");
     let ids: Vec<&str> = ids.map(|trial| trial["id"].as_str().unwrap()).collect();
     for id in ["rust/mmap/scalar@threads=2", "rust/mmap/iterator@threads=2", "rust/read/scalar@buffer=8KiB"] {
         assert!(ids.contains(&id), "{ids:?}");
     }
     assert!(!ids.iter().any(|id| id.contains("avx2") || id.contains("buffered")), "{ids:?}");
-    let read = trials(&json, "rust/read/scalar@buffer=8KiB", "warm");
+    let read = json.trial("rust/read/scalar@buffer=8KiB", "warm");
     assert_eq!(read["params"]["buffer_bytes"], 8192);
 }
 
 #[test]
 fn work_follows_the_content_or_the_users_word() {
-    let home = Home::new();
-    let (binary, text) = (home.file("f.bin", b"\0\x01\xff"), home.file("f.txt", TEXT));
-    let only = ["--method", "rust/read/scalar", "--state", "warm"];
+    let home = home();
+    home.file("f.bin", b"\0\x01\xff");
     for (file, words, work) in [
-        (&binary, &[][..], "sum"),
-        (&text, &[], "newlines"),
-        (&text, &["--work", "sum"], "sum"),
-        (&binary, &["--work", "newlines"], "newlines"),
+        ("f.bin", "", "sum"),
+        ("f.txt", "", "newlines"),
+        ("f.txt", "--work sum", "sum"),
+        ("f.bin", "--work newlines", "newlines"),
     ] {
-        let (json, said) = home.race_json(file, &[&only[..], words].concat());
-        let trial = trials(&json, "rust/read/scalar", "warm");
-        assert_eq!((&trial["work"], &trial["outcome"]), (&work.into(), &"measured".into()), "{said}");
+        let json = home.race_json(file, format!("{ONLY} {words}"));
+        let trial = json.measured("rust/read/scalar", "warm");
+        assert_eq!(trial["work"], work, "{json}");
+        let is_of_bytes = file == "f.bin" && work == "sum";
+        assert!(!is_of_bytes || trial["answer"]["sum"] == 0, "1 + 255 wraps: {trial}");
     }
-    let (json, _) = home.race_json(&binary, &only);
-    assert_eq!(trials(&json, "rust/read/scalar", "warm")["answer"]["sum"], 0, "1 + 255 wraps");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_order() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
+    let home = home();
     let order = || {
-        let (json, _) = home.race_json(&file, &["--method", "rust/read", "--state", "warm"]);
-        let samples = json["trials"].as_array().unwrap().iter().flat_map(|trial| {
-            let samples = trial["samples"].as_array().unwrap();
-            samples.iter().map(|s| (s["round"].as_u64(), s["position"].as_u64(), trial["id"].to_string()))
+        let json = home.race_json("f.txt", "--method rust/read --state warm");
+        let samples = json.trials().iter().flat_map(|trial| {
+            let samples = items(&trial["samples"]).iter();
+            samples.map(|s| (s["round"].as_u64(), s["position"].as_u64(), trial["id"].to_string()))
         });
         let mut order: Vec<_> = samples.collect();
         order.sort();
@@ -197,40 +159,43 @@ fn the_same_seed_gives_the_same_order() {
 }
 
 #[test]
-fn exports_go_to_files_beside_the_table_or_alone_to_standard_output() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
-    let only = ["--method", "rust/read/scalar", "--state", "warm"];
-    let files = ["--export-csv", "a.csv", "--export-markdown", "a.md", "--export-json", "a.json"];
-    let said = home.race(&file, &[&only[..], &files].concat());
-    assert!(said.out.contains("record: "), "{said}");
-    let text = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
-    let header = text("a.csv").lines().next().unwrap().to_owned();
+fn the_table_names_its_reference_its_proof_and_the_record_and_exports_go_beside_it_or_alone() {
+    let home = home();
+    let exports = "--export-csv a.csv --export-markdown a.md --export-json a.json";
+    let said = home.race("f.txt", format!("{ONLY} {exports}")).succeeds_silently();
+    for part in ["ratios are to wc -l", "warm · newlines · 13 B", "rust/read/scalar", "proof: ", "machine: "]
+    {
+        said.shows(part);
+    }
+    said.hides("cold ·").hides("\u{1b}");
+    let record = said.out.lines().last().unwrap().strip_prefix("record: ").unwrap();
+    let read = readlab_record::Record::read(record.as_ref()).unwrap();
+    assert!(read.end.is_some() && record.starts_with(home.at(".local").to_str().unwrap()));
+    let csv = home.read("a.csv");
+    let header = csv.lines().next().unwrap();
     assert!(header.contains("wall_ns") && header.contains("round"), "{header}");
-    assert!(text("a.md").contains("rust/read/scalar"), "{}", text("a.md"));
-    assert_contract(&serde_json::from_str(&text("a.json")).unwrap());
-    let said = home.race(&file, &[&only[..], &["--export-csv", "-"]].concat());
-    assert!(said.out.starts_with(&header) && !said.out.contains("record: "), "{said}");
+    assert!(home.read("a.md").contains("rust/read/scalar"), "{}", home.read("a.md"));
+    assert_contract(&home.json("a.json"));
+    let said = home.race("f.txt", format!("{ONLY} --export-csv -"));
+    assert!(said.out.starts_with(header), "{said}");
+    said.hides("record: ");
 }
 
 #[test]
 fn an_export_that_cannot_be_written_is_reported_before_anything_is_measured() {
-    let home = Home::new();
-    let file = home.file("f.txt", TEXT);
+    let home = home();
     for (option, path) in [
         ("--export-json", "no/such/folder/a.json"),
         ("--export-csv", "f.txt/a.csv"),
         ("--export-markdown", "tmp"),
         ("--output", "f.txt/run"),
     ] {
-        let said = home.race(&file, &[option, path]);
-        assert!(said.refusal().contains(path), "{said}");
+        home.race("f.txt", [option, path]).refuses(path);
         assert!(home.runs().is_empty(), "{option}: a run was begun");
     }
-    let only = ["--method", "rust/read/scalar", "--state", "warm", "--quiet", "--output", "run"];
-    assert_eq!(home.race(&file, &only).code, Some(0));
-    let again = home.race(&file, &only);
-    assert!(again.refusal().ends_with("run: has a record already, which is not overwritten"), "{again}");
+    let words = format!("{ONLY} --quiet --output run");
+    home.race("f.txt", &words).exits(0);
+    home.race("f.txt", &words).refuses("run: has a record already, which is not overwritten\n");
 }
 
 mod ring2 {
@@ -239,70 +204,39 @@ mod ring2 {
     #[test]
     fn the_default_line_up_races_and_its_export_keeps_the_contract() {
         let home = Home::with_languages();
-        let (json, said) = home.race_json(&home.file("f.txt", TEXT), &[]);
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        let json = home.race_json(home.file("f.txt", "one\ntwo\nthree"), "").exits(0);
+        assert_eq!(json.said.err, "");
         assert_contract(&json);
         assert_eq!(json["end"]["reason"], "settled");
         for (id, state) in [("command/wc -l", "cold"), ("command/wc -l", "warm"), ("rust/null", "warm")] {
-            let trial = trials(&json, id, state);
-            assert_eq!(trial["outcome"], "measured", "{trial}");
-            assert_eq!(
-                trial["samples"].as_array().unwrap().len(),
-                3,
-                "--runs 3 is exact, whatever the file's size"
-            );
+            let samples = items(&json.measured(id, state)["samples"]);
+            assert_eq!(samples.len(), 3, "--runs 3 is exact, whatever the file's size");
         }
-        let contenders: Vec<_> =
-            json["contenders"].as_array().unwrap().iter().map(|c| &c["contender"]).collect();
+        let contenders: Vec<_> = items(&json["contenders"]).iter().map(|c| &c["contender"]).collect();
         assert!(contenders.iter().any(|name| *name == "rust"), "{contenders:?}");
-        let left: Vec<_> = std::fs::read_dir(home.temporary()).unwrap().collect();
-        assert!(left.is_empty(), "temporary files were left: {left:?}");
-    }
-
-    #[test]
-    fn the_reference_is_the_one_that_was_named() {
-        let home = Home::new();
-        let words =
-            ["--method", "rust/{read,mmap}/scalar", "--reference", "rust/mmap/scalar", "--state", "warm"];
-        let (json, _) = home.race_json(&home.file("f.txt", TEXT), &words);
-        assert_eq!(trials(&json, "rust/read/scalar", "warm")["ratio"]["reference"], "rust/mmap/scalar");
-        let missing = &trials(&json, "rust/mmap/scalar", "warm")["missing"]["ratio"];
-        assert_eq!(missing, "it is the reference");
+        home.assert_no_temporary_file();
     }
 
     #[test]
     fn colour_comes_when_requested_and_goes_with_no_color() {
-        let home = Home::new();
-        let file = home.file("f.txt", TEXT);
-        let coloured = |words: &[&str], env: &[(&str, &str)]| {
-            let mut command = home.command(super::super::READLAB);
-            command.arg("race").arg(&file).args(super::super::QUICK).args(words).envs(env.iter().copied());
-            command.args(["--method", "rust/read/scalar", "--state", "warm"]);
-            let said = super::super::Said::by(&mut command);
-            assert_eq!(said.code, Some(0), "{said}");
-            said.out.contains('\u{1b}')
+        let home = home();
+        let coloured = |words: &str, env: &[(&str, &str)]| {
+            let mut command = home.command(READLAB);
+            command.args(format!("race f.txt {QUICK} {ONLY} {words}").words()).envs(env.iter().copied());
+            Said::by(&mut command).exits(0).out.contains('\u{1b}')
         };
-        assert!(coloured(&["--color", "always"], &[]));
-        assert!(!coloured(&[], &[]), "no terminal");
-        assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
-        assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+        assert!(coloured("--color always", &[]));
+        assert!(!coloured("", &[]), "no terminal");
+        assert!(coloured("", &[("CLICOLOR_FORCE", "1")]));
+        assert!(!coloured("", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
     }
 
     #[test]
     fn several_targets_get_a_race_each_and_the_worst_end_is_the_exit_code() {
-        let home = Home::new();
-        let (two, three) = (home.file("two.txt", "a\nb\n"), home.file("three.txt", "a\nb\nc\n"));
-        let mut command = home.command(super::super::READLAB);
-        command.arg("race").args([&two, &three]).args(super::super::QUICK);
-        let said = super::super::Said::by(command.args([
-            "-c",
-            "echo 3",
-            "--method",
-            "rust/read/scalar",
-            "--state",
-            "warm",
-        ]));
-        assert_eq!((said.code, home.runs().len()), (Some(1), 2), "{said}");
-        assert!(said.out.contains("two.txt") && said.out.contains("three.txt"));
+        let home = Home::with_file("two.txt", "a\nb\n");
+        home.file("three.txt", "a\nb\nc\n");
+        let said = home.readlab(format!("race two.txt three.txt {QUICK} {ONLY} -c 'echo 3'")).exits(1);
+        assert_eq!(home.runs().len(), 2, "{said}");
+        said.shows("two.txt").shows("three.txt");
     }
 }

@@ -1,19 +1,19 @@
 //! Tests of several readers at once: `readlab race FILE --readers N`.
 
-use super::fake::{Fake, roster};
-use super::interrupt::{assert_nothing_left, descendants, long_run, send};
-use super::{Home, Said};
+use crate::fake::roster;
+use crate::home::{Home, Trials, items};
+use crate::processes::{assert_nothing_left, begun, descendants, send};
 use readlab_model::trial::CacheState;
-use readlab_record::{Outcome, ReaderTiming, Record};
+use readlab_record::{Outcome, ReaderTiming};
 use rustix::process::Signal;
-use serde_json::Value;
+use std::fs;
 
 const LINES: usize = 1 << 16;
-const ONE: [&str; 4] = ["--method", "rust/read/scalar", "--command", "wc -l"];
+const ONE: &str = "--method rust/read/scalar --command 'wc -l'";
 
-/// The same file for all tests of this kind.
-fn file(home: &Home) -> std::path::PathBuf {
-    home.file("f", "a line\n".repeat(LINES))
+/// A home with a file of lines.
+fn home() -> Home {
+    Home::with_file("f", "a line\n".repeat(LINES))
 }
 
 /// What a fake does of which the second process that is started says this at its second turn.
@@ -28,10 +28,9 @@ fn second_says(home: &Home, deed: &str) -> String {
 
 #[test]
 fn all_readers_of_a_turn_read_the_whole_file_and_their_time_is_that_of_all_together() {
-    let home = Home::new();
-    let (json, said) = home.race_json(&file(&home), &[&ONE[..], &["--readers", "1,3"]].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    let record = Record::read(&home.runs()[0].join("record.jsonl")).unwrap();
+    let home = home();
+    let json = home.race_json("f", format!("{ONE} --readers 1,3")).exits(0);
+    let record = home.record(&home.runs()[0]);
     assert_eq!(record.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(3)]);
     let bytes = 7 * LINES as u64;
     let mut turns = 0;
@@ -51,12 +50,10 @@ fn all_readers_of_a_turn_read_the_whole_file_and_their_time_is_that_of_all_toget
         }
     }
     assert!(turns >= 4 * 2 * 2 * 2, "four rounds of two trials in two states by two numbers: {turns}");
-    let rows = json["readers"].as_array().unwrap();
+    let rows = items(&json["readers"]);
     let row = |readers: u64, state: &str| {
-        let is_it = |it: &&Value| {
-            it["trial"] == "rust/read/scalar" && it["readers"] == readers && it["state"] == state
-        };
-        rows.iter().find(is_it).unwrap_or_else(|| panic!("{readers} readers, {state}: {rows:?}"))
+        let mut of_state = rows.iter().filter(|it| it["readers"] == readers && it["state"] == state);
+        of_state.find(|it| it["trial"] == "rust/read/scalar").unwrap_or_else(|| panic!("{rows:?}"))
     };
     for state in ["cold", "warm"] {
         assert!(row(1, state)["of_alone"].is_null());
@@ -64,65 +61,31 @@ fn all_readers_of_a_turn_read_the_whole_file_and_their_time_is_that_of_all_toget
         assert!((1.0 / 3.0..=1.0).contains(&fairness), "{fairness}");
         assert!(row(3, state)["of_alone"]["estimate"].as_f64().unwrap() > 0.0);
     }
-    let scaling = json["scaling"].as_array().unwrap();
-    let it = scaling.iter().find(|it| it["trial"] == "rust/read/scalar" && it["state"] == "warm").unwrap();
-    let counts: Vec<u64> =
-        it["points"].as_array().unwrap().iter().map(|it| it["count"].as_u64().unwrap()).collect();
+    let mut scaling = items(&json["scaling"]).iter().filter(|it| it["state"] == "warm");
+    let it = scaling.find(|it| it["trial"] == "rust/read/scalar").unwrap();
+    let counts: Vec<u64> = items(&it["points"]).iter().map(|it| it["count"].as_u64().unwrap()).collect();
     assert_eq!((&it["unit"], counts), (&"reader".into(), vec![1, 3]));
 }
 
 #[test]
 fn one_reader_of_several_that_lies_or_dies_ends_the_trial_with_the_reason() {
-    for (deed, outcome, reason) in [
-        (
-            r#"say '{"say":"sample","wall_ns":1000,"newlines":9}'; say '{"say":"done","count":1}'"#,
-            "refused",
-            "9",
-        ),
-        ("exit 7", "failed", "7"),
-    ] {
-        let home = Home::new();
-        let roster = roster(&home, &[Fake { name: "second", turn: &second_says(&home, deed) }]);
-        let words = ["--readers", "2", "--method", "second/read", "--roster", &roster, "--state", "warm"];
-        let (json, said) = home.race_json(&file(&home), &words);
-        assert_eq!(said.code, Some(1), "{said}");
-        let trials = json["trials"].as_array().unwrap();
-        let trial = trials.iter().find(|it| it["id"] == "second/read").unwrap();
-        assert_eq!(trial["outcome"], outcome, "{trial}");
-        assert!(trial["reason"].as_str().unwrap().contains(reason), "{trial}");
+    let lie = r#"say '{"say":"sample","wall_ns":1000,"newlines":9}'; say '{"say":"done","count":1}'"#;
+    for (deed, outcome, reason) in [(lie, "refused", "9"), ("exit 7", "failed", "7")] {
+        let home = home();
+        let roster = roster(&home, &[("second", second_says(&home, deed).as_str())]);
+        let words = format!("--readers 2 --method second/read --roster {roster} --state warm");
+        home.race_json("f", words).exits(1).ended("second/read", "warm", outcome, reason);
     }
-}
-
-#[test]
-fn numbers_that_are_none_and_a_fleet_are_refused() {
-    let home = Home::new();
-    let file = file(&home);
-    for number in ["0", "257", "two", ""] {
-        let said = home.race(&file, &["--readers", number]);
-        assert_eq!(said.code, Some(2), "{said}");
-    }
-    let said = home.readlab(["race", "--resume", "last", "--readers", "2"]);
-    assert!(said.code == Some(2) && said.err.contains("--readers"), "{said}");
-    let said = home.readlab([
-        "fleet".as_ref(),
-        "race".as_ref(),
-        file.as_os_str(),
-        "--readers".as_ref(),
-        "2".as_ref(),
-    ]);
-    assert!(said.code == Some(2) && said.err.contains("--readers: the ranks of a fleet"), "{said}");
 }
 
 #[test]
 fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
-    let home = Home::new();
-    let copies = home.at("copies");
-    std::fs::create_dir(&copies).unwrap();
-    let words = ["--readers", "1,2", "--copies", "copies", "--command", "wc -l {}"];
-    let (json, said) = home.race_json(&file(&home), &[&ONE[..2], &words].concat());
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!(std::fs::read_dir(&copies).unwrap().count(), 0, "the copies are removed");
-    let record = Record::read(&home.runs()[0].join("record.jsonl")).unwrap();
+    let home = home();
+    let copies = home.folder("copies");
+    let words = "--method rust/read/scalar --readers 1,2 --copies copies --command 'wc -l {}'";
+    let json = home.race_json("f", words).exits(0);
+    assert_eq!(fs::read_dir(&copies).unwrap().count(), 0, "the copies are removed");
+    let record = home.record(&home.runs()[0]);
     assert!(record.targets.iter().all(|it| it.copies_in.as_deref() == copies.to_str()));
     let bytes = 7 * LINES as u64;
     let extents = |target: usize| record.targets[target].extents.as_ref().map(|it| it.count);
@@ -135,28 +98,23 @@ fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
             assert!(fetched >= readers * (bytes - bytes / 100), "{fetched} by {readers}");
         }
     }
-    let id = |it: &&Value| it["id"] == "rust/read/scalar";
-    let trials = json["trials"].as_array().unwrap();
-    assert_eq!(trials.iter().filter(id).count(), 4, "two states by two numbers");
+    let of_method = json.trials().iter().filter(|it| it["id"] == "rust/read/scalar");
+    assert_eq!(of_method.count(), 4, "two states by two numbers");
 }
 
 #[test]
-fn copies_are_of_files_on_the_same_file_system_and_for_readers() {
-    let home = Home::new();
-    let file = file(&home);
-    let of = |words: &[&str]| home.race(&file, words);
-    for (words, told) in [
-        (&["--copies", "."][..], "--readers"),
-        (&["--readers", "2", "--copies", "absent"], "absent: No such file or directory"),
-        (&["--readers", "2", "--copies", ".", "--http"], "--copies: not with --http"),
-        (&["--readers", "2", "--copies", ".", "--pattern", "random"], "--copies: not with"),
-        (&["--readers", "2", "--copies", "/dev/shm"], "on another file system than"),
+fn copies_are_of_files_on_the_same_file_system_and_a_fleet_has_ranks_for_readers() {
+    let home = home();
+    for (target, words, told) in [
+        ("f", "--readers 2 --copies absent", "absent: No such file or directory"),
+        ("f", "--readers 2 --copies . --http", "--copies: not with --http"),
+        ("f", "--readers 2 --copies . --pattern random", "--copies: not with"),
+        ("f", "--readers 2 --copies /dev/shm", "on another file system than"),
+        (".", "--readers 2 --copies .", ".: --copies are copies of a file"),
     ] {
-        let said = of(words);
-        assert!(said.code == Some(2) && said.err.contains(told), "{words:?}: {said}");
+        home.race(target, words).exits(2).tells(told);
     }
-    let said = home.readlab(["race", ".", "--readers", "2", "--copies", "."]);
-    assert!(said.code == Some(2) && said.err.contains(".: --copies are copies of a file"), "{said}");
+    home.readlab("fleet race f --readers 2").exits(2).tells("--readers: the ranks of a fleet");
 }
 
 mod ring2 {
@@ -164,59 +122,46 @@ mod ring2 {
 
     #[test]
     fn the_table_and_the_page_say_how_many_read_and_what_each_had() {
-        let home = Home::new();
-        let said = home.race(
-            &file(&home),
-            &[&ONE[..], &["--readers", "1,2", "--state", "warm", "--output", "run"]].concat(),
-        );
-        assert_eq!(said.code, Some(0), "{said}");
+        let home = home();
+        let said = home.race("f", format!("{ONE} --readers 1,2 --state warm --output run")).exits(0);
         for told in
             ["by 2 readers · ", "scaling: Warm, rust/read/scalar: 2 readers read ", "saturation: Warm, "]
         {
-            assert!(said.out.contains(told), "{told}: {said}");
+            said.shows(told);
         }
-        let page = std::fs::read_to_string(home.at("run/report.html")).unwrap();
+        let page = home.read("run/report.html");
         for told in ["Readers at once", "readers that read together", "What each of several readers had"] {
             assert!(page.contains(told), "{told}");
         }
-        let one = home.race(&file(&home), &[&ONE[..], &["--readers", "2", "--state", "warm"]].concat());
-        assert!(one.code == Some(0) && one.out.contains("warm (2 readers)"), "{one}");
-        assert!(!one.out.contains("scaling:"), "one number shows no growth: {one}");
+        let one = home.race("f", format!("{ONE} --readers 2 --state warm")).exits(0);
+        // One number shows no growth.
+        one.shows("warm (2 readers)").hides("scaling:");
     }
 
     #[test]
     fn readers_read_over_servers_out_of_archives_and_nothing_at_all() {
-        let home = Home::new();
-        let file = file(&home);
-        let over_http =
-            home.race(&file, &["--http", "--readers", "2", "--method", "rust/http", "--state", "warm"]);
-        assert!(over_http.code == Some(0) && over_http.out.contains("(2 readers)"), "{over_http}");
-        let packed = std::process::Command::new("gzip").arg("--keep").arg(&file).status().unwrap();
-        assert!(packed.success());
-        let words = ["--readers", "2", "--method", "rust/gzip", "--state", "warm"];
-        let (json, said) = home.race_json(&home.at("f.gz"), &words);
-        assert_eq!(said.code, Some(0), "{said}");
-        let trials = json["trials"].as_array().unwrap();
-        let decoded = trials.iter().find(|it| it["method"] == "gzip").unwrap();
+        let home = home();
+        home.race("f", "--http --readers 2 --method rust/http --state warm").exits(0).shows("(2 readers)");
+        assert!(home.command("gzip").args(["--keep", "f"]).status().unwrap().success());
+        let json = home.race_json("f.gz", "--readers 2 --method rust/gzip --state warm").exits(0);
+        let decoded = json.trial_with("method", "gzip");
         assert_eq!(decoded["bytes_out"], 2 * 7 * LINES, "{decoded}");
-        let (json, said) = home.race_json(&home.file("empty", ""), &[&ONE[..], &["--readers", "2"]].concat());
-        assert!(said.code == Some(0) && json["readers"].is_array(), "{said}");
+        let json = home.race_json(home.file("empty", ""), format!("{ONE} --readers 2")).exits(0);
+        assert!(json["readers"].is_array(), "{json}");
     }
 
     #[test]
     fn ctrl_c_ends_all_readers_and_the_run_goes_on_with_as_many() {
         let home = Home::new();
-        let words = [&ONE[..], &["--readers", "1,3", "--runs", "12", "--state", "warm", "--budget", "10m"]];
-        let child = long_run(&home, "race", &words.concat());
+        let child = begun(&home, "race", &format!("{ONE} --readers 1,3 --runs 12 --state warm --budget 10m"));
         let children = descendants(child.id());
-        send(&child, Signal::INT);
+        send(child.id(), Signal::INT);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{output:?}");
         assert_nothing_left(&home, &children);
-        let before = Record::read(&home.at("run/record.jsonl")).unwrap();
-        let resumed: Said = home.readlab(["race", "--resume", "run/record.jsonl"]);
-        assert_eq!(resumed.code, Some(0), "{resumed}");
-        let after = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let before = home.record("run");
+        home.readlab("race --resume run/record.jsonl").exits(0);
+        let after = home.record("run");
         assert_eq!((after.resumed.len(), &after.targets), (1, &before.targets));
         for trial in after.trials.iter().filter(|it| !it.trial.is_control()) {
             assert_eq!(trial.samples.len(), 12, "{}", trial.trial.id);
@@ -227,14 +172,12 @@ mod ring2 {
 
     #[test]
     fn runs_by_different_numbers_of_readers_are_unlike() {
-        let home = Home::new();
-        let file = file(&home);
+        let home = home();
         for (readers, name) in [("1", "one"), ("2", "two")] {
-            let words =
-                ["--readers", readers, "--save", name, "--state", "warm", "--method", "rust/read/scalar"];
-            assert_eq!(home.race(&file, &words).code, Some(0));
+            let words = format!("--readers {readers} --save {name} --state warm --method rust/read/scalar");
+            home.race("f", words).exits(0);
         }
-        let said = home.readlab(["compare", "one", "two"]);
-        assert!(format!("{said}").contains("read at once by 1 and 2"), "{said}");
+        let said = home.readlab("compare one two").to_string();
+        assert!(said.contains("read at once by 1 and 2"), "{said}");
     }
 }

@@ -1,6 +1,7 @@
 //! Servers of others for tests, started by the scripts in `tests/servers`: an nginx with
 //! certificates, and an S3 store. They end when they are dropped.
 
+use crate::repository;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,8 +22,7 @@ impl RealServer {
     /// The server of a script over a folder; `None` if it cannot be had here, which the script has
     /// said.
     pub(super) fn start(script: &str, folder: &Path) -> Option<RealServer> {
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers");
-        let mut command = Command::new(scripts.join(script));
+        let mut command = Command::new(repository::path("tests/servers").join(script));
         command.arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap_or_else(|error| panic!("{script}: {error}"));
         let stdin = process.stdin.take();

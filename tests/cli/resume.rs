@@ -1,17 +1,15 @@
 //! Tests of `--resume`: a race that was killed or stopped continues from its record by its own
 //! plan.
 
-use super::fake::{Fake, roster};
-use super::interrupt::{send, soon};
-use super::killed::{kill, start};
-use super::{Home, Said};
+use crate::fake::roster;
+use crate::home::{Home, Said};
+use crate::processes::{kill, send, soon};
 use readlab_model::trial::TrialIndex;
 use readlab_record::{EndReason, Record};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::Child;
 use std::time::SystemTime;
 
@@ -28,62 +26,44 @@ fi
 exec wc -l "$1"
 "#;
 
-/// A file of which no turn holds several readings, and the command.
-fn lines(home: &Home) {
-    home.file("f", "line\n".repeat(1 << 20));
+/// A home with a file of which no turn holds several readings, and the command.
+fn home() -> Home {
+    let home = Home::with_file("f", "line\n".repeat(1 << 20));
     home.file("reader", READER);
+    home
 }
 
 /// A race of some seconds that writes into the folder `run`.
-const RACE: [&str; 13] = [
-    "race",
-    "f",
-    "--runs",
-    "30",
-    "--budget",
-    "300s",
-    "--method",
-    "rust/read/memchr",
-    "-c",
-    "sh reader {}",
-    "--seed=7",
-    "--output",
-    "run",
-];
+const RACE: &str =
+    "race f --runs 30 --budget 300s --method rust/read/memchr -c 'sh reader {}' --seed=7 --output run";
 
-fn record(home: &Home) -> PathBuf {
-    home.at("run/record.jsonl")
-}
-
-fn text(home: &Home) -> String {
-    fs::read_to_string(record(home)).unwrap_or_default()
-}
+const RECORD: &str = "run/record.jsonl";
 
 /// Starts a lab that waits when its record has so many lines of this kind.
-fn start_until(home: &Home, words: &[&str], kind: &str, times: usize) -> Child {
+fn start_until(home: &Home, words: &str, kind: &str, times: usize) -> Child {
     home.file("kind", format!("\"line\":\"{kind}\""));
     home.file("times", times.to_string());
-    let lab = start(home, words);
-    assert!(soon(|| home.at("waits").exists()), "{times} of {kind} in {}", text(home));
+    let lab = home.start(words);
+    assert!(soon(|| home.at("waits").exists()), "{times} of {kind} in {}", home.read(RECORD));
     for name in ["kind", "waits"] {
         fs::remove_file(home.at(name)).unwrap();
     }
     lab
 }
 
-fn kill_when(home: &Home, words: &[&str], kind: &str, times: usize) {
-    let lab = start_until(home, words, kind, times);
-    kill(home, lab);
+fn kill_when(home: &Home, words: &str, kind: &str, times: usize) {
+    kill(home, start_until(home, words, kind, times));
 }
 
-/// A race that was killed among its cold readings.
-fn killed_race(home: &Home) {
-    lines(home);
-    kill_when(home, &RACE, "sample", 20);
+/// A home with a race that was killed among its cold readings.
+fn with_killed_race() -> Home {
+    let home = home();
+    kill_when(&home, RACE, "sample", 20);
+    home
 }
 
-fn resume(home: &Home, words: &[&str]) -> Said {
-    home.readlab([&["race", "--resume", "run", "--no-progress"], words].concat())
+fn resume(home: &Home, words: &str) -> Said {
+    home.readlab(format!("race --resume run --no-progress {words}"))
 }
 
 /// The readings of a record by trial and round: in a race of these, one a turn.
@@ -112,58 +92,46 @@ fn assert_holds(after: &Record, before: &Record) {
     assert!(turns(after).len() > turns(before).len());
 }
 
-/// Changes the record as text.
-fn edit(home: &Home, from: &str, to: &str) {
-    let text = text(home);
-    assert!(text.contains(from), "{from} is not in {}", &text[..400]);
-    fs::write(record(home), text.replacen(from, to, 1)).unwrap();
-}
-
 /// That a resumption is refused with these words and changes nothing.
+#[track_caller]
 fn assert_refused(home: &Home, verb: &str, why: &str) {
-    let before = text(home);
-    let said = home.readlab([verb, "--resume", "run"]);
-    assert!(said.refusal().contains(why), "{said}");
-    assert_eq!(text(home), before, "nothing is changed");
+    let before = home.read(RECORD);
+    home.readlab([verb, "--resume", "run"]).refuses(why);
+    assert_eq!(home.read(RECORD), before, "nothing is changed");
 }
 
 #[test]
 fn a_race_that_was_killed_twice_continues_to_its_end() {
-    let home = Home::new();
-    killed_race(&home);
-    fs::OpenOptions::new().append(true).open(record(&home)).unwrap().write_all(b"{\"line\":\"sam").unwrap();
-    let first = Record::read(&record(&home)).unwrap();
+    let home = with_killed_race();
+    let mut record = fs::OpenOptions::new().append(true).open(home.at(RECORD)).unwrap();
+    record.write_all(b"{\"line\":\"sam").unwrap();
+    let first = home.record("run");
     assert!(first.end.is_none() && !turns(&first).is_empty());
 
-    kill_when(&home, &["race", "--resume", "run"], "fill", 4);
-    let second = Record::read(&record(&home)).unwrap();
+    kill_when(&home, "race --resume run", "fill", 4);
+    let second = home.record("run");
     assert_eq!(second.resumed.len(), 1);
     assert_holds(&second, &first);
 
-    let said = resume(&home, &["--export-json", "export.json"]);
-    assert_eq!(said.code, Some(0), "{said}");
-    let whole = Record::read(&record(&home)).unwrap();
+    let said = resume(&home, "--export-json export.json").exits(0);
+    let whole = home.record("run");
     assert_whole(&whole);
-    let rounds: Vec<(String, u32)> =
-        whole.resumed.iter().map(|it| (it.state.to_string(), it.round)).collect();
-    assert_eq!((rounds[0].0.as_str(), rounds[1].0.as_str()), ("cold", "warm"));
-    assert!(rounds[0].1 > 0 && whole.resumed[1].elapsed_ns > whole.resumed[0].elapsed_ns);
-    assert!(matches!(whole.end, Some((_, wall_ns)) if wall_ns > whole.resumed[1].elapsed_ns));
+    let [cold, warm] = &whole.resumed[..] else { panic!("{:?}", whole.resumed) };
+    assert_eq!((cold.state.to_string().as_str(), warm.state.to_string().as_str()), ("cold", "warm"));
+    assert!(cold.round > 0 && warm.elapsed_ns > cold.elapsed_ns);
+    assert!(matches!(whole.end, Some((_, wall_ns)) if wall_ns > warm.elapsed_ns));
 
-    let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+    let page = home.read("run/report.html");
     assert_eq!(page.matches("the run was cut short after").count(), 2, "the page says so");
-    assert!(said.out.contains("caution: the run was cut short after"), "{said}");
-    let json: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(home.at("export.json")).unwrap()).unwrap();
-    assert_eq!(json["resumed"][1]["state"], "warm");
-    assert_eq!(fs::read_dir(home.temporary()).unwrap().count(), 0);
+    said.shows("caution: the run was cut short after");
+    assert_eq!(home.json("export.json")["resumed"][1]["state"], "warm");
+    home.assert_no_temporary_file();
     assert_refused(&home, "race", "nothing is left to do");
 }
 
 #[test]
 fn another_file_or_other_bytes_are_refused() {
-    let home = Home::new();
-    killed_race(&home);
+    let home = with_killed_race();
     let (file, was) = (home.at("f"), fs::read(home.at("f")).unwrap());
     let modified = fs::metadata(&file).unwrap().modified().unwrap();
     let date =
@@ -173,7 +141,7 @@ fn another_file_or_other_bytes_are_refused() {
     assert_refused(&home, "race", "was written to since the run was cut short");
     fs::write(&file, [&was[..], b"x"].concat()).unwrap();
     assert_refused(&home, "race", "grew from 5242880 to 5242881 bytes");
-    fs::write(&file, was.iter().map(|byte| byte.to_ascii_uppercase()).collect::<Vec<_>>()).unwrap();
+    fs::write(&file, was.to_ascii_uppercase()).unwrap();
     date(modified);
     assert_refused(&home, "race", "is not what it was before the run was cut short");
     fs::rename(&file, home.at("g")).unwrap();
@@ -184,49 +152,37 @@ fn another_file_or_other_bytes_are_refused() {
     fs::rename(home.at("g"), &file).unwrap();
     fs::write(&file, &was).unwrap();
     date(modified);
-    assert_eq!(resume(&home, &["--quiet"]).code, Some(0), "what is as it was goes on");
+    // What is as it was goes on.
+    resume(&home, "--quiet").exits(0);
 }
 
 #[test]
 fn another_plan_lab_or_contender_is_refused() {
-    let home = Home::new();
-    killed_race(&home);
-    for words in [
-        &["f"][..],
-        &["--runs", "7"],
-        &["--seed", "8"],
-        &["--trace"],
-        &["--work", "sum"],
-        &["-c", "cat {}"],
-        &["--output", "o"],
-    ] {
-        let said = resume(&home, words);
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(said.err.contains("cannot be used with"), "{said}");
+    let home = with_killed_race();
+    for words in ["f", "--runs 7", "--seed 8", "--trace", "--work sum", "-c 'cat {}'", "--output o"] {
+        resume(&home, words).exits(2).tells("cannot be used with");
     }
     assert_refused(&home, "suite", "it is one of `race`: readlab race --resume");
-    let good = text(&home);
-    let cases = [
+    let good = home.read(RECORD);
+    for (from, to, why) in [
         ("\"lab\":\"", "\"lab\":\"9.", "it was begun by readlab 9."),
         ("\"agenda\":{", "\"other\":{", "it holds no plan to go on by"),
         ("\"contender\":\"rust\",\"version\":\"", "\"contender\":\"rust\",\"version\":\"9.", "rust was 9."),
         ("\"line\":\"target\",\"index\":0", "\"line\":\"warning\",\"text\":\"\"", "target 0, which no line"),
         ("\"folder\":\"", "\"folder\":\"/nowhere", "it was begun in /nowhere"),
-    ];
-    for (from, to, why) in cases {
-        edit(&home, from, to);
+    ] {
+        assert!(good.contains(from), "{from} is not in {}", &good[..400]);
+        home.file(RECORD, good.replacen(from, to, 1));
         assert_refused(&home, "race", why);
-        fs::write(record(&home), &good).unwrap();
     }
-    assert!(home.readlab(["race", "--resume", "none"]).refusal().contains("no record of this name"));
+    home.readlab("race --resume none").refuses("no record of this name");
 }
 
 #[test]
 fn a_record_that_is_being_written_is_left_alone() {
-    let home = Home::new();
-    lines(&home);
-    let deaf = roster(&home, &[Fake { name: "deaf", turn: "touch deaf; exec sleep 1000" }]);
-    let lab = start(&home, &["race", "f", "--roster", &deaf, "--method", "deaf/read", "--output", "run"]);
+    let home = home();
+    let deaf = roster(&home, &[("deaf", "touch deaf; exec sleep 1000")]);
+    let lab = home.start(format!("race f --roster {deaf} --method deaf/read --output run"));
     assert!(soon(|| home.at("deaf").exists()), "it had no turn");
     assert_refused(&home, "race", "another readlab is writing it");
     kill(&home, lab);
@@ -237,16 +193,14 @@ mod ring2 {
 
     #[test]
     fn a_race_that_was_stopped_continues_too() {
-        let home = Home::new();
-        lines(&home);
-        let lab = start_until(&home, &RACE, "sample", 20);
-        send(&lab, Signal::INT);
-        assert_eq!(lab.wait_with_output().unwrap().status.code(), Some(130));
-        let before = Record::read(&record(&home)).unwrap();
+        let home = home();
+        let mut lab = start_until(&home, RACE, "sample", 20);
+        send(lab.id(), Signal::INT);
+        assert_eq!(lab.wait().unwrap().code(), Some(130));
+        let before = home.record("run");
         assert!(matches!(before.end, Some((EndReason::Interrupted, _))));
-        let said = resume(&home, &["--quiet"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        let whole = Record::read(&record(&home)).unwrap();
+        resume(&home, "--quiet").exits(0);
+        let whole = home.record("run");
         assert_whole(&whole);
         assert!(!whole.resumed[0].reopen.is_empty());
         assert_holds(&whole, &before);
@@ -254,27 +208,24 @@ mod ring2 {
 
     #[test]
     fn another_start_of_the_machine_is_reported() {
-        let home = Home::new();
-        killed_race(&home);
-        edit(&home, "\"boot\":\"", "\"boot\":\"another ");
-        let said = resume(&home, &[]);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert!(said.out.contains("caution: the machine was started anew"), "{said}");
-        assert_whole(&Record::read(&record(&home)).unwrap());
+        let home = with_killed_race();
+        let text = home.read(RECORD);
+        assert!(text.contains("\"boot\":\""), "{}", &text[..400]);
+        home.file(RECORD, text.replacen("\"boot\":\"", "\"boot\":\"another ", 1));
+        resume(&home, "").exits(0).shows("caution: the machine was started anew");
+        assert_whole(&home.record("run"));
     }
 
     #[test]
     fn a_suite_continues_in_the_same_way() {
-        let home = Home::new();
-        lines(&home);
-        let suite = "name = \"mine\"\nabout = \"a\"\nstate = \"warm\"\n[[trial]]\ntrial = \"rust/read\"\nlabel = \"one\"\n\
-                 [[trial]]\ntrial = \"command/sh reader {}\"\n";
+        let home = home();
+        let suite = "name = 'mine'\nabout = 'a'\nstate = 'warm'\n[[trial]]\ntrial = 'rust/read'\nlabel = 'one'\n\
+                 [[trial]]\ntrial = 'command/sh reader {}'\n";
         home.file("mine.toml", suite);
-        let words = ["suite", "mine.toml", "f", "--runs", "30", "--budget", "300s", "--output", "run"];
-        kill_when(&home, &words, "sample", 9);
+        let words = "suite mine.toml f --runs 30 --budget 300s --output run";
+        kill_when(&home, words, "sample", 9);
         fs::remove_file(home.at("mine.toml")).unwrap();
-        let said = home.readlab(["suite", "--resume", "run", "--no-progress"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert_whole(&Record::read(&record(&home)).unwrap());
+        home.readlab("suite --resume run --no-progress").exits(0);
+        assert_whole(&home.record("run"));
     }
 }

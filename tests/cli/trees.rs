@@ -1,46 +1,40 @@
-//! Tests of many files as one target: `readlab race FOLDER` and `--files-from`.
+//! Tests of many files as one target, `readlab race FOLDER` and `--files-from`: which files are found,
+//! and how they are read.
 
-use super::{AS_NOBODY, Home, QUICK, READLAB, Said, no_other_user};
+use crate::fake::roster_of;
+use crate::home::{Export, Home, QUICK, READLAB, Said, Trials, Words, items, set_mode};
 use readlab_model::trial::CacheState;
-use readlab_record::{Outcome, Record, Trial};
+use readlab_record::{Outcome, Trial};
 use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
 
-pub(super) const FILES: usize = 40;
+const FILES: usize = 40;
 /// One method of each kind: of single files, of lists, and one that walks.
-const THREE: [&str; 6] =
-    ["--method", "rust/read/scalar", "--method", "rust/files-threads/scalar", "--method", "rust/walk/scalar"];
+const THREE: &str = "--method rust/read/scalar --method rust/files-threads/scalar --method rust/walk/scalar";
 
-/// Text in files of two folders, with everything in them that is no file.
-pub(super) fn tree(home: &Home) -> PathBuf {
-    let folder = home.at("tree");
-    fs::create_dir_all(folder.join("deep")).unwrap();
+/// A home with text in files of two folders, and everything in them that is no file.
+fn home() -> Home {
+    let home = Home::new();
     for index in 0..FILES {
-        let place = if index % 2 == 0 { folder.clone() } else { folder.join("deep") };
-        fs::write(place.join(format!("{index}.txt")), "a line\n".repeat(index) + "without end").unwrap();
+        let folder = if index % 2 == 0 { "tree" } else { "tree/deep" };
+        home.file(format!("{folder}/{index}.txt"), "a line\n".repeat(index) + "without end");
     }
-    symlink(&folder, folder.join("loop")).unwrap();
-    mknodat(CWD, folder.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
-    drop(UnixListener::bind(folder.join("socket")).unwrap());
-    folder
+    symlink(home.at("tree"), home.at("tree/loop")).unwrap();
+    mknodat(CWD, home.at("tree/pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
+    drop(UnixListener::bind(home.at("tree/socket")).unwrap());
+    home
 }
 
 fn newlines() -> u64 {
     (0..FILES as u64).sum()
 }
 
-fn quick<'w>(words: &[&'w str]) -> Vec<&'w str> {
-    [&QUICK[..], words].concat()
-}
-
 /// The trials of a document that are neither controls nor unavailable.
-pub(super) fn measured(json: &Value) -> Vec<&Value> {
-    let trials = json["trials"].as_array().unwrap().iter();
-    trials.filter(|it| it["outcome"] == "measured" && it["cache"] != "none").collect()
+fn measured(json: &Value) -> Vec<&Value> {
+    json.trials().iter().filter(|it| it["outcome"] == "measured" && it["cache"] != "none").collect()
 }
 
 /// The answer is right: the newlines or, of ripgrep where it is installed, the lines, of which each
@@ -52,16 +46,15 @@ fn assert_right(trial: &Value, newlines: u64, files: usize) {
 }
 
 #[test]
-fn all_files_of_a_folder_are_read_as_one_target_and_what_is_no_file_is_counted() {
-    let home = Home::new();
-    let folder = tree(&home);
-    let (json, said) = home.race_json(&folder, &THREE);
-    assert_eq!(said.code, Some(0), "{said}");
+fn all_files_of_a_folder_are_one_target_cold_and_warm_and_what_is_no_file_is_counted() {
+    let home = home();
+    let json = home.race_json("tree", THREE).exits(0);
     let target = &json["targets"][0];
     let facts = &target["tree"];
     assert_eq!((&facts["files"], &facts["folders"]), (&FILES.into(), &2.into()), "{target}");
-    assert_eq!(facts["skipped"]["links"], 1);
-    assert_eq!((&facts["skipped"]["pipes"], &facts["skipped"]["sockets"]), (&1.into(), &1.into()));
+    for kind in ["links", "pipes", "sockets"] {
+        assert_eq!(facts["skipped"][kind], 1, "{target}");
+    }
     for trial in measured(&json) {
         assert_right(trial, newlines(), FILES);
         assert_eq!(trial["files"], FILES);
@@ -74,17 +67,8 @@ fn all_files_of_a_folder_are_read_as_one_target_and_what_is_no_file_is_counted()
     for method in ["read", "files-threads", "walk"] {
         assert!(names.contains(&method), "{method}: {names:?}");
     }
-    let said = home.race(&folder, &[&THREE[..], &["--state", "warm"]].concat());
-    assert!(said.out.contains("files/s") && said.out.contains("40 files of "), "{said}");
-    assert!(said.out.contains("1 link, 1 pipe and 1 socket"), "{said}");
-}
-
-#[test]
-fn every_cold_reading_found_no_page_of_any_file_and_every_warm_one_all() {
-    let home = Home::new();
-    let said = home.race(&tree(&home), &THREE);
-    assert_eq!(said.code, Some(0), "{said}");
-    let record = Record::read(&home.runs()[0].join("record.jsonl")).unwrap();
+    // Every cold reading found no page of any file, and every warm one all.
+    let record = home.record(&home.runs()[0]);
     let trials = record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured));
     let samples = trials.flat_map(|it| it.samples.iter().map(move |sample| (&it.trial, sample)));
     let before: Vec<(&Trial, Option<f64>)> =
@@ -96,83 +80,62 @@ fn every_cold_reading_found_no_page_of_any_file_and_every_warm_one_all() {
         let expected = if trial.state == CacheState::Cold { 0.0 } else { 1.0 };
         assert_eq!(resident, reads.then_some(expected), "{} {}", trial.id, trial.state);
     }
+    let said = home.race("tree", format!("{THREE} --state warm"));
+    said.shows("files/s").shows("40 files of ").shows("1 link, 1 pipe and 1 socket");
 }
 
-/// A list of the files, each path with this end, in a file or on standard input.
-fn list(folder: &Path, end: u8) -> Vec<u8> {
-    let mut list = Vec::new();
-    for index in (0..FILES).step_by(2).chain([0]) {
-        list.extend(folder.join(format!("{index}.txt")).as_os_str().as_encoded_bytes());
-        list.push(end);
-    }
-    list
+/// Writes a list of every other file, and of the first one again, each path with this end.
+fn list(home: &Home, end: char) {
+    let names = (0..FILES).step_by(2).chain([0]);
+    let paths = names.map(|index| format!("{}{end}", home.at(format!("tree/{index}.txt")).display()));
+    home.file("list", paths.collect::<String>());
 }
 
 #[test]
 fn a_list_names_the_files_by_lines_or_by_zero_bytes_and_duplicates_are_told() {
-    let home = Home::new();
-    let folder = tree(&home);
-    for end in [b'\n', 0] {
-        let list = home.file("list", list(&folder, end));
-        let words = ["race", "--files-from", list.to_str().unwrap(), "--export-json", "-", "--quiet"];
-        let said = home.readlab([&words[..], &quick(&THREE)].concat());
-        assert_eq!(said.code, Some(1), "the walk has no folder: {said}");
-        let json: Value = serde_json::from_str(&said.out).unwrap();
+    let home = home();
+    for end in ['\n', '\0'] {
+        list(&home, end);
+        let words = format!("race --files-from list --export-json - --quiet {QUICK} {THREE}");
+        // The walk has no folder.
+        let json = home.readlab(words).exits(1).json();
         let facts = &json["targets"][0]["tree"];
         assert_eq!((&facts["files"], &facts["duplicates"]), (&(FILES / 2).into(), &1.into()), "{end}");
-        let walk = json["trials"].as_array().unwrap().iter().find(|it| it["method"] == "walk").unwrap();
-        assert_eq!(walk["reason"], "it walks a folder, and the files are from a list");
+        let why = "it walks a folder, and the files are from a list";
+        assert_eq!(json.trial_with("method", "walk")["reason"], why);
         let right: u64 = (0..FILES as u64).step_by(2).sum();
         measured(&json).into_iter().for_each(|trial| assert_right(trial, right, FILES / 2));
     }
 }
 
-/// A contender of a folder that reads right sums, proves what these words say of the files, and
-/// does this at the end of each turn.
-fn walker(home: &Home, files: &str, deed: &str) -> String {
-    let script = format!(
-        r#"say() {{ printf '%s\n' "$1"; }}
-say '{{"say":"hello","protocol":1,"contender":"walker","version":"1","runtime":"sh"}}'
-if [ "$1" = methods ]; then
-    say '{{"say":"method","method":"walk","scans":{{"newlines":["-"]}},"about":"a fake","cache":"through","reads":"folder"}}'
-    exit
-fi
-folder=$5
-say '{{"say":"ready","params":{{}}}}'
-while read -r go lead count; do
+/// A race of a contender of a folder that reads right sums, proves what these words say of the
+/// files, and does this at the end of each turn.
+fn race_of_walker(home: &Home, files: &str, deed: &str) -> Export {
+    let turn = format!(
+        r#"answered=$count
     while [ "$count" -gt 0 ]; do
-        newlines=$(find "$folder" -type f -exec cat {{}} + | wc -l)
+        newlines=$(find "$target" -type f -exec cat {{}} + | wc -l)
         say '{{"say":"sample","wall_ns":1500000,"newlines":'"$newlines"'{files}}}'
-        count=$((count - 1)) turns=1
+        count=$((count - 1))
     done
     {deed}
-    say '{{"say":"done","count":'"$turns"'}}'
-done
-"#
+    say '{{"say":"done","count":'"$answered"'}}'"#
     );
-    let script = home.file("walker.sh", script);
-    let roster = format!(
-        "[[contender]]\nname = \"walker\"\nabout = \"a fake\"\nrun = [\"/bin/sh\", \"{}\"]\n",
-        script.display()
-    );
-    home.file("roster.toml", roster).to_str().unwrap().to_owned()
+    let method = r#""method":"walk","scans":{"newlines":["-"]},"reads":"folder""#;
+    let roster = roster_of(home, "walker", method, &turn);
+    home.race_json("tree", format!("--roster {roster} --method walker/walk --state warm"))
 }
 
 #[test]
 fn a_contender_that_does_not_prove_each_file_is_refused() {
-    let home = Home::new();
-    let folder = tree(&home);
+    let home = home();
     for (files, why) in [
         ("", "do not prove that it read each file or block once"),
         (",\"files\":40,\"products\":1", "do not prove that it read each file or block once"),
         (",\"files\":39,\"products\":1", "right is"),
     ] {
-        let roster = walker(&home, files, "");
-        let words = ["--roster", &roster, "--method", "walker/walk", "--state", "warm"];
-        let (json, said) = home.race_json(&folder, &words);
-        assert_eq!(said.code, Some(1), "{said}");
-        let trials = json["trials"].as_array().unwrap();
-        let trial = trials.iter().find(|it| it["contender"] == "walker").unwrap();
+        let json = race_of_walker(&home, files, "").exits(1);
+        let trial = json.trial_with("contender", "walker");
         assert_eq!(trial["outcome"], "refused", "{files}: {trial}");
         assert!(trial["reason"].as_str().unwrap().contains(why), "{files}: {trial}");
     }
@@ -185,81 +148,90 @@ fn products() -> u64 {
 
 #[test]
 fn a_contender_that_keeps_one_of_the_files_between_turns_is_refused_with_its_name() {
-    let home = Home::new();
-    let folder = tree(&home);
+    let home = home();
     let proof = format!(",\"files\":{FILES},\"products\":{}", products());
     for (deed, outcome, why) in [
-        ("exec 9<\"$folder/deep/3.txt\"", "refused", "/deep/3.txt open between turns (process "),
+        ("exec 9<\"$target/deep/3.txt\"", "refused", "/deep/3.txt open between turns (process "),
         ("exec 9<\"$0\"", "measured", ""),
     ] {
-        let roster = walker(&home, &proof, deed);
-        let words = ["--roster", &roster, "--method", "walker/walk", "--state", "warm"];
-        let (json, said) = home.race_json(&folder, &words);
-        let trials = json["trials"].as_array().unwrap();
-        let trial = trials.iter().find(|it| it["contender"] == "walker").unwrap();
-        assert_eq!(trial["outcome"], outcome, "{deed}: {trial} {said}");
+        let json = race_of_walker(&home, &proof, deed);
+        let trial = json.trial_with("contender", "walker");
+        assert_eq!(trial["outcome"], outcome, "{deed}: {trial} {json}");
         assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{deed}: {trial}");
     }
 }
 
 #[test]
 fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named() {
-    for deed in ["echo more >> '{}/3.txt'", "rm '{}/3.txt'", "touch '{}/new'"] {
-        let home = Home::new();
-        let folder = tree(&home);
-        let place = folder.join("deep");
-        let deed = deed.replace("{}", place.to_str().unwrap());
-        let once = home.at("once");
-        let command = format!(
-            "[ -e '{0}2' ] || {{ [ ! -e '{0}' ] || {{ {deed}; touch '{0}2'; }}; touch '{0}'; }}; xargs -0 cat < {{list}} | wc -l",
-            once.display()
-        );
-        let words = ["--command", &command, "--state", "warm", "--runs", "9", "--no-progress"];
-        let only = ["--method", "rust/read/scalar"];
-        let said = home.readlab([&["race", folder.to_str().unwrap()], &words[..], &only].concat());
-        assert_eq!(said.code, Some(1), "{deed}: {said}");
-        let told = format!("{}", place.display());
+    for deed in ["echo more >> tree/deep/3.txt", "rm tree/deep/3.txt", "touch tree/deep/new"] {
+        let home = home();
+        // At its second reading, once.
+        let once = format!("[ -e once2 ] || {{ [ ! -e once ] || {{ {deed}; touch once2; }}; touch once; }}");
+        let command = format!("{once}; xargs -0 cat < {{list}} | wc -l");
+        let words = "--state warm --runs 9 --no-progress --method rust/read/scalar";
+        let said = home.readlab(format!("race tree --command \"{command}\" {words}")).exits(1);
         let all = format!("{}{}", said.out, said.err);
-        assert!(all.contains(&told) && all.contains("while it was raced"), "{deed}: {said}");
+        let place = home.at("tree/deep").display().to_string();
+        assert!(all.contains(&place) && all.contains("while it was raced"), "{deed}: {said}");
     }
 }
 
 #[test]
 fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
-    let home = Home::new();
-    let empty = home.at("empty");
-    fs::create_dir(&empty).unwrap();
-    let said = home.race(&empty, &[]);
-    assert_eq!((said.code, said.err.contains("empty: no file in it")), (Some(2), true), "{said}");
-    let missing = home.file("list", "/nonexistent/file\n");
-    let said = home.readlab(["race", "--files-from", missing.to_str().unwrap()]);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("/nonexistent/file: no such file"), "{said}");
-    let folder = tree(&home);
-    let said = home.race(&folder, &["--http"]);
-    assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("--http needs a file of this machine, and no target is one"), "{said}");
-    let listed = home.file("list", folder.join("pipe").to_str().unwrap());
-    let said = home.readlab(["race", "--files-from", listed.to_str().unwrap()]);
-    assert_eq!(said.code, Some(2), "it does not wait for the pipe: {said}");
-    assert!(said.err.contains("a pipe"), "{said}");
+    let home = home();
+    home.folder("empty");
+    home.file("missing", "/nonexistent/file\n");
+    home.file("pipes", home.at("tree/pipe").to_str().unwrap());
+    for (words, why) in [
+        ("race empty", "empty: no file in it"),
+        ("race --files-from missing", "/nonexistent/file: no such file"),
+        ("race tree --http", "--http needs a file of this machine, and no target is one"),
+        // It does not wait for the pipe.
+        ("race --files-from pipes", "a pipe"),
+    ] {
+        home.readlab(words).exits(2).tells(why);
+    }
 }
 
 #[test]
 fn files_of_one_size_and_what_is_no_folder_have_no_cost_of_a_file() {
     let home = Home::new();
-    let folder = home.at("same");
-    fs::create_dir(&folder).unwrap();
-    (0..9).for_each(|index| fs::write(folder.join(index.to_string()), "same\n").unwrap());
-    let path = folder.to_str().unwrap();
+    (0..9).for_each(|index| drop(home.file(format!("same/{index}"), "same\n")));
     for (words, why) in [
-        (vec!["race", path, "--per-file"], "its files are of nearly one size"),
-        (vec!["race", path, "--per-file", "--readers", "2"], "--per-file: not with --readers"),
-        (vec!["race", "same/1", "--per-file"], "same/1: --per-file is for the files of a folder"),
+        ("race same --per-file", "its files are of nearly one size"),
+        ("race same --per-file --readers 2", "--per-file: not with --readers"),
+        ("race same/1 --per-file", "same/1: --per-file is for the files of a folder"),
     ] {
-        let said = home.readlab(words);
-        assert!(said.code == Some(2) && said.err.contains(why), "{said}");
+        home.readlab(words).exits(2).tells(why);
     }
+}
+
+#[test]
+fn links_are_followed_on_request_and_walks_that_follow_none_do_not_take_part() {
+    let home = Home::new();
+    home.file("blobs/1", "a line\n".repeat(1000));
+    symlink("../blobs/1", home.folder("snapshot").join("model")).unwrap();
+    home.race("snapshot", "").refuses("only 1 link (--follow reads what links lead to)");
+    let words = "--follow --method rust/read/scalar --method rust/walk/scalar --state warm \
+                 -c 'cat $(find -L {} -type f) | wc -l'";
+    // The walk was named, and does not take part.
+    let json = home.race_json("snapshot", words).exits(1);
+    json.said.tells("it walks the folder and follows no links");
+    let names: Vec<&str> = measured(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
+    assert!(names.contains(&"read") && names.len() > 1, "the command follows links, too: {names:?}");
+    assert_eq!(json["targets"][0]["tree"]["follows_links"], true);
+}
+
+#[test]
+fn what_readlab_writes_below_a_folder_is_no_part_of_it() {
+    let home = home();
+    let only = "--method rust/read/scalar --state warm";
+    let json = home.race_json("tree", format!("{only} --output tree/run")).exits(0);
+    assert_eq!(json["targets"][0]["tree"]["files"], FILES);
+    // The whole home: its data folder, and the folder for temporary files.
+    let json = home.race_json(".", only).exits(0);
+    let cautions = json["targets"][0]["cautions"].to_string();
+    assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
 }
 
 mod ring2 {
@@ -267,132 +239,84 @@ mod ring2 {
 
     #[test]
     fn a_list_may_come_from_standard_input() {
-        let home = Home::new();
-        let list = list(&tree(&home), 0);
-        let words = ["--files-from", "-", "--state", "warm", "--method", "rust/files-threads/scalar"];
-        let mut command = home.command(READLAB);
-        let said = Said::by(command.arg("race").args(quick(&words)).write_stdin(list));
-        assert_eq!(said.code, Some(0), "{said}");
-        assert!(said.out.contains("20 files of ") && said.out.contains("1 names were left out"), "{said}");
+        let home = home();
+        list(&home, '\0');
+        let words = format!("race --files-from - --state warm --method rust/files-threads/scalar {QUICK}");
+        let list = fs::File::open(home.at("list")).unwrap();
+        let said = Said::by(home.command(READLAB).args(words.words()).stdin(list)).exits(0);
+        said.shows("20 files of ").shows("1 names were left out");
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_named_before_anything_is_measured() {
-        if let Some(reason) = no_other_user() {
-            eprintln!("SKIPPED: {reason}");
-            return;
-        }
-        let home = Home::new();
-        let folder = tree(&home);
-        fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::set_permissions(folder.join("deep/3.txt"), fs::Permissions::from_mode(0o0)).unwrap();
-        let mut command = home.command("setpriv");
-        command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).env("HOME", home.temporary());
-        let said = Said::by(&mut command);
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(said.err.contains("deep/3.txt: no permission to read it"), "{said}");
-    }
-
-    #[test]
-    fn only_root_may_have_names_cold() {
-        if let Some(reason) = no_other_user() {
-            return eprintln!("SKIPPED: {reason}");
-        }
-        let home = Home::new();
-        let folder = tree(&home);
-        fs::set_permissions(home.at(""), fs::Permissions::from_mode(0o755)).unwrap();
-        let mut command = home.command("setpriv");
-        command.args(AS_NOBODY).arg(READLAB).arg("race").arg(&folder).args(["--metadata", "cold"]);
-        let said = Said::by(&mut command);
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(said.err.contains("/proc/sys/vm/drop_caches"), "{said}");
+    fn an_ordinary_user_is_told_before_anything_is_measured_what_it_may_not() {
+        let home = home();
+        let Some(said) = home.as_nobody("race tree --metadata cold") else { return };
+        said.exits(2).tells("/proc/sys/vm/drop_caches");
+        set_mode(home.at("tree/deep/3.txt"), 0o0);
+        let Some(said) = home.as_nobody("race tree") else { return };
+        said.exits(2).tells("deep/3.txt: no permission to read it");
     }
 
     #[test]
     fn the_order_is_that_of_the_user_and_a_run_that_was_cut_short_goes_on_in_it() {
-        let home = Home::new();
-        let folder = tree(&home);
-        let words = ["--order", "shuffled", "--state", "warm", "--output", "run"];
-        let said = home.race(&folder, &[&THREE[..], &words].concat());
-        assert_eq!(said.code, Some(0), "{said}");
-        let record = home.at("run/record.jsonl");
-        let whole = fs::read_to_string(&record).unwrap();
-        let lines: Vec<&str> = whole.lines().collect();
-        let cut = lines[..lines.len() * 2 / 3].join("\n") + "\n";
-        fs::write(&record, cut).unwrap();
-        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert!(said.out.contains("40 files of "), "{said}");
-        fs::write(folder.join("0.txt"), "another content").unwrap();
-        fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
-        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(said.err.contains("is not what it was before the run was cut short"), "{said}");
+        let home = home();
+        home.race("tree", format!("{THREE} --order shuffled --state warm --output run")).exits(0);
+        home.cut_short("run/record.jsonl");
+        let cut = home.read("run/record.jsonl");
+        home.readlab("race --resume run/record.jsonl").exits(0).shows("40 files of ");
+        home.file("tree/0.txt", "another content");
+        home.file("run/record.jsonl", cut);
+        let said = home.readlab("race --resume run/record.jsonl").exits(2);
+        said.tells("is not what it was before the run was cut short");
     }
 
     #[test]
     fn what_a_file_and_its_bytes_cost_is_fitted_to_groups_by_size() {
         let home = Home::new();
-        let folder = home.at("sizes");
-        fs::create_dir(&folder).unwrap();
         for index in 0..60 {
             let lines = [10, 1_000, 20_000][index % 3] + index;
-            fs::write(folder.join(format!("{index}.txt")), "a line\n".repeat(lines)).unwrap();
+            home.file(format!("sizes/{index}.txt"), "a line\n".repeat(lines));
         }
-        let words = [&THREE[..], &["--per-file", "--output", "run"]].concat();
-        let (json, said) = home.race_json(&folder, &words);
-        assert_eq!(said.code, Some(0), "{said}");
-        let groups: Vec<&Value> = json["targets"].as_array().unwrap().iter().collect();
+        let json = home.race_json("sizes", format!("{THREE} --per-file --output run")).exits(0);
+        let groups = items(&json["targets"]);
         let of = |field: &str| groups.iter().map(|it| it["tree"][field].clone()).collect::<Vec<Value>>();
         assert_eq!(of("group"), [Value::Null, "smallest".into(), "middle".into(), "largest".into()]);
         assert_eq!(of("files"), [60, 20, 20, 20].map(Value::from));
-        let costs = json["per_file"].as_array().unwrap();
+        let costs = items(&json["per_file"]);
         let names: Vec<&str> = costs.iter().map(|it| it["trial"].as_str().unwrap()).collect();
         let lists = ["rust/read/scalar", "rust/files-threads/scalar"];
         assert_eq!(names, [lists, lists].concat(), "a walk reads the folder only: {names:?}");
         for cost in costs.iter().filter(|it| it["state"] == "warm") {
             assert!(cost["per_byte_ns"].as_f64().unwrap() > 0.0, "{cost}");
-            assert_eq!(cost["per_file_ns_ci95"].as_array().unwrap().len(), 2, "{cost}");
+            assert_eq!(items(&cost["per_file_ns_ci95"]).len(), 2, "{cost}");
         }
-        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+        let page = home.read("run/report.html");
         assert!(page.contains("Cost of a file") && page.contains("largest third of its files"));
         // Cut short, it goes on with the same groups.
-        let record = home.at("run/record.jsonl");
-        let whole = fs::read_to_string(&record).unwrap();
-        let lines: Vec<&str> = whole.lines().collect();
-        fs::write(&record, lines[..lines.len() * 2 / 3].join("\n") + "\n").unwrap();
-        let said = home.readlab(["race", "--resume", record.to_str().unwrap()]);
-        assert!(said.code == Some(0) && said.out.contains("per file: Warm, rust/read/scalar"), "{said}");
+        home.cut_short("run/record.jsonl");
+        let said = home.readlab("race --resume run/record.jsonl").exits(0);
+        said.shows("per file: Warm, rust/read/scalar");
         assert_eq!(said.out.matches("\nwarm · ").count(), 1, "groups have no tables: {said}");
     }
 
     #[test]
     fn newlines_in_names_are_not_counted_by_the_commands_of_the_suite() {
-        let home = Home::new();
-        let folder = tree(&home);
-        fs::write(folder.join("two\nlines"), "a line\n").unwrap();
-        let (json, said) = home.race_json(&folder, &["--method", "rust/read/scalar", "--state", "warm"]);
-        assert_eq!(said.code, Some(0), "{said}");
-        let trials = json["trials"].as_array().unwrap().iter();
-        let mut tar = trials.filter(|it| it["method"].as_str().is_some_and(|name| name.starts_with("tar ")));
-        let tar = tar.next().unwrap();
-        assert_eq!(
-            (&tar["outcome"], &tar["answer"]["newlines"]),
-            (&"measured".into(), &(newlines() + 1).into())
-        );
+        let home = home();
+        home.file("tree/two\nlines", "a line\n");
+        let json = home.race_json("tree", "--method rust/read/scalar --state warm").exits(0);
+        let is_tar = |it: &&Value| it["method"].as_str().is_some_and(|name| name.starts_with("tar "));
+        let tar = json.trials().iter().find(is_tar).unwrap();
+        let ended = (&tar["outcome"], &tar["answer"]["newlines"]);
+        assert_eq!(ended, (&"measured".into(), &(newlines() + 1).into()));
     }
 
     #[test]
     fn a_command_that_takes_the_list_is_raced_as_it_is() {
-        let home = Home::new();
-        let folder = tree(&home);
+        let home = home();
         let command = "xargs -0 cat < {list} | wc -l";
         let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];
-        let (json, said) = home.race_json(&folder, &words);
-        assert_eq!(said.code, Some(0), "{said}");
-        assert!(!said.err.contains("names no file"), "{said}");
-        let trials = json["trials"].as_array().unwrap();
-        let trial = trials.iter().find(|it| it["contender"] == "command" && it["cache"] != "none").unwrap();
-        assert_eq!((&trial["method"], &trial["answer"]["newlines"]), (&command.into(), &newlines().into()));
+        let json = home.race_json("tree", words).exits(0);
+        assert!(!json.said.err.contains("names no file"), "{json}");
+        assert_eq!(json.trial_with("method", command)["answer"]["newlines"], newlines());
     }
 }

@@ -1,227 +1,148 @@
 //! Contenders that read URLs with one fault each: `readlab verify` finds and names it. They are
 //! those of Python and Node.js, in which a line is replaced.
 
-use crate::home::{Home, Said};
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::fake::entry;
+use crate::home::Home;
+use crate::machine::can;
+use crate::repository;
 use std::process::Command;
 
-/// What is wrong with a contender.
-struct Fault {
-    name: &'static str,
-    file: &'static str,
-    right: &'static str,
-    wrong: &'static str,
-    method: &'static str,
-    /// What the report has.
-    words: &'static [&'static str],
+/// A fault a paragraph: its name, the file of the contender, the method that has it, and what the
+/// report must have; what is right in the file, and what is wrong.
+const OF_PYTHON: &str = r#"accepts-encodings url.py urllib: accepts encodings; gzip
+- "Accept-Encoding": "identity"
++ "Accept-Encoding": "gzip"
+asks-for-any-version url.py http.client: If-Match
+- sent["If-Match"] = etag()
++ pass
+takes-any-version url.py urllib: a server that sends another version; it sent a sample
+- received != etag()
++ False
+takes-any-status url.py http.client: a server that answers 404; it answered 104 bytes
+- response.status != 200
++ False
+takes-any-length url.py urllib: a server that ends the connection within a body
+- if response.length:
++ if False:
+takes-any-encoding url.py urllib: a server that encodes its answer
+- encoding.lower() != "identity"
++ False
+counts-too-many-requests urls.py urllib: it counts 4 requests, and the server saw 2
+- "requests": 1,
++ "requests": 2,
+shows-the-query url.py urllib: what it wrote has a secret
+- {parts.path}"\n        self.secure
++ {parts.path}?{parts.query}"\n        self.secure
+writes-the-query url.py urllib: what it wrote has a secret
+- parts = urlsplit(self.text)
++ import sys; print(self.text, file=sys.stderr)\n        parts = urlsplit(self.text)
+leaves-out-the-query url.py http.client: 403
+- (f"?{parts.query}" if parts.query else "")
++ ""
+keeps-no-connection urls.py http.client: kept=1; it keeps no connection
+-         reconnect_if_dropped(request.client)
++         request.client.close()
+trusts-anybody url.py urllib: a certificate of an unknown authority
+- return ssl.create_default_context(cafile=authorities or None)
++ return ssl._create_unverified_context()
+follows-redirects urls.py urllib: it followed a redirect
+- [urllib.request.ProxyHandler({}), NoRedirects]
++ [urllib.request.ProxyHandler({})]
+asks-a-proxy urls.py urllib: through a proxy
+- [urllib.request.ProxyHandler({}), NoRedirects]
++ [NoRedirects]
+"#;
+
+/// The same.
+const OF_NODE: &str = r#"takes-any-range server.js https.get-ranged: a server that sends another range
+- if (Number(first) !== start || Number(last) !== end - 1)
++ if (false)
+takes-the-whole-for-a-part server.js https.get-ranged: a server that sends the whole for a range
+- if (answer.status === OK) throw new Error('the server answers a range with the whole');
++ if (answer.status === OK) return { length: null, size: Number(answer.header('content-length')) };
+requests-bytes-twice parts.js https.get-ranged: were requested
+- const start = next;
++ const start = next - 1;
+leaves-connections-open https.js https.get-ranged: kept=0; it keeps a connection open between turns
+- if (agent !== request.agent) await close(agent);
++
+"#;
+
+struct Fault<'a> {
+    name: &'a str,
+    file: &'a str,
+    method: &'a str,
+    words: Vec<&'a str>,
+    right: String,
+    wrong: String,
 }
 
-const OF_PYTHON: [Fault; 14] = [
-    Fault {
-        name: "accepts-encodings",
-        file: "url.py",
-        right: "\"Accept-Encoding\": \"identity\"",
-        wrong: "\"Accept-Encoding\": \"gzip\"",
-        method: "urllib",
-        words: &["accepts encodings", "gzip"],
-    },
-    Fault {
-        name: "asks-for-any-version",
-        file: "url.py",
-        right: "sent[\"If-Match\"] = etag()",
-        wrong: "pass",
-        method: "http.client",
-        words: &["If-Match"],
-    },
-    Fault {
-        name: "takes-any-version",
-        file: "url.py",
-        right: "received != etag()",
-        wrong: "False",
-        method: "urllib",
-        words: &["a server that sends another version", "it sent a sample"],
-    },
-    Fault {
-        name: "takes-any-status",
-        file: "url.py",
-        right: "response.status != 200",
-        wrong: "False",
-        method: "http.client",
-        words: &["a server that answers 404", "it answered 104 bytes"],
-    },
-    Fault {
-        name: "takes-any-length",
-        file: "url.py",
-        right: "if response.length:",
-        wrong: "if False:",
-        method: "urllib",
-        words: &["a server that ends the connection within a body"],
-    },
-    Fault {
-        name: "takes-any-encoding",
-        file: "url.py",
-        right: "encoding.lower() != \"identity\"",
-        wrong: "False",
-        method: "urllib",
-        words: &["a server that encodes its answer"],
-    },
-    Fault {
-        name: "counts-too-many-requests",
-        file: "urls.py",
-        right: "\"requests\": 1,",
-        wrong: "\"requests\": 2,",
-        method: "urllib",
-        words: &["it counts 4 requests, and the server saw 2"],
-    },
-    Fault {
-        name: "shows-the-query",
-        file: "url.py",
-        right: "{parts.path}\"\n        self.secure",
-        wrong: "{parts.path}?{parts.query}\"\n        self.secure",
-        method: "urllib",
-        words: &["what it wrote has a secret"],
-    },
-    Fault {
-        name: "writes-the-query",
-        file: "url.py",
-        right: "        parts = urlsplit(self.text)",
-        wrong: "        import sys; print(self.text, file=sys.stderr)\n        parts = urlsplit(self.text)",
-        method: "urllib",
-        words: &["what it wrote has a secret"],
-    },
-    Fault {
-        name: "leaves-out-the-query",
-        file: "url.py",
-        right: "(f\"?{parts.query}\" if parts.query else \"\")",
-        wrong: "\"\"",
-        method: "http.client",
-        words: &["403"],
-    },
-    Fault {
-        name: "keeps-no-connection",
-        file: "urls.py",
-        right: "        reconnect_if_dropped(request.client)",
-        wrong: "        request.client.close()",
-        method: "http.client",
-        words: &["kept=1", "it keeps no connection"],
-    },
-    Fault {
-        name: "trusts-anybody",
-        file: "url.py",
-        right: "return ssl.create_default_context(cafile=authorities or None)",
-        wrong: "return ssl._create_unverified_context()",
-        method: "urllib",
-        words: &["a certificate of an unknown authority"],
-    },
-    Fault {
-        name: "follows-redirects",
-        file: "urls.py",
-        right: "[urllib.request.ProxyHandler({}), NoRedirects]",
-        wrong: "[urllib.request.ProxyHandler({})]",
-        method: "urllib",
-        words: &["it followed a redirect"],
-    },
-    Fault {
-        name: "asks-a-proxy",
-        file: "urls.py",
-        right: "[urllib.request.ProxyHandler({}), NoRedirects]",
-        wrong: "[NoRedirects]",
-        method: "urllib",
-        words: &["through a proxy"],
-    },
-];
+impl<'a> Fault<'a> {
+    fn of(lines: &[&'a str]) -> Fault<'a> {
+        let [head, right, wrong] = lines else { panic!("{lines:?}") };
+        let (names, words) = head.split_once(": ").unwrap();
+        let names: Vec<&str> = names.split(' ').collect();
+        let [name, file, method] = names[..] else { panic!("{head}") };
+        let line =
+            |sign: char, line: &str| line.strip_prefix(sign).unwrap().trim_ascii().replace("\\n", "\n");
+        let (right, wrong) = (line('-', right), line('+', wrong));
+        Fault { name, file, method, words: words.split("; ").collect(), right, wrong }
+    }
 
-const OF_NODE: [Fault; 4] = [
-    Fault {
-        name: "takes-any-range",
-        file: "server.js",
-        right: "if (Number(first) !== start || Number(last) !== end - 1)",
-        wrong: "if (false)",
-        method: "https.get-ranged",
-        words: &["a server that sends another range"],
-    },
-    Fault {
-        name: "takes-the-whole-for-a-part",
-        file: "server.js",
-        right: "if (answer.status === OK) throw new Error('the server answers a range with the whole');",
-        wrong: "if (answer.status === OK) return { length: null, size: Number(answer.header('content-length')) };",
-        method: "https.get-ranged",
-        words: &["a server that sends the whole for a range"],
-    },
-    Fault {
-        name: "requests-bytes-twice",
-        file: "parts.js",
-        right: "const start = next;",
-        wrong: "const start = next - 1;",
-        method: "https.get-ranged",
-        words: &["were requested"],
-    },
-    Fault {
-        name: "leaves-connections-open",
-        file: "https.js",
-        right: "if (agent !== request.agent) await close(agent);",
-        wrong: "",
-        method: "https.get-ranged",
-        words: &["kept=0", "it keeps a connection open between turns"],
-    },
-];
+    /// Copies a contender with the fault, and writes a roster that has it alone.
+    fn build(&self, home: &Home, language: &str) {
+        let name = self.name;
+        let sources = repository::path("contenders").join(language);
+        let copied = Command::new("cp").arg("-r").arg(sources).arg(home.at(name)).status().unwrap();
+        assert!(copied.success());
+        let replace = |file: &str, right: &str, wrong: &str| {
+            let file = format!("{name}/{file}");
+            let text = home.read(&file);
+            assert!(text.contains(right), "{file} has no {right:?} any more");
+            home.file(file, text.replace(right, wrong));
+        };
+        replace(self.file, &self.right, &self.wrong);
+        let reader = |file: &str| home.at(name).join(file).display().to_string();
+        let roster = if language == "python" {
+            replace("say.py", "\"python\"", &format!("\"{name}\""));
+            entry(name, &["python3", &reader("reader.py")])
+        } else {
+            replace("reader.js", "name: 'node'", &format!("name: '{name}'"));
+            entry(name, &["node", "--expose-gc", &reader("reader.js")])
+        };
+        home.file(format!("{name}.toml"), roster);
+    }
 
-/// Copies a contender with the fault, and writes a roster that has it alone.
-fn broken(home: &Home, language: &str, fault: &Fault) -> PathBuf {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders").join(language);
-    let folder = home.at(fault.name);
-    let copied = Command::new("cp").arg("-r").arg(&sources).arg(&folder).status().unwrap();
-    assert!(copied.success());
-    let replace = |file: &str, right: &str, wrong: &str| {
-        let path = folder.join(file);
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains(right), "{file} has no {right:?} any more");
-        fs::write(&path, text.replace(right, wrong)).unwrap();
-    };
-    replace(fault.file, fault.right, fault.wrong);
-    let (name, reader) = (fault.name, folder.display());
-    let run = if language == "python" {
-        replace("say.py", "\"python\"", &format!("\"{name}\""));
-        format!("[\"python3\", \"{reader}/reader.py\"]")
-    } else {
-        replace("reader.js", "name: 'node'", &format!("name: '{name}'"));
-        format!("[\"node\", \"--expose-gc\", \"{reader}/reader.js\"]")
-    };
-    let roster = format!("[[contender]]\nname = \"{name}\"\nabout = \"a test of verify\"\nrun = {run}\n");
-    home.file(format!("{name}.toml"), roster)
+    /// What is said of it if it is not found, or not named.
+    fn missed(&self, home: &Home) -> Option<String> {
+        let Fault { name, method, .. } = self;
+        let said = home.readlab(format!("verify {name} --roster {name}.toml --method {method}"));
+        let again = format!("to repeat it: readlab verify {name} --roster ");
+        let is_named = self.words.iter().all(|words| said.out.contains(words)) && said.out.contains(&again);
+        (said.code != Some(1) || !is_named).then(|| format!("{name}: {said}"))
+    }
 }
 
-fn verified(home: &Home, language: &str, fault: &Fault) -> Said {
-    let roster = broken(home, language, fault);
-    let roster = roster.to_str().unwrap();
-    home.readlab(["verify", fault.name, "--roster", roster, "--method", fault.method])
-}
-
-/// Every fault that is not found, or not named.
-fn missed(language: &str, faults: &[Fault]) -> Vec<String> {
-    if Command::new(language.replace("python", "python3")).arg("--version").output().is_err() {
-        eprintln!("SKIPPED: readers of URLs with faults: no {language} on the PATH");
-        return Vec::new();
+fn each_is_found_and_named(language: &str, program: &str, faults: &str) {
+    if !can(&format!("{program} --version")) {
+        return;
     }
     let home = Home::new();
-    let is_missed = |fault: &Fault| {
-        let said = verified(&home, language, fault);
-        let again = format!("to repeat it: readlab verify {} --roster ", fault.name);
-        let is_named = fault.words.iter().all(|words| said.out.contains(words)) && said.out.contains(&again);
-        (said.code != Some(1) || !is_named).then(|| format!("{}: {said}", fault.name))
-    };
-    faults.iter().filter_map(is_missed).collect()
+    let lines: Vec<&str> = faults.lines().collect();
+    let missed = lines.chunks(3).map(Fault::of).filter_map(|fault| {
+        fault.build(&home, language);
+        fault.missed(&home)
+    });
+    let missed: Vec<String> = missed.collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]
 fn each_fault_of_a_reader_of_urls_is_found_and_named() {
-    let missed = missed("python", &OF_PYTHON);
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    each_is_found_and_named("python", "python3", OF_PYTHON);
 }
 
 #[test]
 fn each_fault_of_a_reader_of_ranges_is_found_and_named() {
-    let missed = missed("node", &OF_NODE);
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    each_is_found_and_named("node", "node", OF_NODE);
 }

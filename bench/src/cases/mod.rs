@@ -12,6 +12,7 @@ use crate::programs::{Programs, Race, Running, measured};
 use crate::row::{Row, Share};
 use anyhow::{Context, bail};
 use readlab_analysis::fleet::host_effects;
+use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::scaling::{Limited, Scaling};
 use readlab_analysis::verdict;
 use readlab_model::trial::CacheState;
@@ -243,7 +244,9 @@ impl Question {
     fn answer(self, record: &Record, judged: &str) -> anyhow::Result<String> {
         match self {
             Question::StopsAt => {
-                let diagnosis = verdict::judge(record, &verdict::limits(record), measured(record, judged)?);
+                let it = measured(record, judged)?;
+                let noise = SharedNoise::of_contest(record, it);
+                let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
                 Ok(diagnosis.context("no verdict")?.stops_at())
             }
             Question::Scaling => {

@@ -5,11 +5,10 @@
 //! errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is least. The
 //! estimate is the mean over rounds, and lies where Student's interval of that mean does.
 
-use super::scaling::interval_of_mean;
-use super::stats::{Interval, median};
+use super::rounds::{Estimate, walls_ns};
+use super::stats::{Interval, float, median};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{Record, TrialRecord};
-use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// What files and bytes cost one way of reading.
@@ -25,14 +24,6 @@ pub struct FileCost {
     pub off_by: f64,
     /// Rounds in which the tree and all groups were read.
     pub rounds: usize,
-}
-
-/// A number with where it lies; `None` with too few rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    pub value: f64,
-    /// Its 95 % interval.
-    pub interval: Option<Interval>,
 }
 
 /// One reading of some files.
@@ -89,19 +80,6 @@ impl FileCost {
     }
 }
 
-impl Estimate {
-    /// Whether it is above zero beyond doubt.
-    pub fn is_seen(&self) -> bool {
-        self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
-    }
-
-    fn from_values(values: &[f64]) -> Estimate {
-        #[expect(clippy::cast_precision_loss, reason = "some rounds")]
-        let value = values.iter().sum::<f64>() / values.len() as f64;
-        Estimate { value, interval: interval_of_mean(values) }
-    }
-}
-
 impl Reading {
     fn off_by(&self, costs: Costs) -> f64 {
         ((costs.file_ns * self.files + costs.byte_ns * self.bytes) / self.wall_ns - 1.0).abs()
@@ -116,24 +94,21 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
         let facts = record.read_whole(it)?;
         let files = float(facts.tree()?.files);
         let bytes = float(facts.size_bytes);
-        let mut walls = BTreeMap::<u32, Vec<f64>>::new();
-        it.samples.iter().for_each(|it| walls.entry(it.round).or_default().push(float(it.wall_ns.max(1))));
-        let all = median(walls.values().flatten().copied())?;
-        medians.push(Reading { files, bytes, wall_ns: all });
-        for (round, walls) in walls {
-            let wall_ns = median(walls)?;
+        let wall_ns = median(it.samples.iter().map(|it| float(it.wall_ns.max(1))))?;
+        medians.push(Reading { files, bytes, wall_ns });
+        for (round, wall_ns) in walls_ns(it) {
             by_round.entry(round).or_default().push(Reading { files, bytes, wall_ns });
         }
     }
     let whole = by_round.values().filter(|readings| readings.len() == cell.len());
     let costs: Vec<Costs> = whole.filter_map(|readings| fit(readings)).collect();
-    let first = cell.first().filter(|_| !costs.is_empty())?;
-    let per_file_ns = Estimate::from_values(&costs.iter().map(|it| it.file_ns).collect::<Vec<_>>());
-    let per_byte_ns = Estimate::from_values(&costs.iter().map(|it| it.byte_ns).collect::<Vec<_>>());
+    let mean = |of: fn(&Costs) -> f64| Estimate::mean(&costs.iter().map(of).collect::<Vec<_>>());
+    let (per_file_ns, per_byte_ns) = (mean(|it| it.file_ns)?, mean(|it| it.byte_ns)?);
     let mean = Costs { file_ns: per_file_ns.value, byte_ns: per_byte_ns.value };
+    let first = &cell.first()?.trial;
     Some(FileCost {
-        id: first.trial.id.clone(),
-        state: first.trial.state,
+        id: first.id.clone(),
+        state: first.state,
         per_file_ns,
         per_byte_ns,
         off_by: medians.iter().map(|it| it.off_by(mean)).fold(0.0, f64::max),
@@ -191,12 +166,5 @@ mod tests {
     fn files_of_one_size_tell_nothing() {
         let same = [(900.0, 9e6), (300.0, 3e6), (300.0, 3e6), (300.0, 3e6)];
         assert_eq!(fit(&readings(&same, |files, bytes| files + bytes)), None);
-    }
-
-    #[test]
-    fn a_cost_is_seen_if_its_whole_interval_is_above_zero() {
-        let estimate = |value, low| Estimate { value, interval: Some(Interval { low, high: 9.0 }) };
-        assert!(estimate(2.0, 1.0).is_seen() && !estimate(2.0, -1.0).is_seen());
-        assert!(!Estimate { value: -1.0, interval: None }.is_seen());
     }
 }

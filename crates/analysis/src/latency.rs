@@ -6,12 +6,12 @@
 //! Introduction to the Bootstrap, 1993, chapters 8 and 13). The seed is fixed: the same record
 //! gives the same interval.
 
-use super::stats::{Interval, OBSERVATIONS_MIN};
+use super::stats::{Interval, OBSERVATIONS_MIN, float};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use readlab_record::TurnLatencies;
+use readlab_record::{LatencyCount, TurnLatencies};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// How often turns are drawn anew.
 const DRAWS: usize = 400;
@@ -33,7 +33,6 @@ pub struct LatencySummary {
     pub reads: u64,
     /// The quantiles that so many reads show.
     pub quantiles: Vec<Quantile>,
-    /// The longest read.
     pub max_ns: u64,
 }
 
@@ -79,17 +78,15 @@ impl LatencySummary {
 
 impl Table {
     fn from_turns(turns: &[TurnLatencies]) -> Table {
-        let counts: Vec<_> = turns.iter().map(|turn| turn.latencies.counts()).collect();
-        let mut places: BTreeMap<u64, usize> = counts.iter().flatten().map(|count| (count.ns, 0)).collect();
-        places.values_mut().enumerate().for_each(|(at, place)| *place = at);
-        let row = |counts: &Vec<_>| {
-            let mut row = vec![0; places.len()];
-            counts
-                .iter()
-                .for_each(|count: &readlab_record::LatencyCount| row[places[&count.ns]] += count.reads);
+        let counts: Vec<Vec<LatencyCount>> = turns.iter().map(|turn| turn.latencies.counts()).collect();
+        let ns: BTreeSet<u64> = counts.iter().flatten().map(|count| count.ns).collect();
+        let ns: Vec<u64> = ns.into_iter().collect();
+        let row = |counts: &Vec<LatencyCount>| {
+            let mut row = vec![0; ns.len()];
+            counts.iter().for_each(|count| row[ns.partition_point(|it| *it < count.ns)] += count.reads);
             row
         };
-        Table { turns: counts.iter().map(row).collect(), ns: places.into_keys().collect() }
+        Table { turns: counts.iter().map(row).collect(), ns }
     }
 
     /// The counts of some turns together.
@@ -124,12 +121,11 @@ impl Table {
 }
 
 /// The middle 95 % of quantiles that were drawn.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
 fn interval(mut drawn: Vec<u64>) -> Option<Interval> {
     drawn.sort_unstable();
     let outside = drawn.len() / 40;
     let (low, high) = (drawn.get(outside)?, drawn.get(drawn.len() - 1 - outside)?);
-    Some(Interval { low: *low as f64, high: *high as f64 })
+    Some(Interval { low: float(*low), high: float(*high) })
 }
 
 #[cfg(test)]

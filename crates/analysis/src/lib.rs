@@ -5,8 +5,11 @@ pub mod compare;
 pub mod file_cost;
 pub mod fleet;
 pub mod latency;
+pub mod noise;
 pub mod readers;
+mod rounds;
 pub mod scaling;
 pub mod verdict;
 
 pub use readlab_stats as stats;
+pub use rounds::Estimate;

@@ -4,10 +4,10 @@
 //! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
 //! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
-use super::scaling::{count_of, interval_of_mean};
-use super::stats::{Interval, median};
+use super::rounds::Estimate;
+use super::scaling::count_of;
+use super::stats::{count, float, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
-use readlab_stats::float;
 use std::collections::BTreeMap;
 
 /// What the readers of a trial had.
@@ -19,18 +19,10 @@ pub struct ReaderShares<'a> {
     /// Bytes per second that one of them read, by its own clock: the median over all.
     pub rate_each: f64,
     /// How equal they were: the mean of Jain's index over rounds.
-    pub fairness: Share,
+    pub fairness: Estimate,
     /// The rate of one of them over that of a reader alone, in the same rounds; `None` where none
     /// read alone.
-    pub of_alone: Option<Share>,
-}
-
-/// A number with where it lies; `None` with too few rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
-    pub estimate: f64,
-    /// Its 95 % interval.
-    pub interval: Option<Interval>,
+    pub of_alone: Option<Estimate>,
 }
 
 /// Every trial whose readers were timed, in the order of the record.
@@ -59,13 +51,14 @@ impl<'a> ReaderShares<'a> {
     ) -> Option<ReaderShares<'a>> {
         let (count, rounds) = (count_of(record, trial)?, rates(record, trial));
         let rate_each = median(rounds.values().flatten().copied())?;
-        let fairness = share(rounds.values().map(|rates| fairness(rates)).collect(), |it| it)?;
+        let fairness = Estimate::mean(&rounds.values().map(|rates| fairness(rates)).collect::<Vec<_>>())?;
         let of_alone = alone.filter(|_| count > 1).and_then(|alone| {
             let of_round = |(round, rates): (&u32, &Vec<f64>)| {
                 let one = median(alone.get(round)?.iter().copied())?;
                 Some((median(rates.iter().copied())? / one).ln())
             };
-            share(rounds.iter().filter_map(of_round).collect(), f64::exp)
+            let logs: Vec<f64> = rounds.iter().filter_map(of_round).collect();
+            Some(Estimate::mean(&logs)?.map(f64::exp))
         });
         Some(ReaderShares { trial, count, rate_each, fairness, of_alone })
     }
@@ -87,15 +80,7 @@ fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
 /// Jain's index.
 fn fairness(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    if squares > 0.0 { sum * sum / (float(rates.len() as u64) * squares) } else { 1.0 }
-}
-
-/// The mean of these, and its interval, both after `outward`.
-fn share(values: Vec<f64>, outward: impl Fn(f64) -> f64 + Copy) -> Option<Share> {
-    let mean = values.iter().sum::<f64>() / float(values.len() as u64);
-    let interval = interval_of_mean(&values);
-    (!values.is_empty())
-        .then(|| Share { estimate: outward(mean), interval: interval.map(|it| it.map(outward)) })
+    if squares > 0.0 { sum * sum / (count(rates.len()) * squares) } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -107,14 +92,5 @@ mod tests {
         assert!((fairness(&[3.0, 3.0, 3.0]) - 1.0).abs() < 1e-12);
         assert!((fairness(&[9.0, 0.0, 0.0]) - 1.0 / 3.0).abs() < 1e-12);
         assert!((fairness(&[1.0, 2.0]) - 0.9).abs() < 1e-12, "(1 + 2)² / (2 · (1 + 4))");
-    }
-
-    #[test]
-    fn a_share_is_the_mean_of_the_rounds_and_has_an_interval_from_three_on() {
-        let two = share(vec![0.0, 2.0_f64.ln()], f64::exp).unwrap();
-        assert!((two.estimate - 2.0_f64.sqrt()).abs() < 1e-12 && two.interval.is_none());
-        let three = share(vec![1.0, 1.0, 1.0], |it| it).unwrap();
-        assert_eq!((three.estimate, three.interval), (1.0, Some(Interval { low: 1.0, high: 1.0 })));
-        assert_eq!(share(Vec::new(), |it| it), None);
     }
 }

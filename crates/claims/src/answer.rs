@@ -3,7 +3,6 @@
 use readlab_analysis::compare::Unit;
 use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
-/// Whether a claim holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It does, beyond the uncertainty of the figures.
@@ -50,7 +49,6 @@ pub enum Shown {
         kept: usize,
         /// Pairs in the opposite order.
         reversed: usize,
-        /// All pairs.
         of: usize,
     },
     /// Ranks that differ between machines.
@@ -64,7 +62,6 @@ pub enum Shown {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub shown: Shown,
-    /// Whether the claim holds.
     pub verdict: Verdict,
     /// The number that is farthest beyond a bound, if one is and there are several.
     pub beyond: Option<Found>,

@@ -6,10 +6,8 @@ use serde::Serialize;
 /// The lowest and the highest value for which a claim holds; at least one is there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Bounds {
-    /// Lowest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Highest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
 }

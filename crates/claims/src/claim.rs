@@ -15,7 +15,6 @@ pub struct ClaimsFile {
     pub published: Option<String>,
     /// Whose record answers the claims.
     pub answered_by: AnsweredBy,
-    /// The claims in the order of the file.
     pub claims: Vec<Claim>,
 }
 
@@ -37,13 +36,11 @@ pub struct Claim {
     pub place: String,
     /// The open question that it may answer.
     pub question: Option<String>,
-    /// What is evaluated.
     pub expression: Expression,
     /// The values for which it holds; none for orders.
     pub bounds: Bounds,
 }
 
-/// What is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     /// One number over another, for each pair.
@@ -69,7 +66,6 @@ pub enum Expression {
     },
     /// Time per byte over a fact of the machines, as the slope of a straight line.
     Slope {
-        /// The trial.
         of: Quantity,
         /// The fact, such as `max_turbo_ghz`.
         over: String,
@@ -86,7 +82,6 @@ pub enum RatioForm {
     Share,
 }
 
-/// Two quantities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub of: Quantity,

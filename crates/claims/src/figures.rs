@@ -35,17 +35,9 @@ pub(super) struct Dataset<'a> {
 /// Why a side does not know a quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MissingFigure {
-    /// No trial of the record has this name.
     Absent(String),
-    /// No published case has this name.
     NotPublished(String),
-    /// It has no accepted reading.
-    Unmeasured {
-        trial: String,
-        /// What became of it, and why.
-        why: String,
-    },
-    /// The number was not taken, for this reason.
+    Unmeasured { trial: String, why: String },
     NoNumber(String),
 }
 
@@ -121,7 +113,6 @@ impl<'a> Dataset<'a> {
         let best = limits.iter().filter(|it| of_device(it.kind, it.unit)).max_by_key(|it| it.value);
         let limit =
             best.ok_or_else(|| MissingFigure::NoNumber("no control measured the drive".to_owned()))?;
-        #[expect(clippy::cast_precision_loss, reason = "a rate of three digits")]
         let float = |value: u64| value as f64;
         let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
         Ok(Operand::Single(Estimate::with_ends(float(limit.value), ends)))
@@ -190,7 +181,7 @@ fn number(case: &Case, metric: Metric) -> Option<Operand> {
     let figure = case.figures.get(&measure)?;
     Some(match figure {
         Figure::Value { value, .. } => {
-            Operand::Single(Estimate::with_ends(*value, figure.located(Center::Median).ci95))
+            Operand::Single(Estimate::with_ends(*value, figure.cell(Center::Median).ci95))
         }
         Figure::Samples(observations) => Operand::Readings {
             group: case.key.state.map(|state| state.to_string()).unwrap_or_default(),
@@ -200,7 +191,6 @@ fn number(case: &Case, metric: Metric) -> Option<Operand> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
 fn size(case: &Case) -> Option<Operand> {
     let bytes = case.key.size_bytes? as f64 * case.key.readers.unwrap_or(1) as f64;
     Some(Operand::exact(bytes))

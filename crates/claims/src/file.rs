@@ -1,31 +1,20 @@
-//! A claims file: a TOML file with the claims of one publication. Every error names the line and
-//! what was expected there.
+//! Claims files: each is a TOML file with the claims of one publication. Some come with readlab, by name.
+//! Every error names the line and what was expected there.
 
-use super::claim::ClaimsFile;
+use super::claim::{AnsweredBy, ClaimsFile};
+use super::judge::{JudgedClaims, judge};
 use super::line::FileLines;
+use readlab_record::{Record, RunKind};
 use readlab_system::terminal::printable::{cause_at, toml_cause};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there are no claims.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimsError {
-    /// The file cannot be read.
     #[error("{path}: {cause}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        cause: io::Error,
-    },
-    /// The file holds no claims, or a wrong expression.
+    Unreadable { path: PathBuf, cause: io::Error },
     #[error("{path}: {cause}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        cause: String,
-    },
-    /// No claims have this name.
+    Malformed { path: PathBuf, cause: String },
     #[error("{name}: no claims of this name and no record (claims: {known})")]
     Unknown { name: String, known: String },
 }
@@ -40,6 +29,46 @@ pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
 pub fn parse(text: &str) -> Result<ClaimsFile, String> {
     let lines: FileLines = toml::from_str(text).map_err(|error| toml_cause(text, &error))?;
     lines.claims().map_err(|wrong| cause_at(text, wrong.at, &wrong.cause))
+}
+
+/// The files of the folder `published/claims/`, each under the name that it has within.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("newlines", include_str!("../carried/published/claims/newlines.toml")),
+    ("byte-stream", include_str!("../carried/published/claims/byte-stream.toml")),
+    ("sizes", include_str!("../carried/published/claims/sizes.toml")),
+    ("zip-lines", include_str!("../carried/published/claims/zip-lines.toml")),
+];
+
+pub fn names() -> Vec<&'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name).collect()
+}
+
+pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
+    let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+    let (_, text) =
+        found.ok_or_else(|| ClaimsError::Unknown { name: name.to_owned(), known: names().join(", ") })?;
+    Ok(parse(text).expect("the built-in claims are checked by a test"))
+}
+
+/// The claims that a record answers: those of its suite, or those about sweeps.
+pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
+    let all = names().into_iter().filter_map(|name| find(name).ok());
+    all.filter(|file| answers(record, &file.answered_by)).collect()
+}
+
+/// The claims that a record answers, judged by it.
+pub fn judged_by(record: &Record) -> Vec<JudgedClaims> {
+    of_record(record).iter().map(|file| judge(file, Some(record))).collect()
+}
+
+fn answers(record: &Record, by: &AnsweredBy) -> bool {
+    let header = &record.header;
+    match by {
+        // The command names the suite; what else it names are files and values of options.
+        AnsweredBy::Suite(name) => header.kind == RunKind::Suite && header.command.contains(name),
+        AnsweredBy::Sweep => header.kind == RunKind::Sweep,
+        AnsweredBy::Anything => true,
+    }
 }
 
 #[cfg(test)]

@@ -20,13 +20,11 @@ use readlab_record::Record;
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedClaims {
     pub name: String,
-    /// The publication.
     pub source: String,
     /// The claims, in the order of their file.
     pub claims: Vec<JudgedClaim>,
 }
 
-/// A claim with its answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedClaim {
     pub claim: Claim,
@@ -36,7 +34,6 @@ pub struct JudgedClaim {
     pub here: Option<Answer>,
 }
 
-/// Judges every claim of a file, by a record too where there is one.
 pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     let published = file.published.as_deref().map(Dataset::published).unwrap_or_default();
     let here = record.map(Dataset::of_record);

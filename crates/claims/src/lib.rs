@@ -8,7 +8,6 @@
 
 mod answer;
 mod bounds;
-mod builtin;
 mod claim;
 mod figures;
 mod file;
@@ -24,10 +23,9 @@ mod tests;
 
 pub use answer::{Answer, Estimate, Found, Shown, Verdict};
 pub use bounds::Bounds;
-pub use builtin::{find, judged_by, names, of_record};
 pub use claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 pub use figures::HERE;
-pub use file::{ClaimsError, parse, read};
+pub use file::{ClaimsError, find, judged_by, names, of_record, parse, read};
 pub use judge::{JudgedClaim, JudgedClaims, judge};
 pub use metric::Metric;
 

@@ -10,16 +10,13 @@ use serde::Deserialize;
 use std::ops::RangeInclusive;
 use toml::Spanned;
 
-/// What is wrong in a claims file, and where.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParseError {
     /// The byte at which it is.
     pub(super) at: usize,
-    /// What is wrong, and what was expected.
     pub(super) cause: String,
 }
 
-/// A whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileLines {
@@ -74,7 +71,6 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// A kind of expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -98,63 +94,36 @@ struct KindFields {
 }
 
 const KINDS: [KindFields; 8] = [
-    KindFields {
-        kind: Kind::Ratio,
-        word: "ratio",
-        needs: &["pairs"],
-        takes: &["metric", "to_metric", "published_metric", "state", "to_state", "sizes"],
-        has_bounds: true,
-    },
-    KindFields {
-        kind: Kind::Share,
-        word: "share",
-        needs: &["trials", "metric", "to_metric"],
-        takes: &["published_metric", "state", "sizes"],
-        has_bounds: true,
-    },
-    KindFields {
-        kind: Kind::Difference,
-        word: "difference",
-        needs: &["pairs"],
-        takes: &["metric", "state", "to_state"],
-        has_bounds: true,
-    },
-    KindFields {
-        kind: Kind::Value,
-        word: "value",
-        needs: &["trials", "metric"],
-        takes: &["published_metric", "state", "sizes"],
-        has_bounds: true,
-    },
-    KindFields {
-        kind: Kind::Order,
-        word: "order",
-        needs: &["trials"],
-        takes: &["metric", "state"],
-        has_bounds: false,
-    },
-    KindFields {
-        kind: Kind::SameOrder,
-        word: "same_order",
-        needs: &["trials"],
-        takes: &["metric", "state"],
-        has_bounds: false,
-    },
-    KindFields {
-        kind: Kind::Machines,
-        word: "machines",
-        needs: &["trials", "of", "to"],
-        takes: &["metric", "state", "same"],
-        has_bounds: true,
-    },
-    KindFields {
-        kind: Kind::Slope,
-        word: "slope",
-        needs: &["trials", "over", "within"],
-        takes: &["state"],
-        has_bounds: true,
-    },
+    bounded(
+        (Kind::Ratio, "ratio"),
+        &["pairs"],
+        &["metric", "to_metric", "published_metric", "state", "to_state", "sizes"],
+    ),
+    bounded(
+        (Kind::Share, "share"),
+        &["trials", "metric", "to_metric"],
+        &["published_metric", "state", "sizes"],
+    ),
+    bounded((Kind::Difference, "difference"), &["pairs"], &["metric", "state", "to_state"]),
+    bounded((Kind::Value, "value"), &["trials", "metric"], &["published_metric", "state", "sizes"]),
+    unbounded((Kind::Order, "order")),
+    unbounded((Kind::SameOrder, "same_order")),
+    bounded((Kind::Machines, "machines"), &["trials", "of", "to"], &["metric", "state", "same"]),
+    bounded((Kind::Slope, "slope"), &["trials", "over", "within"], &["state"]),
 ];
+
+const fn bounded(
+    (kind, word): (Kind, &'static str),
+    needs: &'static [&'static str],
+    takes: &'static [&'static str],
+) -> KindFields {
+    KindFields { kind, word, needs, takes, has_bounds: true }
+}
+
+/// The kinds of orders, whose bound is that each number is less than the next.
+const fn unbounded((kind, word): (Kind, &'static str)) -> KindFields {
+    KindFields { kind, word, needs: &["trials"], takes: &["metric", "state"], has_bounds: false }
+}
 
 impl OneOrMany {
     fn names(&self) -> impl Iterator<Item = &str> {

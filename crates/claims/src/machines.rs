@@ -9,7 +9,7 @@ use super::figures::{Dataset, MissingFigure, ns_per_byte, rate_of};
 use super::judge::Tally;
 use super::operand::Operand;
 use readlab_analysis::compare::Unit;
-use readlab_analysis::stats::{self, LeastSquares};
+use readlab_analysis::stats::{self, AbsoluteErrors, LeastSquares};
 use readlab_model::units::Bytes;
 use std::collections::BTreeMap;
 
@@ -67,14 +67,13 @@ fn points(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
         let (Some(x), Ok(rate)) = (machine.fact(fact), machine.operand(&rate_of(of))) else { continue };
         at.entry(x.to_bits()).or_default().push((x, ns_per_byte(rate.estimate().value)));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a few machines")]
     let mean = |points: Vec<(f64, f64)>| {
         (points[0].0, points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64)
     };
     at.into_values().map(mean).collect()
 }
 
-pub(super) fn line(machines: &[Dataset], of: &Quantity, fact: &str) -> Option<LeastSquares> {
+pub(super) fn line(machines: &[Dataset], of: &Quantity, fact: &str) -> Option<LeastSquares<AbsoluteErrors>> {
     stats::least_squares(&points(machines, of, fact))
 }
 

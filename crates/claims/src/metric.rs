@@ -23,15 +23,6 @@ impl Metric {
     /// Wall time, which is meant where nothing is said.
     pub const WALL: Metric = Metric::Of(Measure::Wall);
 
-    /// The word used in claims files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Metric::Of(measure) => measure.word(),
-            Metric::Size => SIZE,
-            Metric::FixedCost => FIXED_COST,
-        }
-    }
-
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,19 +5,16 @@ use super::answer::Estimate;
 use readlab_analysis::compare::CaseNoise;
 use readlab_analysis::stats::{self, Confidence, Interval, LogMedian, Observation, SharedVariance};
 
-/// The numbers of a quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     Readings {
         /// Readings of the same group share rounds.
         group: String,
-        /// The readings.
         observations: Vec<Observation>,
         /// The noise that all trials of the state show together; `None` where the numbers are no times
         /// or rates.
         noise: Option<CaseNoise>,
     },
-    /// The number alone.
     Single(Estimate),
 }
 
@@ -106,7 +103,9 @@ impl Operand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::{IntervalRule, SharedVariance};
+    use readlab_analysis::noise::SharedNoise;
+    use readlab_analysis::stats::IntervalRule;
+    use readlab_model::trial::TrialIndex;
     use std::sync::Arc;
 
     fn readings(group: &str, values: &[f64]) -> Operand {
@@ -135,11 +134,12 @@ mod tests {
         let observed = |values: &[f64; 3]| -> Vec<Observation> {
             (0..).zip(values).map(|(round, &value)| Observation { value, fill: round, round }).collect()
         };
-        let shared = Arc::new(SharedVariance::new(trials.iter().map(observed)));
+        let all = (0..).map(TrialIndex::new).zip(trials.iter().map(observed));
+        let shared = Arc::new(SharedNoise::new(all));
         let operand = |trial: usize| Operand::Readings {
             group: "warm".to_owned(),
             observations: observed(&trials[trial]),
-            noise: Some(CaseNoise { shared: Arc::clone(&shared), place: trial }),
+            noise: Some(CaseNoise { shared: Arc::clone(&shared), trial: TrialIndex::new(trial) }),
         };
         let found = operand(1).over(&operand(0));
         let ends = found.ci95.unwrap();

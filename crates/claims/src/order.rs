@@ -4,7 +4,7 @@
 use super::answer::{Answer, Found, Shown, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::Quantity;
-use super::figures::Dataset;
+use super::figures::{Dataset, MissingFigure};
 use super::operand::Operand;
 
 /// Pairs of an order by what was found of them.
@@ -21,8 +21,11 @@ struct PairCount {
 
 impl PairCount {
     /// Counts a pair, of which the second should be higher.
-    fn add(&mut self, side: &Dataset, pair: [&Quantity; 2], operands: [&Operand; 2]) {
-        let [lower, higher] = operands;
+    fn add(&mut self, side: &Dataset, pair: [&Quantity; 2], operands: [&Result<Operand, MissingFigure>; 2]) {
+        let (lower, higher) = match operands {
+            [Ok(lower), Ok(higher)] => (lower, higher),
+            [Err(lack), _] | [_, Err(lack)] => return self.add_lack(lack.to_string()),
+        };
         let estimate = higher.over(lower);
         let position = match estimate.ci95 {
             Some(ends) => Bounds::ABOVE_ONE.position(ends),
@@ -72,10 +75,8 @@ pub(super) fn rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     let mut count = PairCount::default();
     for side in sides {
         for pair in all.windows(2) {
-            match (side.operand(&pair[0]), side.operand(&pair[1])) {
-                (Ok(lower), Ok(higher)) => count.add(side, [&pair[0], &pair[1]], [&lower, &higher]),
-                (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
-            }
+            let pair = [&pair[0], &pair[1]];
+            count.add(side, pair, pair.map(|it| side.operand(it)).each_ref());
         }
     }
     count.answer()
@@ -118,11 +119,7 @@ pub(super) fn same_here(machine: Option<&Dataset>, here: &Dataset, all: &[Quanti
     let mut count = PairCount::default();
     for lower in 0..all.len() {
         for higher in (0..all.len()).filter(|&higher| published[lower] < published[higher]) {
-            let pair = [&all[lower], &all[higher]];
-            match (&operands[lower], &operands[higher]) {
-                (Ok(lower), Ok(higher)) => count.add(here, pair, [lower, higher]),
-                (Err(lack), _) | (_, Err(lack)) => count.add_lack(lack.to_string()),
-            }
+            count.add(here, [&all[lower], &all[higher]], [&operands[lower], &operands[higher]]);
         }
     }
     count.answer()

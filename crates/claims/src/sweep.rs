@@ -7,7 +7,7 @@ use super::figures::MissingFigure;
 use super::metric::Metric;
 use super::operand::Operand;
 use readlab_analysis::compare::Measure;
-use readlab_analysis::stats::{self, Interval, Observation, WeightedLeastSquares};
+use readlab_analysis::stats::{self, Interval, LeastSquares, Observation, RelativeErrors};
 use readlab_model::units::Bytes;
 use readlab_record::{Point, Record, SweepSeries};
 use std::ops::RangeInclusive;
@@ -16,7 +16,6 @@ use std::ops::RangeInclusive;
 const WRITE: &str = "write";
 const READ: &str = "read";
 
-/// The numbers of a quantity in the record of a sweep.
 pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
     let swept = record.swept();
     let series =
@@ -43,12 +42,12 @@ fn no_line() -> MissingFigure {
 
 /// By relative errors: sizes span powers of ten, and the error of a time grows with it. By the
 /// published least squares, the fixed cost of microseconds has an interval of milliseconds.
-fn line(series: &SweepSeries) -> Option<WeightedLeastSquares> {
+fn line(series: &SweepSeries) -> Option<LeastSquares<RelativeErrors>> {
     stats::weighted_least_squares(&series.times())
 }
 
 /// The inverse of the slope; `None` where time does not grow with size.
-fn rate_by_slope(fit: &WeightedLeastSquares) -> Option<Operand> {
+fn rate_by_slope(fit: &LeastSquares<RelativeErrors>) -> Option<Operand> {
     let slope = fit.line.slope;
     let ends = fit.slope_ci95.filter(|ends| ends.low > 0.0);
     let ci95 = ends.map(|ends| Interval { low: 1.0 / ends.high, high: 1.0 / ends.low });
@@ -56,7 +55,7 @@ fn rate_by_slope(fit: &WeightedLeastSquares) -> Option<Operand> {
 }
 
 /// Time at size 0, in nanoseconds.
-fn fixed_cost(fit: &WeightedLeastSquares) -> Operand {
+fn fixed_cost(fit: &LeastSquares<RelativeErrors>) -> Operand {
     let ci95 = fit.intercept_ci95.map(|ends| Interval { low: ends.low * 1e9, high: ends.high * 1e9 });
     Operand::Single(Estimate::with_ends(fit.line.intercept * 1e9, ci95))
 }
@@ -89,7 +88,6 @@ fn readings(
     Ok(Operand::Readings { group: series.name.clone(), observations, noise: None })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 fn number(point: &Point, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Size => Some(point.size_bytes as f64),

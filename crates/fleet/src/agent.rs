@@ -1,38 +1,35 @@
-//! The agent as a process: it is started, asked, and ended. Every answer has a deadline, as a rank
-//! that hangs keeps all others waiting.
+//! The agent: its program, which is linked to MPI, is built by the `mpicc` of this machine before its
+//! first use, as contenders are built; and its process, which is started, asked, and ended. Every answer
+//! has a deadline, as a rank that hangs keeps all others waiting.
 
 use super::message::{HEAD_BYTES, Kind, body_bytes, message};
-use super::program;
 use readlab_roster::build::BuildError;
+use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_system::program::CommandLine;
 use readlab_system::program::inheriting::Inheriting;
+use readlab_system::terminal::notice;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Why an agent is of no more use.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// It cannot be built.
     #[error("the fleet's agent: {cause}{hint}")]
     NotBuilt {
         cause: BuildError,
         /// How the user gets what is missing, after a semicolon.
         hint: String,
     },
-    /// It cannot be started.
     #[error("the fleet's agent: {0}")]
     NotStarted(io::Error),
     /// It has ended: MPI ended the job, or another rank did.
     #[error("the MPI job ended: {0}")]
     Ended(io::Error),
-    /// Another rank did not come in time.
     #[error("not all ranks came within {} s: one hangs or is stopped", .0.as_secs())]
     Late(Duration),
-    /// What it answered cannot be right.
     #[error("the fleet's agent: {0}")]
     Wrong(String),
 }
 
-/// A started agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     process: Inheriting,
@@ -41,8 +38,7 @@ pub(super) struct Agent {
 impl Agent {
     /// Builds the program if need be, and starts it.
     pub(super) fn start() -> Result<Agent, AgentError> {
-        let line =
-            program::command().map_err(|cause| AgentError::NotBuilt { cause, hint: program::hint() })?;
+        let line = command().map_err(|cause| AgentError::NotBuilt { cause, hint: hint() })?;
         Ok(Agent { process: Inheriting::start(&line).map_err(AgentError::NotStarted)? })
     }
 
@@ -81,5 +77,36 @@ impl Agent {
         // One that has gone needs no word.
         let _ = self.process.write(&message(kind, reason.as_bytes()));
         self.process.await_end();
+    }
+}
+
+/// How it is built and started.
+const ENTRY: &str = include_str!("../carried/fleet/agent.toml");
+
+/// Its entry, in the form of a roster's.
+pub fn entry() -> RosterEntry {
+    let mut roster: Roster = toml::from_str(ENTRY).expect("the agent's entry is checked by a test");
+    roster.entries.remove(0)
+}
+
+/// The command that starts it; it is built if need be.
+fn command() -> Result<CommandLine, BuildError> {
+    let entry = entry();
+    entry.build_once(|| notice::show(format!("building {}", entry.name)))?;
+    entry.command()
+}
+
+/// How the user gets what is missing to build it, after a semicolon.
+fn hint() -> String {
+    entry().hint().map(|hint| format!("; {hint}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_entry_is_one_and_has_a_hint_for_those_without_mpi() {
+        let entry = super::entry();
+        assert_eq!((entry.name.as_str(), entry.sources.as_deref()), ("fleet-agent", Some("fleet-agent")));
+        assert!(entry.hint.is_some_and(|hint| hint.contains("apt-get install openmpi-bin libopenmpi-dev")));
     }
 }

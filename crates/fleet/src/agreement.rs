@@ -32,7 +32,6 @@ impl RankFacts {
     }
 }
 
-/// What a rank says of its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFileFacts {
     pub path: String,
@@ -41,7 +40,6 @@ pub struct RankFileFacts {
     pub whole: WholeFile,
     pub size_bytes: u64,
     pub digest: Option<String>,
-    /// The right answers about it.
     pub answers: Answers,
     /// The least that a cold reading of them fetches from the device, where that is known.
     pub device_bytes: Option<u64>,
@@ -70,7 +68,6 @@ pub struct WitnessFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RankStatement {
     Reader(Box<RankFacts>),
-    /// The one on the server.
     Witness(WitnessFacts),
 }
 
@@ -86,16 +83,13 @@ struct Compared {
 /// What rank 0 demands of the others.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Terms<'a> {
-    /// What of the file each rank reads.
     pub share: Share,
     /// The fleet whose run goes on, if it is no new one.
     pub before: Option<&'a Fleet>,
 }
 
-/// The right answers about a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
-    /// About its bytes.
     pub plain: Answer,
     /// About what comes out of it, where trials decode it.
     pub decoded: Option<Answer>,
@@ -104,9 +98,7 @@ pub struct Answers {
 /// The fleet, and what all its ranks are to answer together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
-    /// The ranks.
     pub fleet: Fleet,
-    /// The right answers of each rank.
     pub answers: Vec<Answers>,
     /// The page caches that several ranks share.
     pub shared: Vec<SharedCache>,

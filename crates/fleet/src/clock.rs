@@ -73,7 +73,6 @@ impl Clock {
     }
 
     /// Nanoseconds that the offset grows by for each of this rank's.
-    #[expect(clippy::cast_precision_loss, reason = "offsets change by microseconds")]
     fn drift(&self) -> f64 {
         let (Some(last), Some(before)) = (self.last, self.before) else { return 0.0 };
         let span_ns = last.at_ns.saturating_sub(before.at_ns);
@@ -81,7 +80,6 @@ impl Clock {
         if span_ns == 0 { 0.0 } else { grown_ns as f64 / span_ns as f64 }
     }
 
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "drift is microseconds")]
     fn offset_at(&self, own_ns: u64) -> i64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns as f64 - last.at_ns as f64;

@@ -1,30 +1,33 @@
 //! What every rank does with an order: the same process sampler as on one host follows it, and what
 //! it found becomes a report.
+//!
+//! The rank on the server takes no turn: before every cold one, when all ranks have made their own
+//! caches cold, it makes the server's cold, and proves that.
 
 use super::agreement::Agreement;
 use super::job::{Job, JobError};
 use super::order::{Ended, Found, RankCommand, Report};
 use super::queue::{Place, Queue};
 use super::starting_gate::Gate;
-use readlab_measure::interface::{Sampler, Slot, TrialEnd};
+use readlab_measure::interface::{Sampler, Slot, StartingGate, TrialEnd};
 use readlab_measure::sampler::ProcessSampler;
+use readlab_measure::target::CacheControl;
 use readlab_model::sample::Sample;
-use readlab_model::trial::TrialIndex;
+use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::RankTiming;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// One rank's sampler, with the gate at which it waits for the others.
 pub struct Member<'a> {
     pub(super) job: Rc<Job>,
     pub(super) sampler: ProcessSampler<'a>,
-    /// How many ranks read.
     readers: u32,
     gate: Gate,
     queue: Queue,
 }
 
 impl<'a> Member<'a> {
-    /// A rank that takes its turns with the others.
     pub fn new(job: Rc<Job>, agreement: &Agreement, sampler: ProcessSampler<'a>) -> Member<'a> {
         let queue = Queue::new(Rc::clone(&job), Place::new(job.rank(), agreement));
         let readers = u32::try_from(agreement.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
@@ -125,5 +128,66 @@ impl<'a> Member<'a> {
             wall_ns,
             bound_ns: clock.bound_ns(ended_ns),
         }
+    }
+}
+
+/// The ranks that read know how long a turn may take, and end the job if one takes longer.
+const TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The rank that watches the file on the server.
+#[derive(Debug)]
+pub struct Witness {
+    job: Rc<Job>,
+    cache: CacheControl,
+    gate: Gate,
+    queue: Queue,
+}
+
+impl Witness {
+    pub fn new(job: Rc<Job>, agreement: &Agreement, cache: CacheControl) -> Witness {
+        job.set_time_limit(TIMEOUT);
+        let queue = Queue::new(Rc::clone(&job), Place::new(job.rank(), agreement));
+        let gate = Gate::new(Rc::clone(&job), queue.clone());
+        Witness { job, cache, gate, queue }
+    }
+
+    /// Follows the orders of rank 0 until it says that all is done.
+    pub fn serve(&mut self) -> Result<(), JobError> {
+        loop {
+            let order: RankCommand = self.job.broadcast(None)?;
+            let found = self.follow(&order)?;
+            self.job.gather(&Report { found, notes: Vec::new(), missing: Vec::new(), refusal: None })?;
+            if order == RankCommand::Leave {
+                return Ok(());
+            }
+        }
+    }
+
+    fn follow(&mut self, order: &RankCommand) -> Result<Result<Found, Ended>, JobError> {
+        match order {
+            RankCommand::Turn(_, slot, _) => self.turn(slot.state),
+            RankCommand::CompareClocks => Ok(Ok(Found::Clock(self.job.compare_clocks()?))),
+            RankCommand::WarmUp(_) => {
+                self.queue.begin();
+                self.queue.finish()?;
+                Ok(Ok(Found::Done))
+            }
+            _ => Ok(Ok(Found::Done)),
+        }
+    }
+
+    /// A turn of the others, which begins when this rank says so, too.
+    fn turn(&mut self, state: CacheState) -> Result<Result<Found, Ended>, JobError> {
+        self.gate.close();
+        if state == CacheState::Cold {
+            // An error of the queue shows again when the gate is asked.
+            let evicted = self.gate.before_state().map_err(Ended::from);
+            if let Err(ended) = evicted.and_then(|()| self.cache.evict().map_err(Ended::Unproven)) {
+                self.gate.give_up()?;
+                return Ok(Err(ended));
+            }
+        }
+        self.gate.stand_aside()?;
+        Ok(Ok(Found::Idle))
     }
 }

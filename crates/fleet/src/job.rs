@@ -8,9 +8,10 @@ use super::clock::Clock;
 use super::message::{ClockOffset, Kind, Ranks, gathered};
 use readlab_record::RankClock;
 use readlab_system::clock::monotonic_ns;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
+use std::num::NonZero;
 use std::time::Duration;
 
 /// How long other ranks may take to start: the last one may have to build the agent.
@@ -27,34 +28,21 @@ const ROUND_TRIPS: u32 = 64;
 /// speak PMI, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
-/// Why a rank cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// No launcher started it.
     #[error("no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun")]
     NoLauncher,
-    /// The launcher and the MPI library do not belong together, so that each rank is alone.
     #[error(
         "the launcher started {expected} ranks ({variable}), and the agent, built with {library}, sees {found}: build it \
              with the mpicc of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks"
     )]
-    Alone {
-        variable: &'static str,
-        /// Ranks by the launcher.
-        expected: u32,
-        /// Ranks that the agent sees.
-        found: u32,
-        /// The library of the agent.
-        library: String,
-    },
-    /// Ranks do not understand each other.
+    Alone { variable: &'static str, expected: u32, found: u32, library: String },
     #[error("what another rank said cannot be read: {0}")]
     Garbled(String),
 }
 
-/// The job, joined.
 #[derive(Debug)]
 pub struct Job {
     agent: RefCell<Option<Agent>>,
@@ -62,6 +50,16 @@ pub struct Job {
     ranks: Ranks,
     /// How long the slowest rank may take to come to where the others wait.
     time_limit: Cell<Duration>,
+}
+
+/// What a rank is there for. Readers come first, so that their numbers are those of the parts and
+/// paths that they read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// It takes turns.
+    Reader,
+    /// It runs on the server, and makes the file cold there.
+    Witness,
 }
 
 impl Job {
@@ -85,17 +83,14 @@ impl Job {
         self.ranks.rank
     }
 
-    /// How many ranks there are.
     pub fn size(&self) -> u32 {
         self.ranks.ranks
     }
 
-    /// Whether this is rank 0.
     pub fn is_leader(&self) -> bool {
         self.ranks.rank == 0
     }
 
-    /// The name of the MPI library.
     pub fn library(&self) -> &str {
         &self.ranks.library
     }
@@ -105,7 +100,6 @@ impl Job {
         self.time_limit.set(time_limit);
     }
 
-    /// Waits until every rank is here.
     pub fn barrier(&self) -> Result<(), JobError> {
         self.ask(Kind::Barrier, b"", self.time_limit.get()).map(drop)
     }
@@ -125,6 +119,12 @@ impl Job {
         let parts = gathered(&body, self.ranks.ranks as usize);
         let parts = parts.ok_or_else(|| JobError::Garbled("the lengths of what was gathered".to_owned()))?;
         parts.iter().map(|part| read(part)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// How many ranks read; the reason if the roles of all fit no fleet.
+    pub fn readers(&self, own: Role) -> Result<Result<NonZero<u32>, String>, JobError> {
+        let all = self.gather(&own)?;
+        self.broadcast(all.map(|all| counted(&all)).as_ref())
     }
 
     /// Compares this rank's clock with that of rank 0.
@@ -167,6 +167,17 @@ impl Job {
     }
 }
 
+fn counted(roles: &[Role]) -> Result<NonZero<u32>, String> {
+    let readers = roles.iter().take_while(|role| **role == Role::Reader).count();
+    let witnesses = roles.len() - readers;
+    match u32::try_from(readers).ok().and_then(NonZero::new) {
+        Some(readers) if witnesses <= 1 => Ok(readers),
+        _ => Err("one witness at most, as the last rank: \
+                  'mpirun -n 4 readlab fleet race FILE : -n 1 --host SERVER readlab fleet witness PATH'"
+            .to_owned()),
+    }
+}
+
 /// How many ranks a launcher says there are, and in which variable.
 struct ToldSize {
     variable: &'static str,
@@ -188,6 +199,7 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Role::{Reader, Witness};
 
     #[test]
     fn the_number_of_ranks_is_in_the_variable_of_whichever_launcher_there_is() {
@@ -200,5 +212,17 @@ mod tests {
         assert_eq!(told(&[("SLURM_NTASKS", "4"), ("OMPI_COMM_WORLD_SIZE", "2")]), Some((SIZES[0], 2)));
         assert_eq!(told(&[("PMI_SIZE", "8")]), Some((SIZES[1], 8)));
         assert_eq!(told(&[("PMI_SIZE", "many"), ("SLURM_NTASKS", "3")]), Some((SIZES[2], 3)));
+    }
+
+    #[test]
+    fn readers_come_first_and_at_most_one_witness_after_them() {
+        let of = |roles: &[Role]| counted(roles).ok().map(NonZero::get);
+        assert_eq!(of(&[Reader, Reader]), Some(2));
+        assert_eq!(of(&[Reader, Reader, Witness]), Some(2));
+        for other in
+            [&[Witness][..], &[Witness, Reader], &[Reader, Witness, Reader], &[Reader, Witness, Witness]]
+        {
+            assert_eq!(of(other), None, "{other:?}");
+        }
     }
 }

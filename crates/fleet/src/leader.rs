@@ -5,9 +5,8 @@
 
 use super::agreement::{Agreement, SharedCache};
 use super::crew::Member;
-use super::hosts::on_rank;
 use super::job::JobError;
-use super::order::{Ended, Found, RankCommand, Report, Taking};
+use super::order::{Ended, Found, RankCommand, Report, Taking, on_rank};
 use readlab_measure::cold_bytes::least_fetched;
 use readlab_measure::interface::{CleanUpError, SampleError, Sampler, Slot, TrialEnd};
 use readlab_measure::plan::Plan;
@@ -28,10 +27,8 @@ const LATE_TRIES: u32 = 8;
 /// A hundredth.
 const LATE_SHARE_OF_JOB: u64 = 100;
 
-/// What all ranks measure together.
 #[derive(Debug, Clone, Copy)]
 pub struct Together<'a> {
-    /// Every trial.
     pub plan: &'a Plan,
     /// How many ranks read each target; empty where always all do.
     pub rank_counts: &'a [u32],
@@ -54,7 +51,6 @@ pub struct FleetSampler<'a> {
 }
 
 impl<'a> FleetSampler<'a> {
-    /// A sampler for the ranks of this fleet, of which this is rank 0.
     pub fn new(together: Together<'a>, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
         FleetSampler {
             member,
@@ -182,7 +178,6 @@ impl<'a> FleetSampler<'a> {
         Taking { first: u32::try_from(first).expect("less than the number of ranks"), count }
     }
 
-    /// The sample of the job.
     fn sample(
         &mut self,
         slot: &Slot,

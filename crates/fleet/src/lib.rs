@@ -4,26 +4,22 @@
 //! Its sampler ([`leader`]) gives each call as an [`order`] to all ranks, itself among them, which
 //! follow it with the same process sampler ([`crew`]), and takes the reports together. A turn
 //! begins for all at one time that rank 0 names ([`starting_gate`], [`clock`]). Messages pass
-//! through an agent that is linked to MPI (`agent`, [`message`]); [`job`] is what the rest of the
+//! through an agent that is linked to MPI ([`agent`], [`message`]); [`job`] is what the rest of the
 //! room sees of it. Ranks that share a page cache work on it one after the other ([`queue`]). What
 //! ranks must have in common is compared before anything is measured ([`agreement`]). The last rank
-//! may be on the server and take no turns ([`role`], [`witness`]).
+//! may be on the server and take no turns ([`crew`]).
 //!
 //! Nothing here reads the measured file, and nothing knows what is done with the record.
 
-mod agent;
+pub mod agent;
 pub mod agreement;
 pub mod clock;
 pub mod crew;
-mod hosts;
 pub mod job;
 pub mod leader;
 pub mod message;
 pub mod order;
-pub mod program;
 pub mod queue;
-pub mod role;
 pub mod starting_gate;
-pub mod witness;
 
-pub use job::{Job, JobError};
+pub use job::{Job, JobError, Role};

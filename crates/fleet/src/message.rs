@@ -7,39 +7,23 @@ pub const HEAD_BYTES: usize = 5;
 /// The longest body.
 pub const BODY_BYTES_MAX: u32 = 256 << 20;
 
-/// What is asked for.
+/// By the byte with which a message begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Kind {
     /// Which rank this is, and of how many.
-    Ranks,
+    Ranks = b'r',
     /// To wait until every rank has asked.
-    Barrier,
+    Barrier = b'w',
     /// The bytes of rank 0, for all.
-    Broadcast,
+    Broadcast = b'b',
     /// The bytes of all, for rank 0.
-    Gather,
+    Gather = b'g',
     /// The offset of this rank's clock from that of rank 0.
-    Clocks,
+    Clocks = b'c',
     /// The end of the job because of an error.
-    Abort,
-    End,
-}
-
-impl Kind {
-    const ALL: [(Kind, u8); 7] = [
-        (Kind::Ranks, b'r'),
-        (Kind::Barrier, b'w'),
-        (Kind::Broadcast, b'b'),
-        (Kind::Gather, b'g'),
-        (Kind::Clocks, b'c'),
-        (Kind::Abort, b'a'),
-        (Kind::End, b'e'),
-    ];
-
-    fn byte(self) -> u8 {
-        let found = Kind::ALL.iter().find(|(kind, _)| *kind == self);
-        found.expect("every kind is listed").1
-    }
+    Abort = b'a',
+    End = b'e',
 }
 
 /// A message with this body.
@@ -49,14 +33,14 @@ impl Kind {
 pub fn message(kind: Kind, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).ok().filter(|&length| length <= BODY_BYTES_MAX);
     let length = length.expect("what ranks tell each other is short");
-    [&[kind.byte()], &length.to_le_bytes()[..], body].concat()
+    [&[kind as u8], &length.to_le_bytes()[..], body].concat()
 }
 
 /// The length of the body after this head of an answer; an error in one line if it is no answer to
 /// a message of this kind.
 pub fn body_bytes(head: [u8; HEAD_BYTES], kind: Kind) -> Result<usize, String> {
     let [found, length @ ..] = head;
-    if found != kind.byte() {
+    if found != kind as u8 {
         return Err(format!("the answer to {kind:?} is of the kind {:?}", char::from(found)));
     }
     match u32::from_le_bytes(length) {
@@ -70,7 +54,6 @@ pub fn body_bytes(head: [u8; HEAD_BYTES], kind: Kind) -> Result<usize, String> {
 pub struct Ranks {
     pub rank: u32,
     pub ranks: u32,
-    /// The name of the MPI library.
     pub library: String,
 }
 

@@ -1,9 +1,10 @@
-//! Orders of rank 0 to all ranks, and what each reports: the calls of a sampler as data.
+//! Orders of rank 0 to all ranks, and what each reports: the calls of a sampler as data. What ended on
+//! one rank of several names the host.
 
 use readlab_measure::interface::{CleanUpError, SampleError, Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Params, TrialIndex};
-use readlab_record::{Fill, Line, Outcome, RankClock, RankTiming};
+use readlab_record::{Fill, Fleet, Line, Outcome, RankClock, RankTiming};
 use serde::{Deserialize, Serialize};
 
 /// What every rank does next.
@@ -11,11 +12,9 @@ use serde::{Deserialize, Serialize};
 pub enum RankCommand {
     /// Starts the contenders of these trials without waiting for them.
     Launch(Vec<TrialIndex>),
-    /// Starts the contender of a trial.
     Open(TrialIndex),
     /// Has it read untimed.
     WarmUp(TrialIndex),
-    /// Fills the cache.
     Fill(u32),
     /// Takes a turn, those together that are to take it.
     Turn(TrialIndex, Slot, Taking),
@@ -27,7 +26,6 @@ pub enum RankCommand {
     Close(TrialIndex),
     /// Runs what the user wants to be run after the last reading.
     CleanUp,
-    /// Leaves the job.
     Leave,
 }
 
@@ -45,7 +43,6 @@ impl Taking {
 }
 
 impl RankCommand {
-    /// The trial that it is about.
     pub fn trial(&self) -> Option<TrialIndex> {
         match self {
             RankCommand::Open(trial)
@@ -53,11 +50,7 @@ impl RankCommand {
             | RankCommand::Turn(trial, ..)
             | RankCommand::Retire(trial)
             | RankCommand::Close(trial) => Some(*trial),
-            RankCommand::Launch(_)
-            | RankCommand::Fill(_)
-            | RankCommand::CompareClocks
-            | RankCommand::CleanUp
-            | RankCommand::Leave => None,
+            _ => None,
         }
     }
 }
@@ -67,7 +60,6 @@ impl RankCommand {
 pub struct Report {
     /// What was asked for, or what ended instead.
     pub found: Result<Found, Ended>,
-    /// Lines for the record.
     pub notes: Vec<Line>,
     /// Meters that could not be read, with the reason.
     pub missing: Vec<(String, String)>,
@@ -80,7 +72,6 @@ pub struct Report {
 pub enum Found {
     /// Nothing but that it was done.
     Done,
-    /// Parameters in force.
     Params(Params),
     /// How the cache was filled.
     Filled(Fill),
@@ -149,6 +140,52 @@ impl From<SampleError> for Ended {
 impl From<TrialEnd> for Ended {
     fn from(end: TrialEnd) -> Ended {
         Ended::End(end)
+    }
+}
+
+/// Something that may have a reason, which can name a host.
+pub(super) trait HasReason {
+    fn reason(&mut self) -> Option<&mut String>;
+}
+
+/// What was found on a rank, with the name of its host, where there are several.
+pub(super) fn on_rank<T: HasReason>(fleet: &Fleet, rank: usize, mut what: T) -> T {
+    let host = match (fleet.ranks.get(rank), &fleet.witness) {
+        (Some(_), None) if fleet.ranks.len() < 2 => return what,
+        (Some(found), _) => format!("{} (rank {rank})", found.host),
+        (None, Some(witness)) => format!("{} (the witness)", witness.host),
+        (None, None) => format!("rank {rank}"),
+    };
+    if let Some(reason) = what.reason() {
+        *reason = format!("{host}: {reason}");
+    }
+    what
+}
+
+impl HasReason for String {
+    fn reason(&mut self) -> Option<&mut String> {
+        Some(self)
+    }
+}
+
+impl HasReason for Outcome {
+    fn reason(&mut self) -> Option<&mut String> {
+        match self {
+            Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
+                Some(reason)
+            }
+            Outcome::Measured => None,
+        }
+    }
+}
+
+impl HasReason for Ended {
+    fn reason(&mut self) -> Option<&mut String> {
+        match self {
+            Ended::Unproven(reason) | Ended::CleanUp(CleanUpError { text: reason, .. }) => Some(reason),
+            Ended::End(TrialEnd::Trial(outcome) | TrialEnd::Both(outcome, _)) => HasReason::reason(outcome),
+            Ended::End(TrialEnd::Run(_)) | Ended::Withheld => None,
+        }
     }
 }
 

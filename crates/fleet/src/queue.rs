@@ -20,7 +20,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Of a rank of a fleet.
     pub fn new(rank: u32, agreement: &Agreement) -> Place {
         let shared = &agreement.shared;
         let at = |cache: &SharedCache| cache.ranks.iter().position(|&other| other == rank as usize);
@@ -53,12 +52,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The queue of a rank with this place.
     pub fn new(job: Rc<Job>, place: Place) -> Queue {
         Queue { job, place, passed: Rc::default() }
     }
 
-    /// Where this rank stands.
     pub fn place(&self) -> Place {
         self.place
     }

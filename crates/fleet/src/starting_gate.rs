@@ -60,7 +60,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The gate of this job's ranks.
     pub fn new(job: Rc<Job>, queue: Queue) -> Gate {
         Gate { job, queue, place: Rc::new(Cell::new(Place::Before)), broken: Rc::default() }
     }

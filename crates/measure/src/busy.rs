@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 /// How long the processes are observed; with clock ticks of 10 ms, 4 % of a processor is one tick.
 const WHILE: Duration = Duration::from_millis(250);
 
-/// A process that used processors while it was observed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Busy {
     pub pid: u32,
@@ -39,7 +38,6 @@ pub fn others() -> Vec<Busy> {
     busy
 }
 
-/// A name without characters that could control a terminal.
 fn printable(name: &str) -> String {
     name.replace(char::is_control, "\u{fffd}")
 }

@@ -7,17 +7,19 @@
 //! them, and mappings of small folios fault more often. There are no other ways into either state.
 //! The file is only ever opened for reading.
 
-pub use super::cache_error::CacheError;
-use super::residency::{Means, Residency, ResidencyProof};
-use readlab_model::units::Nanos;
+use super::residency::{Means, Residency, ResidencyError, ResidencyProof};
+use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::Part;
 use readlab_system::file_status::is_dax;
 use readlab_system::machine::memory::Memory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
+use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::at_byte;
-use readlab_targets::target::filesystem::Backing;
+use readlab_targets::target::TargetError;
+use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::part::open_part;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -60,6 +62,77 @@ impl Eviction {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// The file has no other copy than its pages.
+    #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", display_path(.path))]
+    RamBacked { path: PathBuf, filesystem: Filesystem },
+    /// The file system has a cache that the lab cannot inspect.
+    #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", display_path(.path))]
+    OwnCache { path: PathBuf, filesystem: Filesystem },
+    /// The page cache never holds its bytes.
+    #[error(
+        "{}: neither cold nor warm: the page cache holds nothing of a file on {filesystem}{}",
+        display_path(.path),
+        if filesystem.backing == Backing::Kernel { ", which the kernel makes up while it is read" } else { " with DAX" }
+    )]
+    Uncached { path: PathBuf, filesystem: Filesystem },
+    #[error("{}: not cold, {proof} after {tries} evictions: {}", display_path(.path), why_pages_remain(proof))]
+    Remains { path: PathBuf, proof: ResidencyProof, tries: u32 },
+    /// The file can never be cached as a whole.
+    #[error(
+        "{}: cannot be warm: its {} do not fit the {} of memory that there are",
+        display_path(.path),
+        Bytes(*size_bytes).binary(),
+        Bytes(memory.ceiling_bytes()).binary()
+    )]
+    TooLarge { path: PathBuf, size_bytes: u64, memory: Memory },
+    /// Pages left the cache while others were read.
+    #[error(
+        "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
+        display_path(.path),
+        Bytes(*size_bytes).binary(),
+        Bytes(memory.available_here_bytes()).binary()
+    )]
+    NotFilled {
+        path: PathBuf,
+        size_bytes: u64,
+        proof: ResidencyProof,
+        /// The memory that there was before the fill.
+        memory: Memory,
+    },
+    /// The file system forgets its pages whenever the file is opened.
+    #[error(
+        "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
+        display_path(.path)
+    )]
+    DroppedAtOpen { path: PathBuf, filesystem: Filesystem },
+    #[error("{cause}")]
+    DropCaches { cause: io::Error },
+    /// A name stays in memory.
+    #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
+    NameRemains { path: PathBuf },
+    #[error("{cause}")]
+    List { cause: String },
+    #[error(transparent)]
+    Residency(#[from] ResidencyError),
+    #[error("{}: {call}: {cause}", display_path(.path))]
+    Io { path: PathBuf, call: &'static str, cause: io::Error },
+}
+
+impl From<TargetError> for CacheError {
+    fn from(error: TargetError) -> CacheError {
+        CacheError::List { cause: error.to_string() }
+    }
+}
+
+fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
+    match proof.dirty {
+        Some(dirty) if dirty > 0 => "another program is writing to it",
+        _ => "another program has it mapped, has locked it into memory, or is reading it",
+    }
+}
+
 /// What a fill did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filled {
@@ -71,7 +144,6 @@ pub struct Filled {
 
 /// The page cache of a target: of one file, or of many.
 pub trait TargetCache: std::fmt::Debug {
-    /// How much is in the page cache now.
     fn resident(&self) -> Result<ResidencyProof, CacheError>;
 
     /// Makes it cold, with the files below it: written back, evicted, proven.
@@ -96,7 +168,6 @@ pub trait TargetCache: std::fmt::Debug {
     fn refill(&self) -> Result<Filled, CacheError>;
 }
 
-/// The page cache of one file.
 #[derive(Debug)]
 pub struct PageCache {
     residency: Residency,
@@ -111,22 +182,19 @@ pub struct PageCache {
 const REMAINS_PERCENT: u64 = 1;
 
 impl PageCache {
-    /// Opens the file read-only.
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
         Ok(PageCache::new(Residency::open(path)?, eviction))
     }
 
-    /// That of an open file.
     pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
         PageCache { residency, eviction, below: Vec::new() }
     }
 
-    /// The same with files below it, which [`PageCache::evict`] makes cold too.
+    /// With files below it, which [`PageCache::evict`] makes cold too.
     pub fn above(self, below: &[PathBuf]) -> PageCache {
         PageCache { below: below.to_vec(), ..self }
     }
 
-    /// The same for a part of the file.
     pub fn of_part(self, part: Option<Part>) -> PageCache {
         PageCache { residency: self.residency.of_part(part), ..self }
     }
@@ -149,12 +217,11 @@ impl PageCache {
     /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
     /// around it the rest of the file becomes cold, too.
     fn evict_own(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
-        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
+        let (path, filesystem) = (self.path(), self.residency.filesystem);
         match filesystem.backing {
             Backing::Memory => return Err(CacheError::RamBacked { path, filesystem }),
             Backing::OwnCache => return Err(CacheError::OwnCache { path, filesystem }),
-            Backing::Kernel => return Err(CacheError::Uncached { path, filesystem }),
-            _ if is_dax(self.residency.file()) => {
+            other if other == Backing::Kernel || is_dax(&self.residency.file) => {
                 return Err(CacheError::Uncached { path, filesystem });
             }
             _ => {}
@@ -163,7 +230,7 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_away(self.residency.part().filter(|_| tries == 0), eviction)?;
+            self.advise_away(self.residency.part.filter(|_| tries == 0), eviction)?;
             tries += 1;
             let proof = self.residency.share()?;
             // A probed page represents many.
@@ -175,50 +242,38 @@ impl PageCache {
             }
             if filesystem.backing == Backing::Program && proof.means == Means::Mincore {
                 // The pages may be those of a file that the program passes to the kernel.
-                let paged_out = page_cache::page_out(self.residency.file(), self.size_bytes()?);
-                paged_out.map_err(|cause| self.io("madvise", cause))?;
+                let paged_out = page_cache::page_out(&self.residency.file, self.size_bytes()?);
+                paged_out.map_err(failed(&self.residency.path, "madvise"))?;
             }
             std::thread::sleep(pause);
             pause *= 2;
         }
     }
 
-    /// The fill of a file that is evicted, with the memory that there is.
-    pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
-        let size_bytes = self.fitting(memory)?;
-        self.read_warm(size_bytes, *memory)
+    fn path(&self) -> PathBuf {
+        self.residency.path.clone()
     }
 
-    /// The size of the file or its part.
     fn size_bytes(&self) -> Result<u64, CacheError> {
-        let range = self.residency.range().map_err(|cause| self.io("fstat", cause))?;
+        let range = self.residency.range().map_err(failed(&self.residency.path, "fstat"))?;
         Ok(range.end - range.start)
     }
 
-    /// The size of the file, if it fits the memory.
     fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
         let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
-            return Err(CacheError::TooLarge {
-                path: self.residency.path().to_owned(),
-                size_bytes,
-                memory: *memory,
-            });
+            return Err(CacheError::TooLarge { path: self.path(), size_bytes, memory: *memory });
         }
         Ok(size_bytes)
     }
 
-    /// The reading of a fill, and its proof.
-    fn read_warm(&self, size_bytes: u64, memory: Memory) -> Result<Filled, CacheError> {
+    /// The fill of a file that is evicted, with the memory that there is.
+    pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
+        let size_bytes = self.fitting(memory)?;
         let wall_ns = self.read_once()?;
         let proof = self.residency.share()?;
         if !proof.is_warm() {
-            return Err(CacheError::NotFilled {
-                path: self.residency.path().to_owned(),
-                size_bytes,
-                proof,
-                memory,
-            });
+            return Err(CacheError::NotFilled { path: self.path(), size_bytes, proof, memory: *memory });
         }
         self.check_kept_at_open(&proof)?;
         Ok(Filled { wall_ns, proof })
@@ -226,11 +281,10 @@ impl PageCache {
 
     /// Opens the file as every reader does, and looks whether that changes what is cached.
     fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
-        let opened = open_part(self.residency.path(), self.residency.part())
-            .map_err(|cause| self.io("open", cause))?;
+        let opened = self.open_anew()?;
         let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
         drop(opened);
-        let (path, filesystem) = (self.residency.path().to_owned(), self.residency.filesystem());
+        let (path, filesystem) = (self.path(), self.residency.filesystem);
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
@@ -241,14 +295,14 @@ impl PageCache {
         if self.residency.share()?.dirty == Some(0) {
             return Ok(());
         }
-        page_cache::write_back(self.residency.file()).map_err(|cause| self.io("fsync", cause))
+        page_cache::write_back(&self.residency.file).map_err(failed(&self.residency.path, "fsync"))
     }
 
     /// Asks the kernel once to evict the pages of a part, or all.
     fn advise_away(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
-        let file = self.residency.file();
+        let file = &self.residency.file;
         part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
-            .map_err(|cause| self.io("posix_fadvise", cause))?;
+            .map_err(failed(&self.residency.path, "posix_fadvise"))?;
         if eviction == Eviction::OfSystem {
             page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
@@ -258,8 +312,7 @@ impl PageCache {
     /// Reads the file once; the time it took. A new description each time: the kernel's readahead
     /// starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
-        let mut file = open_part(self.residency.path(), self.residency.part())
-            .map_err(|cause| self.io("open", cause))?;
+        let mut file = self.open_anew()?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
         let start = Instant::now();
         let mut at = 0;
@@ -268,15 +321,25 @@ impl PageCache {
                 Ok(0) => break,
                 Ok(count) => at += count as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(self.io("read", at_byte(at, &cause))),
+                Err(cause) => return Err(failed(&self.residency.path, "read")(at_byte(at, &cause))),
             }
         }
         Ok(Nanos::from(start.elapsed()).0)
     }
 
-    fn io(&self, call: &'static str, cause: io::Error) -> CacheError {
-        CacheError::Io { path: self.residency.path().to_owned(), call, cause }
+    fn open_anew(&self) -> Result<io::Take<File>, CacheError> {
+        open_part(&self.residency.path, self.residency.part).map_err(failed(&self.residency.path, "open"))
     }
+
+    fn evict_with_below(&self, eviction: Eviction) -> Result<ResidencyProof, CacheError> {
+        let proof = self.evict_own(eviction, 0)?;
+        self.evict_below()?;
+        Ok(proof)
+    }
+}
+
+pub(super) fn failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> CacheError {
+    move |cause| CacheError::Io { path: path.to_owned(), call, cause }
 }
 
 impl TargetCache for PageCache {
@@ -285,15 +348,11 @@ impl TargetCache for PageCache {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_own(self.eviction, 0)?;
-        self.evict_below()?;
-        Ok(proof)
+        self.evict_with_below(self.eviction)
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_own(Eviction::OfFile, 0)?;
-        self.evict_below()?;
-        Ok(proof)
+        self.evict_with_below(Eviction::OfFile)
     }
 
     fn refill(&self) -> Result<Filled, CacheError> {

@@ -4,18 +4,19 @@
 //! [`super::round`] calls them. The real sampler lives in [`super::sampler`]; a scripted one is in
 //! the tests of the rounds.
 
+use super::cache::CacheError;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{Count, EndReason, Fill, Line, Outcome, RecordError};
+use readlab_roster::session::SessionError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Takes samples of the trials of a plan.
 pub trait Sampler {
     /// Starts the contenders of these trials without waiting for them, because they are opened
     /// next. Others that were started like this and are not opened yet are ended.
-    fn launch(&mut self, _next: &[TrialIndex]) {}
+    fn launch(&mut self, next: &[TrialIndex]);
 
     /// Starts the trial's contender, again if it is running; every parameter in force.
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd>;
@@ -43,36 +44,24 @@ pub trait Sampler {
 
     /// Whether counting a trial takes no reading, because the same readings were counted from
     /// another state.
-    fn is_counted(&self, _trial: TrialIndex) -> bool {
-        false
-    }
+    fn is_counted(&self, trial: TrialIndex) -> bool;
 
     /// Whether contenders are inspected besides.
-    fn inspects(&self) -> bool {
-        false
-    }
+    fn inspects(&self) -> bool;
 
     /// Inspects a contender in untimed runs of processes of its own; the lines for the record.
-    fn inspect(&mut self, _trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
-        Ok(Vec::new())
-    }
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason>;
 
     /// The lines that [`Sampler::inspect`] would give, each with the reason why the trial was not
     /// inspected.
-    fn not_inspected(&mut self, _trial: TrialIndex, _reason: &str) -> Vec<Line> {
-        Vec::new()
-    }
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line>;
 
     /// Why the numbers of a trial are refused although its turns went well: this may be found
     /// during the turns of other trials.
-    fn refusal(&self, _trial: TrialIndex) -> Option<Outcome> {
-        None
-    }
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome>;
 
     /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
-    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
-        None
-    }
+    fn bytes(&self, trial: TrialIndex) -> Option<u64>;
 
     /// The trial has no further turns and its contender is sound: it may serve a trial that differs
     /// only in the state of the cache.
@@ -80,7 +69,6 @@ pub trait Sampler {
         self.close(trial);
     }
 
-    /// Ends the trial's contender, if it is running.
     fn close(&mut self, trial: TrialIndex);
 
     /// Runs what the user wants to be run after the last reading, once.
@@ -96,7 +84,6 @@ pub trait Sampler {
         Vec::new()
     }
 
-    /// Time since the run began.
     fn elapsed_ns(&self) -> u64;
 }
 
@@ -115,7 +102,6 @@ pub trait StartingGate {
 
 /// Takes what a run finds and shows what it does.
 pub trait Sink {
-    /// One more line for the record.
     fn append(&mut self, line: Line) -> Result<(), RecordError>;
 
     fn about_to(&mut self, step: Step);
@@ -129,7 +115,6 @@ pub trait Sink {
 /// The place of a turn in a run. Its samples carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// The state that the turn starts from.
     pub state: CacheState,
     /// Which fill of the cache, from 0; turns that are not warm have one each.
     pub fill: u32,
@@ -142,18 +127,21 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The slot of a turn whose samples are not recorded.
     pub fn unrecorded(state: CacheState) -> Slot {
         Slot { state, fill: 0, round: 0, position: 0, rung: None }
     }
+
+    /// A sample of a trial, of which nothing is known but its place.
+    pub(super) fn sample(&self, trial: TrialIndex) -> Sample {
+        let &Slot { fill, round, position, rung, .. } = self;
+        Sample { trial, fill, round, position, rung, ..Sample::default() }
+    }
 }
 
-/// What a run does next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// Begins a state with this number of trials.
     State(CacheState, usize),
-    /// Fills the cache.
     Fill(u32),
     /// Starts a contender and has it read untimed.
     Start(TrialIndex),
@@ -173,12 +161,10 @@ pub enum Step {
     RoundOver(Progress),
 }
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The share of the whole run that is done, 0 to 1.
     pub share: f64,
-    /// Time since it began.
     pub elapsed_ns: u64,
 }
 
@@ -191,7 +177,6 @@ impl Progress {
     }
 }
 
-/// The end of a trial or of the whole run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrialEnd {
     Trial(Outcome),
@@ -207,12 +192,31 @@ pub struct CleanUpError {
     pub text: String,
 }
 
-/// Why a turn gave no samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SampleError {
     /// The state of the cache was not proven; the turn may be repeated.
     Unproven(String),
     TrialEnd(TrialEnd),
+}
+
+impl TrialEnd {
+    pub fn failed(reason: String) -> TrialEnd {
+        TrialEnd::Trial(Outcome::Failed { reason })
+    }
+
+    /// What the trial ends with if the run goes on; else why the run ends.
+    pub fn outcome(self) -> Result<Outcome, EndReason> {
+        match self {
+            TrialEnd::Trial(outcome) => Ok(outcome),
+            TrialEnd::Run(end) | TrialEnd::Both(_, end) => Err(end),
+        }
+    }
+}
+
+impl SampleError {
+    pub fn refused(reason: String) -> SampleError {
+        TrialEnd::Trial(Outcome::Refused { reason }).into()
+    }
 }
 
 impl From<TrialEnd> for SampleError {
@@ -221,9 +225,66 @@ impl From<TrialEnd> for SampleError {
     }
 }
 
-impl SampleError {
-    /// The end of a trial that is refused.
-    pub fn refused(reason: String) -> SampleError {
-        TrialEnd::Trial(Outcome::Refused { reason }).into()
+/// Where a turn is not repeated, a state that was not proven ends the trial.
+impl From<SampleError> for TrialEnd {
+    fn from(error: SampleError) -> TrialEnd {
+        match error {
+            SampleError::TrialEnd(end) => end,
+            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
+        }
+    }
+}
+
+impl From<SessionError> for TrialEnd {
+    fn from(error: SessionError) -> TrialEnd {
+        error.outcome().map_or(TrialEnd::Run(EndReason::Interrupted), TrialEnd::Trial)
+    }
+}
+
+impl From<SessionError> for SampleError {
+    fn from(error: SessionError) -> SampleError {
+        SampleError::TrialEnd(error.into())
+    }
+}
+
+/// What it means for a trial that the state which it starts from cannot be made.
+impl From<CacheError> for TrialEnd {
+    fn from(error: CacheError) -> TrialEnd {
+        let reason = error.to_string();
+        match error {
+            // The file could be read when the right answer was found: its device fails.
+            CacheError::Io { .. } => TrialEnd::failed(reason),
+            _ => TrialEnd::Trial(Outcome::Unavailable { reason }),
+        }
+    }
+}
+
+/// Pages that stay may go at the next try; every other failure comes from the file system.
+impl From<CacheError> for SampleError {
+    fn from(error: CacheError) -> SampleError {
+        match error {
+            CacheError::Remains { .. } => SampleError::Unproven(error.to_string()),
+            other => SampleError::TrialEnd(other.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_ends_the_run_and_any_other_error_the_trial() {
+        let interrupted = TrialEnd::from(SessionError::Interrupted);
+        assert_eq!(interrupted, TrialEnd::Run(EndReason::Interrupted));
+        assert_eq!(interrupted.outcome(), Err(EndReason::Interrupted));
+        let failed = TrialEnd::from(SessionError::Failed("it broke".to_owned()));
+        assert_eq!(failed, TrialEnd::failed("it broke".to_owned()));
+        // A device that fails fails the trial.
+        let cause = std::io::Error::other("torn");
+        let error = CacheError::Io { path: "f".into(), call: "read", cause };
+        assert!(matches!(TrialEnd::from(error), TrialEnd::Trial(Outcome::Failed { .. })));
+        let error = CacheError::DropCaches { cause: std::io::Error::other("no") };
+        assert!(matches!(TrialEnd::from(error), TrialEnd::Trial(Outcome::Unavailable { .. })));
     }
 }

@@ -4,7 +4,6 @@
 mod attempt;
 pub mod busy;
 pub mod cache;
-mod cache_error;
 pub mod counts;
 pub mod hidden_cache;
 pub mod holders;
@@ -20,6 +19,8 @@ pub mod sampler;
 pub mod search;
 pub mod sequence;
 pub mod target;
+#[cfg(test)]
+mod testing;
 pub mod tree_cache;
 pub mod warm_up_file;
 

@@ -6,8 +6,7 @@
 //! this reading alone. A layer that cannot be counted gives a reason, never 0.
 
 use readlab_model::target::cold_bytes::least_fetched;
-use readlab_model::target::layers;
-use readlab_model::target::layers::{Layer, LayerKind};
+use readlab_model::target::layers::{self, Layer, LayerKind};
 use readlab_system::next_layer;
 
 /// A program may decode what it reads: with less than a hundredth of a file read from files,
@@ -23,24 +22,15 @@ const WARM_SHARE: u64 = 2;
 pub enum NextLayer {
     /// `read_bytes` of a process. What reached it at all is the sum of that, of `rchar`, and of
     /// what the interfaces of the network received: not every way of receiving is in `rchar`.
-    Program {
-        /// The process.
-        pid: u32,
-    },
+    Program { pid: u32 },
     /// `serverreadbytes` of the mounts of an NFS export.
-    Nfs {
-        /// What is mounted.
-        source: String,
-    },
+    Nfs { source: String },
     /// `read_bytes` of the clients of Lustre's object storage.
     Lustre,
     /// The size of what CephFS has read from its storage.
     Ceph,
     /// Another network file system, of which only the network's interfaces show something.
-    Network {
-        /// What is mounted.
-        source: String,
-    },
+    Network { source: String },
     /// A layer with a cache that counts nothing that can be seen.
     Uncounted { name: String },
 }
@@ -54,11 +44,8 @@ pub struct LayerBytes {
 }
 
 impl LayerBytes {
-    /// Between two counts.
     pub fn until(self, after: LayerBytes) -> LayerBytes {
-        let between =
-            |before: Result<u64, String>, after: Result<u64, String>| Ok(after?.saturating_sub(before?));
-        LayerBytes { read: between(self.read, after.read), arrived: between(self.arrived, after.arrived) }
+        LayerBytes { read: since(self.read, after.read), arrived: since(self.arrived, after.arrived) }
     }
 }
 
@@ -141,6 +128,11 @@ fn count_program(pid: u32) -> LayerBytes {
     LayerBytes { read, arrived }
 }
 
+/// Between two counts.
+pub(super) fn since(before: Result<u64, String>, after: Result<u64, String>) -> Result<u64, String> {
+    Ok(after?.saturating_sub(before?))
+}
+
 fn nothing_seen(name: &str) -> String {
     format!("{name} counts nothing that can be seen from here")
 }
@@ -176,9 +168,12 @@ mod tests {
         assert_eq!(served("fuse", r#","process":12"#), Some(NextLayer::Program { pid: 12 }));
     }
 
+    fn counted(arrived: u64) -> LayerBytes {
+        LayerBytes { read: Ok(0), arrived: Ok(arrived) }
+    }
+
     #[test]
-    fn less_than_must_have_arrived_is_told_with_both_numbers() {
-        let counted = |arrived| LayerBytes { read: Ok(0), arrived: Ok(arrived) };
+    fn less_or_more_than_must_have_arrived_is_told_with_both_numbers() {
         let nfs = NextLayer::Nfs { source: "nas:/x".to_owned() };
         assert_eq!(nfs.too_little(1000, &counted(990)), None);
         let why = nfs.too_little(1000, &counted(989)).unwrap();
@@ -186,28 +181,21 @@ mod tests {
         let program = NextLayer::Program { pid: 7 };
         assert_eq!(program.too_little(1000, &counted(10)), None, "it may decode what it reads");
         assert!(program.too_little(1000, &counted(9)).unwrap().contains("it has a cache of its own"));
-        let unknown = LayerBytes { read: Err(String::new()), arrived: Err(String::new()) };
-        assert_eq!(nfs.too_little(1000, &unknown), None);
-        let estimate = LayerBytes { read: Err(String::new()), arrived: Ok(5) };
+        let estimate = LayerBytes { read: Err(String::new()), ..counted(5) };
         let network = NextLayer::Network { source: "nas".to_owned() };
         assert!(network.too_little(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
-    }
-
-    #[test]
-    fn a_warm_reading_for_which_bytes_arrived_is_none() {
-        let counted = |arrived| LayerBytes { read: Ok(0), arrived: Ok(arrived) };
-        let program = NextLayer::Program { pid: 7 };
         assert_eq!(program.too_much(1000, &counted(499)), None);
         let why = program.too_much(1000, &counted(500)).unwrap();
         assert!(why.ends_with("process 7, got 500 bytes during the reading of 1000"), "{why}");
-        let unknown = LayerBytes { read: Ok(0), arrived: Err(String::new()) };
-        assert_eq!(program.too_much(1000, &unknown), None);
+        let unknown = LayerBytes { arrived: Err(String::new()), ..counted(0) };
+        assert_eq!((nfs.too_little(1000, &unknown), program.too_much(1000, &unknown)), (None, None));
     }
 
     #[test]
     fn between_two_counts_is_what_was_added() {
-        let count = |read, arrived| LayerBytes { read: Ok(read), arrived };
-        let between = count(5, Ok(7)).until(count(8, Err("gone".to_owned())));
-        assert_eq!(between, LayerBytes { read: Ok(3), arrived: Err("gone".to_owned()) });
+        let gone = || Err("gone".to_owned());
+        let before = LayerBytes { read: Ok(5), arrived: Ok(7) };
+        let between = before.until(LayerBytes { read: Ok(8), arrived: gone() });
+        assert_eq!(between, LayerBytes { read: Ok(3), arrived: gone() });
     }
 }

@@ -33,15 +33,12 @@ const FEW_TRIALS: usize = 3;
 /// One trial of a plan, with what it takes to start its contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// The trial as the record will have it.
     pub trial: Trial,
-    /// The contender's method.
     pub choice: ResolvedMethod,
     /// How its contender becomes ready after each start.
     pub warmup: Warmup,
     /// Whether its contender collects garbage between a turn's readings and its answer.
     pub collects: bool,
-    /// What its readings are for.
     pub role: Role,
     /// Whether it is the first trial of something that the user named: where time is short, it is
     /// read once before any other trial twice.
@@ -65,27 +62,22 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether other trials may be compared with it.
     pub fn is_compared_with(self) -> bool {
         matches!(self, Role::Baseline | Role::Common)
     }
 }
 
-/// What will be measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The trials that can be measured.
     pub trials: Vec<Planned>,
     /// The trials that were selected and cannot be measured here, with the reason.
     pub absent: Vec<(Trial, Outcome)>,
-    /// The states of the cache, in order.
     pub states: Vec<CacheState>,
-    /// When to stop.
     pub rules: Rules,
 }
 
 impl Planned {
-    /// The same on another target.
     pub fn on(&self, target: usize) -> Planned {
         let mut planned = self.clone();
         planned.trial.target = target;
@@ -94,7 +86,6 @@ impl Planned {
 }
 
 impl Plan {
-    /// Makes a trial the one that others are compared with.
     pub fn set_baseline(&mut self, id: &TrialId) {
         let is_exact = self.trials.iter().any(|planned| planned.trial.id == *id);
         // A resumed plan spells out settings that the name leaves to the contender.
@@ -110,8 +101,6 @@ impl Plan {
         planned.chain(absent).enumerate().for_each(|(index, trial)| trial.index = TrialIndex::new(index));
     }
 
-    /// The trial of this index.
-    ///
     /// # Panics
     /// If the plan has no trial of this index.
     pub fn planned(&self, trial: TrialIndex) -> &Planned {
@@ -123,23 +112,14 @@ impl Plan {
         found.expect("only trials of the plan are measured")
     }
 
-    /// The contest that a trial is in.
-    ///
-    /// # Panics
-    /// As for [`Plan::planned`].
     pub fn contest(&self, trial: TrialIndex) -> Contest {
         self.planned(trial).trial.contest()
     }
 
-    /// Whether the trial of this index is a control.
-    ///
-    /// # Panics
-    /// As for [`Plan::planned`].
     pub fn is_control(&self, trial: TrialIndex) -> bool {
         self.planned(trial).trial.is_control()
     }
 
-    /// The trials of one state, by index.
     pub fn trials_of(&self, state: CacheState) -> Vec<TrialIndex> {
         let of_state = self.trials.iter().filter(|planned| planned.trial.state == state);
         of_state.map(|planned| planned.trial.index).collect()

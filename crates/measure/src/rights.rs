@@ -37,7 +37,6 @@ impl Rights {
     }
 }
 
-/// Whether the page cache of the whole machine may be emptied.
 pub fn drop_caches() -> Result<(), String> {
     page_cache::may_evict_machine()
 }

@@ -13,20 +13,18 @@ use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::{Place, Target};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// One target of a run.
 #[derive(Debug)]
 pub struct MeasuredTarget<'a> {
     /// The number of the target in the record.
     pub index: usize,
-    /// The file or URL.
     pub target: &'a Target,
     /// What every answer about its bytes is compared with.
     pub truth: &'a Truth,
     /// What every answer about its content is compared with, where trials decode it.
     pub decoded: Option<&'a Truth>,
-    /// The control over its state.
     pub cache_control: CacheControl,
 }
 
@@ -34,39 +32,28 @@ pub struct MeasuredTarget<'a> {
 /// cannot keep all of them open.
 #[derive(Debug, Clone)]
 pub struct SweepTarget {
-    /// The file.
     pub target: Target,
-    /// What every answer is compared with.
     pub truth: Truth,
 }
 
 impl SweepTarget {
-    /// The target of this number with control over its page cache.
     pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
         let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
     }
 }
 
-/// The control over the state of a target.
 #[derive(Debug)]
 pub enum CacheControl {
-    /// A file of this machine.
     File {
         /// What it was when its right answer was found.
         identity: Identity,
-        /// Its pages in memory.
         cache: PageCache,
         /// What below its file system can be counted.
         next_layer: Option<NextLayer>,
     },
     /// Many files of this machine, or a file and its copies.
-    Tree {
-        /// Their pages in memory.
-        cache: TreeCache,
-        /// What below their file system can be counted.
-        next_layer: Option<NextLayer>,
-    },
+    Tree { cache: TreeCache, next_layer: Option<NextLayer> },
     /// A foreign server.
     Web,
 }
@@ -80,20 +67,12 @@ pub struct Look {
     pub change: Option<String>,
 }
 
-/// Why nothing can be measured on a target.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheControlError {
-    /// Its page cache cannot be opened.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The file cannot be examined.
     #[error("{}: {cause}", display_path(.path))]
-    Identity {
-        /// The file.
-        path: std::path::PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
+    Identity { path: PathBuf, cause: io::Error },
 }
 
 impl CacheControl {
@@ -112,7 +91,6 @@ impl CacheControl {
         Ok(CacheControl::File { identity, cache, next_layer })
     }
 
-    /// Makes the file cold, and proves it.
     pub fn evict(&self) -> Result<(), String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
         cache.evict().map(drop).map_err(|error| error.to_string())
@@ -137,12 +115,10 @@ impl CacheControl {
 }
 
 impl MeasuredTarget<'_> {
-    /// Its pages in memory; `None` behind a foreign server.
     pub fn cache(&self) -> Option<&dyn TargetCache> {
         self.cache_control.cache()
     }
 
-    /// How much of the file is resident now.
     pub fn resident(&self) -> Result<ResidencyProof, String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
         cache.resident().map_err(|error| error.to_string())
@@ -187,7 +163,7 @@ impl MeasuredTarget<'_> {
     pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
         match &self.cache_control {
             CacheControl::File { identity, .. } => now.holders(among, identity),
-            CacheControl::Tree { cache, .. } => now.holders_of_any(among, cache.tree()),
+            CacheControl::Tree { cache, .. } => now.holders_of_any(among, &cache.tree),
             CacheControl::Web => Vec::new(),
         }
     }
@@ -198,23 +174,16 @@ impl MeasuredTarget<'_> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
             return tree.change();
         }
-        match (&self.cache_control, &self.target.place) {
-            (CacheControl::File { identity, .. }, Place::File(path) | Place::Served { file: path, .. }) => {
-                change_of_file(identity, path)
-            }
-            (CacheControl::File { identity, .. }, Place::Blocks(blocks)) => {
-                change_of_file(identity, blocks.file())
-            }
-            (_, Place::Web(remote)) => remote.change(),
-            (_, Place::Tree(tree)) => tree.change(),
-            _ => None,
+        let path: &Path = match &self.target.place {
+            Place::File(path) | Place::Served { file: path, .. } => path,
+            Place::Blocks(blocks) => blocks.file(),
+            Place::Web(remote) => return remote.change(),
+            Place::Tree(tree) => return tree.change(),
+        };
+        let identity = self.cache_control.identity()?;
+        match Identity::of_path(path) {
+            Ok(now) => identity.change(&now).map(|change| change.to_string()),
+            Err(error) => Some(error.to_string()),
         }
-    }
-}
-
-fn change_of_file(identity: &Identity, path: &Path) -> Option<String> {
-    match Identity::of_path(path) {
-        Ok(now) => identity.change(&now).map(|change| change.to_string()),
-        Err(error) => Some(error.to_string()),
     }
 }

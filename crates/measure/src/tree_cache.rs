@@ -6,7 +6,7 @@
 //! drops them after everything else was done, which only root may ask it to, and it is proven by
 //! lookups that may not leave memory.
 
-use super::cache::{CacheError, Eviction, Filled, PageCache, TargetCache};
+use super::cache::{CacheError, Eviction, Filled, PageCache, TargetCache, failed};
 use super::residency::{CountedDevice, Means, Residency, ResidencyProof};
 use super::target::Look;
 use readlab_model::target::identity::Identity;
@@ -32,13 +32,11 @@ const REFILLS_MAX: usize = 3;
 const NOTHING: ResidencyProof =
     ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
 
-/// What a visit to some files saw.
 struct Seen {
     proof: ResidencyProof,
     changed: Option<ChangedFile>,
 }
 
-/// Which files are filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// Every one; they are evicted.
@@ -47,10 +45,9 @@ enum Which {
     Missing,
 }
 
-/// The page cache of the files of a tree.
 #[derive(Debug)]
 pub struct TreeCache {
-    tree: Arc<Tree>,
+    pub(super) tree: Arc<Tree>,
     /// The files below the first, whose pages would serve a reading that finds none of these.
     below: Vec<PathBuf>,
     /// Whether names and inodes are made cold, too.
@@ -69,18 +66,11 @@ impl TreeCache {
         let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
         if let Some(first) = tree.paths()?.next() {
             let path = first?;
-            let device = Residency::open(&path)?.counted_device();
-            cache.device = device.map_err(|cause| CacheError::Io { path, call: "fstat", cause })?;
+            cache.device = Residency::open(&path)?.counted_device().map_err(failed(&path, "fstat"))?;
         }
         Ok(cache)
     }
 
-    /// The files.
-    pub(super) fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
-    /// One of the files.
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
         Ok(PageCache::new(Residency::open_once(path, self.device)?, Eviction::OfFile))
     }
@@ -100,11 +90,7 @@ impl TreeCache {
     fn look_at_each(&self) -> Result<Seen, CacheError> {
         let each = |number: usize, path: &Path| {
             let residency = Residency::open_once(path, self.device)?;
-            let status = residency.status().map_err(|cause| CacheError::Io {
-                path: path.to_owned(),
-                call: "fstat",
-                cause,
-            })?;
+            let status = residency.status().map_err(failed(path, "fstat"))?;
             let changed = self.tree.change_of(number, path, &Identity::from(status));
             Ok::<_, CacheError>(Seen { proof: residency.share()?, changed })
         };
@@ -130,11 +116,12 @@ impl TreeCache {
         self.fill_once(which, &memory)?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
         let mut proof = self.resident()?;
-        let mut refills = 0;
-        while !proof.is_warm() && refills < REFILLS_MAX {
+        for _ in 0..REFILLS_MAX {
+            if proof.is_warm() {
+                break;
+            }
             self.fill_once(Which::Missing, &memory)?;
             proof = self.resident()?;
-            refills += 1;
         }
         if proof.is_warm() {
             return Ok(Filled { wall_ns, proof });
@@ -162,10 +149,6 @@ impl TreeCache {
             Ok(cache.fill_in(memory)?.proof)
         };
         self.after_each(FILLING_THREADS, fill).map(drop)
-    }
-
-    fn evict_pages(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(processors(), |path| self.open(path)?.evict())
     }
 
     /// Makes the names and inodes of all files cold, and proves it by some of them.
@@ -203,7 +186,7 @@ impl TargetCache for TreeCache {
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.evict_pages()?;
+        let proof = self.after_each(processors(), |path| self.open(path)?.evict())?;
         PageCache::evict_all_below(&self.below, proof.file_pages)?;
         Ok(proof)
     }
@@ -220,14 +203,14 @@ impl TargetCache for TreeCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::disk_folder;
     use readlab_targets::target::Target;
     use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs;
 
-    /// Three files of 50,000 bytes and an empty one, beside this program, for in memory nothing can
-    /// be evicted.
+    /// Three files of 50,000 bytes and an empty one.
     fn folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+        let folder = disk_folder();
         for name in ["a", "b", "c", "empty"] {
             let content = if name == "empty" { String::new() } else { name.repeat(50_000) };
             fs::write(folder.path().join(name), content).unwrap();
@@ -254,7 +237,6 @@ mod tests {
         fs::write(folder.path().join("b"), "b").unwrap();
         let change = cache.look().change.unwrap();
         assert!(change.contains("/b is not what it was"), "the first by name: {change}");
-
         let cache = cache_of(folder.path());
         fs::write(folder.path().join("new"), "").unwrap();
         let change = cache.look().change.unwrap();
@@ -273,9 +255,8 @@ mod tests {
         PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
         let lost = cache.resident().unwrap();
         assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
-        let filled = cache.refill().unwrap();
-        assert!(filled.proof.is_warm());
-        assert_eq!(filled.proof.pages, 39, "all are proven");
+        let filled = cache.refill().unwrap().proof;
+        assert_eq!((filled.is_warm(), filled.pages), (true, 39), "all are proven");
         assert!(cache.resident().unwrap().is_warm());
     }
 }

@@ -13,7 +13,6 @@ use readlab_record::Trial;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::{Place, Target};
 use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +32,6 @@ pub struct WarmUpFile {
 }
 
 impl WarmUpFile {
-    /// The file at this path, with a link beside it.
     pub fn at(file: &Path, by_path: SweepTarget) -> WarmUpFile {
         let (file, link) = (file.to_owned(), file.with_file_name("next"));
         let target = Target { place: Place::File(link.clone()), ..by_path.target.clone() };
@@ -46,7 +44,6 @@ impl WarmUpFile {
         next.file().is_some() && next.facts.size_bytes <= WARMED_UP_BYTES_MAX
     }
 
-    /// Whether the contender of a trial reads through the link.
     pub(super) fn is_linked(trial: &Trial) -> bool {
         trial.contender() != COMMAND
     }
@@ -60,13 +57,9 @@ impl WarmUpFile {
 
     /// Makes the link lead to a file. A program that opens it meanwhile gets one file or the other.
     pub(super) fn lead_to(&self, file: &Path) -> Result<(), String> {
-        self.replace_link(file).map_err(|cause| format!("{}: {cause}", display_path(&self.link)))
-    }
-
-    fn replace_link(&self, file: &Path) -> io::Result<()> {
         let new = self.link.with_extension("new");
-        symlink(file, &new)?;
-        fs::rename(&new, &self.link)
+        let replaced = symlink(file, &new).and_then(|()| fs::rename(&new, &self.link));
+        replaced.map_err(|cause| format!("{}: {cause}", display_path(&self.link)))
     }
 }
 
@@ -74,27 +67,12 @@ impl WarmUpFile {
 mod tests {
     use super::*;
     use crate::round::testing::{COLD, plan, runs};
-    use readlab_model::target::TargetFacts;
-    use readlab_model::trial::Answer;
-    use readlab_targets::corpus::oracle::Truth;
-
-    fn target(file: &Path, size_bytes: u64) -> Target {
-        let facts = TargetFacts { size_bytes, ..TargetFacts::default() };
-        Target { place: Place::File(file.to_owned()), part: None, copies: None, facts, evictable: Vec::new() }
-    }
+    use crate::testing::sweep_target;
 
     fn warm_up_file(folder: &Path) -> WarmUpFile {
         let file = folder.join("warm-up");
         fs::write(&file, "untimed").unwrap();
-        let truth = Truth {
-            answer: Answer::default(),
-            products: None,
-            digest: String::new(),
-            text: true,
-            archive: None,
-            wall_ns: 1,
-        };
-        WarmUpFile::at(&file, SweepTarget { target: target(&file, 7), truth })
+        WarmUpFile::at(&file, sweep_target(&file, 7))
     }
 
     #[test]
@@ -102,7 +80,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (warm_up_file, next) = (warm_up_file(folder.path()), folder.path().join("timed"));
         fs::write(&next, "timed").unwrap();
-        let trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        let mut trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
         for _ in 0..2 {
             let measured = warm_up_file.in_place_of(&trial).unwrap();
             let path = measured.target.file().unwrap();
@@ -110,13 +88,7 @@ mod tests {
             warm_up_file.lead_to(&next).unwrap();
             assert_eq!(fs::read_to_string(path).unwrap(), "timed");
         }
-    }
-
-    #[test]
-    fn a_command_gets_the_path_of_the_file_of_readlab() {
-        let folder = tempfile::tempdir().unwrap();
-        let warm_up_file = warm_up_file(folder.path());
-        let mut trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        // A command gets the path of the file of readlab.
         trial.id = "command/wc".parse().unwrap();
         let measured = warm_up_file.in_place_of(&trial).unwrap();
         assert_eq!(measured.target.file(), Some(folder.path().join("warm-up").as_path()));
@@ -124,8 +96,8 @@ mod tests {
 
     #[test]
     fn before_large_files_contenders_are_not_warmed_up() {
-        assert!(WarmUpFile::is_for(&target(Path::new("f"), WARMED_UP_BYTES_MAX)));
-        assert!(!WarmUpFile::is_for(&target(Path::new("f"), WARMED_UP_BYTES_MAX + 1)));
+        let is_for = |size_bytes| WarmUpFile::is_for(&sweep_target(Path::new("f"), size_bytes).target);
+        assert!(is_for(WARMED_UP_BYTES_MAX) && !is_for(WARMED_UP_BYTES_MAX + 1));
     }
 
     #[test]

@@ -4,3 +4,28 @@ pub mod sample;
 pub mod target;
 pub mod trial;
 pub mod units;
+
+/// Whether a field is as it is by default: records leave it out then.
+pub fn is_default<T: Default + PartialEq>(it: &T) -> bool {
+    *it == T::default()
+}
+
+/// Gives the variants of enums the words that records and people have for them.
+#[macro_export]
+macro_rules! worded {
+    ($($kind:ident { $($variant:ident = $word:literal),* })*) => {$(
+        impl $kind {
+            pub fn word(self) -> &'static str {
+                match self {
+                    $($kind::$variant => $word,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+    )*};
+}

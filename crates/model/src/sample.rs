@@ -1,6 +1,5 @@
-//! A sample: one timed reading with everything metered around it; and the table of meters: what each
-//! counts, its unit, how the readings of those who read together become one, and where exports have
-//! it.
+//! A sample: one timed reading with everything metered around it; and the table of meters: what
+//! each counts, in which unit, how readings taken together become one, where exports have it.
 
 use crate::trial::{Answer, TrialIndex};
 use readlab_protocol::SampleLine;
@@ -8,8 +7,7 @@ use readlab_stats::Observation;
 use serde::{Deserialize, Serialize};
 
 /// One timed reading with everything metered around it. `None` is a meter that could not be read;
-/// the record says why. What each
-/// meter means is in the table of [`Meter`].
+/// the record says why. What each meter means is in the table of [`Meter`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub trial: TrialIndex,
@@ -19,14 +17,12 @@ pub struct Sample {
     pub round: u32,
     /// Place in the round's shuffled order, from 0.
     pub position: u32,
-    /// In which rung of a search it was read, from 0; `None` for a reading that is reported.
-    /// Since version 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// In which rung of a search, from 0; `None` for a reported reading. Since version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rung: Option<u32>,
     /// Which of the timed readings of its turn, from 0.
     pub reading: u32,
-    /// How many readings, timed and leading, shared the turn; meters read from outside are shared
-    /// out equally.
+    /// Readings, timed and leading, of the turn; meters read from outside are shared out equally.
     pub turn_readings: u32,
     /// Open to close by the contender's monotonic clock.
     pub wall_ns: u64,
@@ -44,32 +40,24 @@ pub struct Sample {
     pub device_read_bytes: Option<u64>,
     /// Bytes that the layer below the file system read for it: the program behind a FUSE file
     /// system from devices, a server from wherever. `None` also where there is no such layer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub below_read_bytes: Option<u64>,
     /// Share of the file's pages in the page cache before the turn, 0 to 1.
     pub resident_before: Option<f64>,
     /// Share of the file's pages in the page cache after the turn, 0 to 1.
     pub resident_after: Option<f64>,
     /// Whether these shares are estimates, from pages spread evenly over the file.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub resident_is_estimate: bool,
-    /// What the lab saw of the whole turn from outside.
-    #[serde(default, skip_serializing_if = "TurnSeen::is_unknown")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub turn: TurnSeen,
-    /// What the contender says of its requests.
-    #[serde(default, skip_serializing_if = "RequestMeters::is_unknown")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub request: RequestMeters,
     /// Proof of work.
     pub answer: Answer,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_false(it: &bool) -> bool {
-    !it
-}
-
 impl Sample {
-    /// The reading of a meter with its place in the rounds; `None` where it was not read.
     pub fn observation(&self, meter: Meter) -> Option<Observation> {
         Some(self.place(meter.read(self)?))
     }
@@ -86,7 +74,6 @@ impl Sample {
 }
 
 impl From<&Sample> for Observation {
-    /// Its wall time in nanoseconds.
     fn from(sample: &Sample) -> Observation {
         sample.place(sample.wall_ns)
     }
@@ -98,8 +85,7 @@ impl From<Sample> for Observation {
     }
 }
 
-/// What the lab saw of a whole turn from outside, untimed readings and answering included; the same
-/// in all samples of the turn.
+/// What the lab saw of a turn from outside, with untimed readings; the same in all its samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnSeen {
@@ -140,8 +126,7 @@ pub struct TurnSeen {
     /// Time in which the device below the file had work, whoever gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_busy_ns: Option<u64>,
-    /// How enough bytes for every reading were seen to reach the contender; `None` where neither
-    /// meter shows it.
+    /// How enough bytes were seen to reach the contender; `None` where neither meter shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Delivered>,
 }
@@ -189,11 +174,6 @@ pub struct RequestMeters {
 }
 
 impl RequestMeters {
-    /// Whether nothing is known, as of a file.
-    pub fn is_unknown(&self) -> bool {
-        *self == RequestMeters::default()
-    }
-
     /// The part of the window that cannot be within it, with its name; `None` if all parts can.
     pub fn longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
         let parts = [

@@ -23,21 +23,12 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Throughput(pub f64);
 
-/// Why a quantity was not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// There is no number in front.
     #[error("'{0}' does not start with a number")]
     NoNumber(String),
-    /// The letters behind the number are no unit of this kind.
     #[error("'{text}': unknown unit '{unit}' (known: {known})")]
-    UnknownUnit {
-        text: String,
-        /// The part behind the number.
-        unit: String,
-        known: &'static str,
-    },
-    /// The value does not fit, or is not whole.
+    UnknownUnit { text: String, unit: String, known: &'static str },
     #[error("'{0}' is out of range")]
     OutOfRange(String),
 }
@@ -52,6 +43,12 @@ impl Nanos {
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
+    }
+
+    /// The largest unit that leaves a number of at least one: ns, µs, ms, s.
+    #[expect(clippy::cast_precision_loss, reason = "the bounds of units are exact")]
+    pub fn unit(self) -> Unit {
+        largest(self.0 as f64, &TIMES)
     }
 }
 
@@ -73,6 +70,11 @@ impl Throughput {
     pub fn per(bytes: Bytes, time: Nanos) -> Throughput {
         Throughput(bytes.0 as f64 / time.as_secs_f64())
     }
+
+    /// The largest unit that leaves a number of at least one: B/s, kB/s, MB/s, GB/s, TB/s.
+    pub fn unit(self) -> Unit {
+        largest(self.0, &RATES)
+    }
 }
 
 /// Three significant digits, as many decimals as that takes: 1.23, 12.3, 123, 1234.
@@ -81,74 +83,63 @@ fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A unit in which a quantity is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
     /// How many nanoseconds, bytes or bytes per second it is.
     pub size: f64,
-    /// Its name, such as `ms`.
     pub name: &'static str,
 }
 
-impl Nanos {
-    /// The largest unit that leaves a number of at least one: ns, µs, ms, s.
-    pub fn unit(self) -> Unit {
-        let (size, name) = match self.0 {
-            0..1_000 => (1.0, "ns"),
-            1_000..1_000_000 => (1e3, "µs"),
-            1_000_000..1_000_000_000 => (1e6, "ms"),
-            _ => (1e9, "s"),
-        };
-        Unit { size, name }
-    }
+const fn unit(size: f64, name: &'static str) -> Unit {
+    Unit { size, name }
 }
 
-impl Throughput {
-    /// The largest unit that leaves a number of at least one: B/s, kB/s, MB/s, GB/s, TB/s.
-    pub fn unit(self) -> Unit {
-        let (size, name) = match self.0 {
-            ..1e3 => (1.0, "B/s"),
-            ..1e6 => (1e3, "kB/s"),
-            ..1e9 => (1e6, "MB/s"),
-            ..1e12 => (1e9, "GB/s"),
-            _ => (1e12, "TB/s"),
-        };
-        Unit { size, name }
+const TIMES: [Unit; 4] = [unit(1.0, "ns"), unit(1e3, "µs"), unit(1e6, "ms"), unit(1e9, "s")];
+const SIZES: [Unit; 5] =
+    [unit(1.0, "B"), unit(1e3, "kB"), unit(1e6, "MB"), unit(1e9, "GB"), unit(1e12, "TB")];
+const MEMORY: [Unit; 5] = [
+    unit(1.0, "B"),
+    unit(1024.0, "KiB"),
+    unit(1_048_576.0, "MiB"),
+    unit(1_073_741_824.0, "GiB"),
+    unit(1_099_511_627_776.0, "TiB"),
+];
+const RATES: [Unit; 5] =
+    [unit(1.0, "B/s"), unit(1e3, "kB/s"), unit(1e6, "MB/s"), unit(1e9, "GB/s"), unit(1e12, "TB/s")];
+
+/// Of rising units the largest that leaves a number of at least one, or else the first.
+fn largest(value: f64, units: &[Unit]) -> Unit {
+    let fitting = units.windows(2).find(|pair| value < pair[1].size);
+    fitting.map_or(units[units.len() - 1], |pair| pair[0])
+}
+
+/// A number in its unit: whole in the first, otherwise with three digits.
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn in_unit(value: u64, units: &[Unit]) -> String {
+    let Unit { size, name } = largest(value as f64, units);
+    if size > 1.0 {
+        format!("{} {name}", three_digits(value as f64 / size))
+    } else {
+        format!("{value} {name}")
     }
 }
 
 impl fmt::Display for Nanos {
     /// In its unit, with three digits.
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unit { size, name } = self.unit();
-        let text = match self.0 {
-            0..1_000 => format!("{} {name}", self.0),
-            ns => format!("{} {name}", three_digits(ns as f64 / size)),
-        };
-        f.pad(&text)
+        f.pad(&in_unit(self.0, &TIMES))
     }
 }
 
 impl fmt::Display for Bytes {
     /// In powers of ten: B, kB, MB, GB, TB.
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        let text = match self.0 {
-            0..1_000 => format!("{} B", self.0),
-            1_000..1_000_000 => format!("{} kB", three_digits(bytes / 1e3)),
-            1_000_000..1_000_000_000 => format!("{} MB", three_digits(bytes / 1e6)),
-            1_000_000_000..1_000_000_000_000 => format!("{} GB", three_digits(bytes / 1e9)),
-            _ => format!("{} TB", three_digits(bytes / 1e12)),
-        };
-        f.pad(&text)
+        f.pad(&in_unit(self.0, &SIZES))
     }
 }
 
 impl Bytes {
-    /// Exactly, in the largest power of two that divides it: `8KiB`, `2MiB`, `1000`. What
-    /// [`Bytes::from_str`] reads.
+    /// Exactly, by the largest power of two that divides it (`8KiB`); [`Bytes::from_str`] reads it.
     pub fn exact(self) -> String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
             if self.0 != 0 && self.0.trailing_zeros() >= shift {
@@ -159,16 +150,8 @@ impl Bytes {
     }
 
     /// In powers of two, rounded: B, KiB, MiB, GiB, TiB. For memory.
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
     pub fn binary(self) -> String {
-        let bytes = self.0 as f64;
-        match self.0 {
-            0..0x400 => format!("{} B", self.0),
-            0x400..0x10_0000 => format!("{} KiB", three_digits(bytes / 1024.0)),
-            0x10_0000..0x4000_0000 => format!("{} MiB", three_digits(bytes / 1_048_576.0)),
-            0x4000_0000..0x100_0000_0000 => format!("{} GiB", three_digits(bytes / 1_073_741_824.0)),
-            _ => format!("{} TiB", three_digits(bytes / 1_099_511_627_776.0)),
-        }
+        in_unit(self.0, &MEMORY)
     }
 }
 
@@ -193,6 +176,10 @@ fn number_and_unit(text: &str) -> Result<(f64, &str), UnitError> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].parse().map_err(|_| UnitError::NoNumber(text.to_owned()))?;
     Ok((number, text[end..].trim()))
+}
+
+fn unknown(text: &str, unit: &str, known: &'static str) -> UnitError {
+    UnitError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned(), known }
 }
 
 /// A float that is a whole number in the range of `u64`.
@@ -227,13 +214,7 @@ impl FromStr for Bytes {
             "m" | "M" | "MiB" => 1 << 20,
             "g" | "G" | "GiB" => 1 << 30,
             "t" | "T" | "TiB" => 1 << 40,
-            _ => {
-                return Err(UnitError::UnknownUnit {
-                    text: text.to_owned(),
-                    unit: unit.to_owned(),
-                    known: "B, kB, MB, GB, TB, K, KiB, M, MiB, G, GiB, T, TiB",
-                });
-            }
+            _ => return Err(unknown(text, unit, "B, kB, MB, GB, TB, K, KiB, M, MiB, G, GiB, T, TiB")),
         };
         // Whole numbers stay whole: a float holds them only up to 2^53.
         if let Ok(number) = text.trim().trim_end_matches(unit).trim_end().parse::<u64>() {
@@ -251,17 +232,13 @@ impl FromStr for Throughput {
 
     /// `3400MB/s`, `3.4GB/s`: a size for each second.
     fn from_str(text: &str) -> Result<Throughput, UnitError> {
-        let size = text.trim().strip_suffix("/s").ok_or_else(|| UnitError::UnknownUnit {
-            text: text.to_owned(),
-            unit: number_and_unit(text).map_or_else(|_| String::new(), |(_, unit)| unit.to_owned()),
-            known: "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s",
-        })?;
+        let Some(size) = text.trim().strip_suffix("/s") else {
+            let unit = number_and_unit(text).map_or("", |(_, unit)| unit);
+            return Err(unknown(text, unit, "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s"));
+        };
         let bytes: Bytes = size.parse()?;
-        if bytes.0 == 0 {
-            Err(UnitError::OutOfRange(text.to_owned()))
-        } else {
-            Ok(Throughput::per(bytes, Nanos(1_000_000_000)))
-        }
+        let rate = (bytes.0 > 0).then(|| Throughput::per(bytes, Nanos(1_000_000_000)));
+        rate.ok_or_else(|| UnitError::OutOfRange(text.to_owned()))
     }
 }
 
@@ -278,13 +255,7 @@ impl FromStr for Nanos {
             "" | "s" => 1e9,
             "m" | "min" => 60e9,
             "h" => 3600e9,
-            _ => {
-                return Err(UnitError::UnknownUnit {
-                    text: text.to_owned(),
-                    unit: unit.to_owned(),
-                    known: "ns, us, ms, s, m, h",
-                });
-            }
+            _ => return Err(unknown(text, unit, "ns, us, ms, s, m, h")),
         };
         Ok(Nanos(whole((number * factor).round(), text)?))
     }

@@ -1,8 +1,6 @@
-//! What the user asks of a command as it is: how its output is checked, and the commands that are
-//! run around its readings.
+//! What the user asks of a command as it is: checks of its output, commands around its readings.
 //!
-//! By default a command answers by a number, as PROTOCOL.md asks of every contender; nothing of
-//! this is then in the record.
+//! By default a command answers by a number, as PROTOCOL.md asks; the record has nothing of this.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,21 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandRules {
-    /// How its output is checked.
     #[serde(default, skip_serializing_if = "Check::is_count")]
     pub check: Check,
     /// Run once before its first reading.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
     /// Run before each of its readings, timed or not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prepare: Option<String>,
     /// Run once after the last reading of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cleanup: Option<String>,
 }
 
-/// How the output of a command is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -41,7 +37,6 @@ pub enum Check {
         /// The program, as a line for a shell, which gets the output on standard input.
         by: String,
     },
-    /// It is not checked.
     Unchecked,
 }
 

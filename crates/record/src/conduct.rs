@@ -1,5 +1,4 @@
-//! The conduct of a contender beside reading: processes that it left behind, and scheduling that it
-//! gave itself.
+//! The conduct of a contender beside reading: processes left behind, scheduling it gave itself.
 
 use readlab_protocol::{Policy, Scheduling};
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,6 @@ pub struct LeftBehind {
     pub readings: u64,
 }
 
-/// Scheduling that a contender gave itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnScheduling {
     pub ran: Scheduling,
@@ -21,7 +19,6 @@ pub struct OwnScheduling {
     pub given: Scheduling,
 }
 
-/// What a contender did beside reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SideEffects {
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]

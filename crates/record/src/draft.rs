@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 /// How a file that has no name yet can be named.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Draft {
-    /// It has no name.
     Nameless,
     /// It has this one, which starts with a dot.
     Hidden(PathBuf),

@@ -10,49 +10,27 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Why a file is not a record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file cannot be read or written.
     #[error("{path}: {cause}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
     /// It is gone on with only by the user whose it is: it names the programs that are started.
     #[error("{0}: belongs to another user")]
     NotOwn(PathBuf),
-    /// A lab is writing it at this moment.
     #[error("{0}: another readlab is writing it")]
     InUse(PathBuf),
-    /// The first line is no header of ours.
     #[error("{path}: not a readlab record: {cause}")]
-    NotARecord {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with the first line.
-        cause: String,
-    },
-    /// Written by a later readlab.
+    NotARecord { path: PathBuf, cause: String },
     #[error("{path}: schema version {found}, this readlab reads up to {SCHEMA_VERSION}")]
-    LaterSchema {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u64,
-    },
-    /// A line in the middle is broken.
+    LaterSchema { path: PathBuf, found: u64 },
     #[error("{path}: line {number}: {cause}")]
-    BrokenLine {
-        /// The file.
-        path: PathBuf,
-        /// The line's number, from 1.
-        number: usize,
-        /// What is wrong.
-        cause: String,
-    },
+    BrokenLine { path: PathBuf, number: usize, cause: String },
+}
+
+impl RecordError {
+    fn io(path: &Path) -> impl Fn(io::Error) -> RecordError {
+        move |cause| RecordError::Io { path: path.to_owned(), cause }
+    }
 }
 
 /// The only writer of a record.
@@ -60,11 +38,9 @@ pub enum RecordError {
 pub struct RecordWriter {
     path: PathBuf,
     file: File,
-    /// How it gets its name, until it has it.
     draft: Option<Draft>,
     /// Whether its last line may be torn.
     torn: bool,
-    /// Samples that were appended.
     samples: u64,
 }
 
@@ -72,16 +48,15 @@ pub struct RecordWriter {
 const BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
-    /// Begins a record. Its file has no name before [`RecordWriter::publish`] gives it, which
-    /// nothing may have by then.
+    /// Begins a record. Its file has no name, which must be free, before [`RecordWriter::publish`].
     pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
-        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
+        let io = RecordError::io(path);
         if path.exists() {
             return Err(io(io::ErrorKind::AlreadyExists.into()));
         }
-        let (file, draft) = Draft::make(path).map_err(io)?;
+        let (file, draft) = Draft::make(path).map_err(&io)?;
         let mut writer = RecordWriter::locked(path, file, false)?;
-        draft.clear(&writer.file).map_err(io)?;
+        draft.clear(&writer.file).map_err(&io)?;
         writer.draft = Some(draft);
         Ok(writer)
     }
@@ -90,8 +65,7 @@ impl RecordWriter {
     /// header. Nothing happens to one that has its name.
     pub fn publish(&mut self) -> Result<(), RecordError> {
         let Some(draft) = &self.draft else { return Ok(()) };
-        let named = draft.name(&self.file, &self.path);
-        named.map_err(|cause| RecordError::Io { path: self.path.clone(), cause })?;
+        draft.name(&self.file, &self.path).map_err(RecordError::io(&self.path))?;
         self.draft = None;
         Ok(())
     }
@@ -100,8 +74,7 @@ impl RecordWriter {
     pub fn withdraw(mut self) -> Result<(), RecordError> {
         match self.draft.take() {
             Some(draft) => draft.discard(),
-            None => std::fs::remove_file(&self.path)
-                .map_err(|cause| RecordError::Io { path: self.path.clone(), cause })?,
+            None => std::fs::remove_file(&self.path).map_err(RecordError::io(&self.path))?,
         }
         Ok(())
     }
@@ -109,10 +82,10 @@ impl RecordWriter {
     /// Opens a record to go on with it. Nothing is changed before the first line is appended: then
     /// a last line that was torn is cut off.
     pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
-        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
-        let file = File::options().read(true).append(true).open(path).map_err(io)?;
+        let io = RecordError::io(path);
+        let file = File::options().read(true).append(true).open(path).map_err(&io)?;
         // Of the open file: its name may come to mean another.
-        if !user::owns(&file.metadata().map_err(io)?) {
+        if !user::owns(&file.metadata().map_err(&io)?) {
             return Err(RecordError::NotOwn(path.to_owned()));
         }
         RecordWriter::locked(path, file, true)
@@ -120,16 +93,15 @@ impl RecordWriter {
 
     /// What the file holds, whatever its name means by now, and when it was last written.
     pub fn read_back(&self) -> Result<(Record, SystemTime), RecordError> {
-        let io = |cause| RecordError::Io { path: self.path.clone(), cause };
+        let io = RecordError::io(&self.path);
         let mut file = &self.file;
-        file.rewind().map_err(io)?;
+        file.rewind().map_err(&io)?;
         let record = Record::read_from(&self.path, file)?;
-        let written = self.file.metadata().and_then(|facts| facts.modified()).map_err(io)?;
+        let written = self.file.metadata().and_then(|facts| facts.modified()).map_err(&io)?;
         Ok((record, written))
     }
 
-    /// Locks the file against other labs until it is closed, however the lab ends. Without effect
-    /// on file systems without locks.
+    /// Locks the file against other labs until it is closed, where the file system has locks.
     fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
@@ -139,7 +111,6 @@ impl RecordWriter {
         }
     }
 
-    /// Where it is written.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -148,7 +119,7 @@ impl RecordWriter {
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
-        let io = |cause| RecordError::Io { path: self.path.clone(), cause };
+        let io = RecordError::io(&self.path);
         if text.len() as u64 > LINE_BYTES_MAX {
             return Err(io(io::Error::other(format!("a line {}", too_long()))));
         }
@@ -159,9 +130,9 @@ impl RecordWriter {
             }
         }
         if std::mem::take(&mut self.torn) {
-            mend(&mut self.file).map_err(io)?;
+            mend(&mut self.file).map_err(&io)?;
         }
-        self.file.write_all(&text).map_err(io)
+        self.file.write_all(&text).map_err(&io)
     }
 }
 
@@ -173,8 +144,7 @@ impl Drop for RecordWriter {
     }
 }
 
-/// Cuts off a last line that was torn; one that only lacks its end is given it, for
-/// [`Record::read`] takes it.
+/// Cuts off a torn last line, or ends one that lacks only that: [`Record::read`] takes it.
 fn mend(file: &mut File) -> io::Result<()> {
     let (whole, size) = (whole_bytes(file)?, file.metadata()?.len());
     let mut last = vec![0; usize::try_from(size - whole).map_err(io::Error::other)?];
@@ -204,20 +174,20 @@ impl Record {
     /// Reads a record back, as far as it was written: a last line that was cut off is left out.
     /// Every line is held against the rules of `check`.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
-        let file = File::open(path).map_err(|cause| RecordError::Io { path: path.to_owned(), cause })?;
+        let file = File::open(path).map_err(RecordError::io(path))?;
         Record::read_from(path, &file)
     }
 
     /// The same of a file that is open; its path is for messages.
     fn read_from(path: &Path, file: &File) -> Result<Record, RecordError> {
-        let io = |cause| RecordError::Io { path: path.to_owned(), cause };
+        let io = RecordError::io(path);
         let mut file = BufReader::new(file);
         let mut line = Vec::new();
-        next_line(&mut file, &mut line).map_err(io)?;
+        next_line(&mut file, &mut line).map_err(&io)?;
         let mut record = Record::begin(path, &line)?;
         let mut check = RecordCheck::default();
         for number in 2.. {
-            if next_line(&mut file, &mut line).map_err(io)? == 0 {
+            if next_line(&mut file, &mut line).map_err(&io)? == 0 {
                 break;
             }
             let broken = |cause| RecordError::BrokenLine { path: path.to_owned(), number, cause };
@@ -269,8 +239,7 @@ impl Record {
     }
 }
 
-/// The next line with its end, and the number of its bytes; of one that is too long one byte too
-/// many, and no more.
+/// The next line with its end, and its bytes; of one that is too long one byte too many.
 fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)

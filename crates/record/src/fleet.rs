@@ -1,7 +1,7 @@
-//! The lines about a fleet: its ranks, how their clocks differ, and when each took a turn.
+//! The lines about turns that several take together: the ranks of a fleet, how their clocks differ
+//! and when each took a turn; and the processes of a contender on one host.
 //!
-//! All times are of the clock of rank 0, in nanoseconds. How clocks are compared lives in
-//! `readlab_fleet::clock`.
+//! All times are of the clock of rank 0, in nanoseconds. `readlab_fleet::clock` compares clocks.
 
 use readlab_model::trial::TrialIndex;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,13 @@ use serde::{Deserialize, Serialize};
 /// The ranks of an MPI job that take every turn together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fleet {
-    /// The name of the MPI library.
     pub library: String,
     /// What of the file each rank reads.
     pub share: Share,
     /// The ranks that read, in their order.
     pub ranks: Vec<Rank>,
-    /// The rank on the server that makes the file cold there; `None` where what the server has in
-    /// its cache is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The rank on the server that makes the file cold there; `None` where its cache is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
 }
 
@@ -40,20 +38,15 @@ impl Fleet {
     }
 }
 
-/// A rank that does not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
-    /// The name of the server.
     pub host: String,
-    /// The file there.
     pub path: String,
 }
 
-/// What the ranks of a fleet read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// All read one file.
     #[default]
     Same,
     /// Each reads its part of one file.
@@ -67,10 +60,10 @@ pub struct Rank {
     pub host: String,
     pub path: String,
     /// Where in the file it begins, if it reads a part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_bytes: Option<u64>,
     pub size_bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Ranks with the same number share a page cache of their file.
     pub cache: u32,
@@ -79,7 +72,6 @@ pub struct Rank {
 /// What the clock of a rank differs by from that of rank 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankClock {
-    /// What is added to its time.
     pub offset_ns: i64,
     /// How wrong that may be.
     pub bound_ns: u64,
@@ -87,7 +79,6 @@ pub struct RankClock {
     pub drift_ppm: f64,
 }
 
-/// When a rank took a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTiming {
     /// Its number: in some trials only a part of the ranks take part.
@@ -139,19 +130,34 @@ impl FleetTurn {
     }
 }
 
+/// A turn that several processes of a contender took together on one host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadersTurn {
+    pub trial: TrialIndex,
+    pub round: u32,
+    /// Each reader, in the order in which they were told to read.
+    pub readers: Vec<ReaderTiming>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReaderTiming {
+    /// How long after the first reader it was told to read.
+    pub began_ns: u64,
+    /// What its reading took by its own clock.
+    pub wall_ns: u64,
+    /// How long after it was told to read its answer was there, by the lab's clock.
+    pub answered_ns: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_fleet_that_goes_on_has_its_ranks_hosts_and_files() {
-        let rank = |host: &str, path: &str| Rank {
-            host: host.to_owned(),
-            path: path.to_owned(),
-            start_bytes: None,
-            size_bytes: 1,
-            digest: None,
-            cache: 0,
+        let rank = |host: &str, path: &str| {
+            let (host, path) = (host.to_owned(), path.to_owned());
+            Rank { host, path, start_bytes: None, size_bytes: 1, digest: None, cache: 0 }
         };
         let ranks = [rank("a", "f"), rank("b", "f")];
         let fleet =

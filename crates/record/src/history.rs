@@ -4,30 +4,61 @@
 //! symbolic link for each name, to the folder of its record. There is no index and no other state.
 //! A name that is given again moves; no record is ever written over.
 
-use super::save_name::LAST;
-pub use super::save_name::SaveName;
 use crate::{LINE_BYTES_MAX, Record, RecordError};
 use readlab_system::folder::output_file::is_replaceable;
 use readlab_system::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-/// Where records and their names are.
+/// The word for the newest run, which is no name.
+const LAST: &str = "last";
+
+/// A name that the user gives a record with `--save`: letters, digits, `-`, `_` and `.`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaveName(String);
+
+impl SaveName {
+    /// The same with more behind it, of letters, digits and `-`.
+    pub fn and(&self, more: &str) -> SaveName {
+        SaveName(format!("{}{more}", self.0))
+    }
+}
+
+impl fmt::Display for SaveName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for SaveName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SaveName, String> {
+        let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if text.is_empty() || text.starts_with(['.', '-']) || !text.chars().all(fits) {
+            return Err(
+                "a name has letters, digits, '-', '_' and '.', and begins with a letter or digit".to_owned()
+            );
+        }
+        if text == LAST { Err(format!("'{LAST}' is the newest run")) } else { Ok(SaveName(text.to_owned())) }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct History {
     runs: PathBuf,
     names: PathBuf,
 }
 
-/// A run in the history.
 #[derive(Debug)]
 pub struct HistoryEntry {
     pub folder: PathBuf,
-    /// The names that were given to it.
     pub names: Vec<String>,
     /// How many runs are newer; `None` for one that was saved outside the data folder.
     pub age: Option<usize>,
@@ -35,20 +66,12 @@ pub struct HistoryEntry {
     pub record: Result<Record, RecordError>,
 }
 
-/// What may be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removable {
-    /// A run of the data folder.
     Run(PathBuf),
-    /// The name of a record elsewhere.
-    Name {
-        name: String,
-        /// Path of the record.
-        folder: PathBuf,
-    },
+    Name { name: String, folder: PathBuf },
 }
 
-/// What became of something that was to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removed {
     /// The record, its page and its folder.
@@ -57,39 +80,24 @@ pub enum Removed {
     Name(PathBuf),
 }
 
-/// Why a record was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// No name, no run, no file.
     #[error("{name}: no record of this name and no such file{}", near_words(.near))]
-    NotFound {
-        /// The requested name.
-        name: String,
-        /// Names that look alike.
-        near: Vec<String>,
-    },
-    /// There are fewer runs.
+    NotFound { name: String, near: Vec<String> },
     #[error("{name}: there are {runs} runs in {folder}")]
-    TooFew {
-        /// The requested name.
-        name: String,
-        runs: usize,
-        /// Where.
-        folder: PathBuf,
-    },
-    /// The user has no data folder.
+    TooFew { name: String, runs: usize, folder: PathBuf },
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A file in the folder of a run is not the run's.
     #[error("{}: is no file of the run, so nothing was removed; move it elsewhere first", display_path(.0))]
     Strange(PathBuf),
-    /// A file or folder cannot be read, made or removed.
     #[error("{path}: {cause}")]
-    Io {
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
+}
+
+impl HistoryError {
+    fn io(path: &Path) -> impl Fn(io::Error) -> HistoryError {
+        move |cause| HistoryError::Io { path: path.to_owned(), cause }
+    }
 }
 
 fn near_words(near: &[String]) -> String {
@@ -97,7 +105,6 @@ fn near_words(near: &[String]) -> String {
 }
 
 impl History {
-    /// The user's.
     pub fn of_user() -> Result<History, HistoryError> {
         let runs = folder::runs()?;
         let names = runs.with_file_name("names");
@@ -142,10 +149,7 @@ impl History {
 
     /// Gives a record a name; one that had it before loses it.
     pub fn save(&self, name: &SaveName, record: &Path) -> Result<(), HistoryError> {
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| HistoryError::Io { path, cause }
-        };
+        let io = HistoryError::io;
         let folder = record.parent().unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(io(folder))?;
         fs::create_dir_all(&self.names).map_err(io(&self.names))?;
@@ -159,7 +163,7 @@ impl History {
         fs::rename(&moving, &link).map_err(|cause| {
             // What is left is no name, and the next that moves takes its place.
             let _ = fs::remove_file(&moving);
-            HistoryError::Io { path: link.clone(), cause }
+            io(&link)(cause)
         })
     }
 
@@ -175,7 +179,6 @@ impl History {
         Ok(all)
     }
 
-    /// What would go under this name.
     fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
         let known = steps_back(name).is_some()
             || self.names()?.iter().any(|(own, _)| own == name)
@@ -189,8 +192,7 @@ impl History {
         Ok(own.map_or_else(|| Removable::Name { name: name.to_owned(), folder }, Removable::Run))
     }
 
-    /// Removes a run of the data folder with its names, or only the name of a record in another
-    /// folder.
+    /// Removes a run of the data folder with its names, or only the name of a record elsewhere.
     pub fn remove(&self, what: Removable) -> Result<Removed, HistoryError> {
         let remove = |path: PathBuf| match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HistoryError::Io { path, cause }),
@@ -209,7 +211,7 @@ impl History {
         }
         files.into_iter().try_for_each(remove)?;
         for folder in folders.iter().chain([&folder]) {
-            fs::remove_dir(folder).map_err(|cause| HistoryError::Io { path: folder.clone(), cause })?;
+            fs::remove_dir(folder).map_err(HistoryError::io(folder))?;
         }
         Ok(Removed::Run(folder))
     }
@@ -229,7 +231,7 @@ impl History {
         let mut names = Vec::new();
         let is_name = |path: &PathBuf| !path.file_name().is_some_and(|it| it.as_bytes().starts_with(b"."));
         for path in listed(&self.names)?.into_iter().filter(is_name) {
-            let to = fs::read_link(&path).map_err(|cause| HistoryError::Io { path: path.clone(), cause })?;
+            let to = fs::read_link(&path).map_err(HistoryError::io(&path))?;
             names.extend(path.file_name().map(|name| (name.to_string_lossy().into_owned(), to)));
         }
         names.sort();
@@ -282,12 +284,12 @@ fn same(one: &Path, other: &Path) -> bool {
 
 /// What is in a folder; nothing where there is none.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
-    let error = |cause| HistoryError::Io { path: folder.to_owned(), cause };
+    let error = HistoryError::io(folder);
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(error)?,
+        entries => entries.map_err(&error)?,
     };
-    entries.map(|entry| entry.map(|entry| entry.path()).map_err(error)).collect()
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(&error)).collect()
 }
 
 /// The files of a run in its folder, the record last, and the folders in it. A page or a picture

@@ -1,17 +1,13 @@
-//! The findings of untimed inspections of a reading: a flame graph, and a trace of the calls that
-//! read the bytes.
+//! The findings of untimed inspections: a flame graph, and a trace of the calls that read bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where the processor's time went.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlameGraph {
-    /// The picture: within the record's folder from there on, elsewhere the whole path; `None`
-    /// where there is none.
+    /// The picture, from the record's folder on if it is in it; `None` where there is none.
     pub file: Option<String>,
-    /// Why there is no picture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What was sampled and how.
     pub how: String,
@@ -36,10 +32,9 @@ pub struct HotSpot {
 /// The calls that brought the bytes of one reading.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// How they were seen.
     pub how: String,
     /// Why read calls are unknown; `None` where they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub wall_ns: u64,
     /// Page faults served without the device, of the traced reading.
@@ -62,9 +57,8 @@ pub struct Trace {
     pub requested_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
-    /// The same without the calls that returned nothing; `None` in old records, which do not
-    /// distinguish them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The same without calls that returned nothing; `None` in old records, which do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub brought_bytes: Option<Spread>,
     pub latency_ns: Spread,
     /// Read calls that began where the one before of the same thread had ended.
@@ -79,7 +73,6 @@ pub struct Trace {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     pub n: u64,
-    /// The smallest.
     pub least: u64,
     /// The one that half of them do not exceed.
     pub p50: u64,
@@ -87,15 +80,13 @@ pub struct Spread {
     pub p90: u64,
     /// The one that 99 in a hundred do not exceed.
     pub p99: u64,
-    /// The largest.
     pub most: u64,
     /// From where (0, or a power of two, up to the next) how many; those with none are left out.
     pub buckets: Vec<[u64; 2]>,
 }
 
 impl Spread {
-    /// Of these numbers. Percentiles are numbers that are among them (nearest rank; Hyndman & Fan
-    /// 1996, type 1).
+    /// Percentiles are among the numbers (nearest rank; Hyndman & Fan 1996, type 1).
     pub fn from_numbers(mut numbers: Vec<u64>) -> Spread {
         numbers.sort_unstable();
         let (Some(&least), Some(&most)) = (numbers.first(), numbers.last()) else { return Spread::default() };
@@ -117,8 +108,7 @@ impl Trace {
         self.latency_ns.n
     }
 
-    /// Read calls that brought nothing: those that found the end of the file, and those that
-    /// failed.
+    /// Read calls that brought nothing: those that found the file's end, and failures.
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
@@ -138,8 +128,7 @@ impl Trace {
         brought
     }
 
-    /// The share of read calls that began where the one before had ended; the first of each thread
-    /// has none before.
+    /// The share of read calls, but the first of each thread, that began where the last had ended.
     #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]
     pub fn sequential_share(&self) -> Option<f64> {
         let followed = self.reads().checked_sub(self.threads).filter(|&followed| followed > 0)?;

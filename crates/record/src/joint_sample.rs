@@ -4,8 +4,7 @@
 use readlab_model::sample::{Joint, Meter, Sample};
 use readlab_model::trial::{Answer, CacheState};
 
-/// The sample of all together, which took so long; `None` without samples. A meter that one lacks
-/// is missing.
+/// The sample of all together, which took so long; `None` without any. What one lacks is missing.
 pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Option<Sample> {
     let first = samples.first()?;
     let farthest = |of: fn(&Sample) -> Option<f64>| {
@@ -35,8 +34,7 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     Some(joint)
 }
 
-/// The answer about all that was read: what each knows, added up. A digest of output has no sum:
-/// each was compared by itself.
+/// The answer about all that was read, added up; outputs, whose digests have no sum, were compared.
 pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
     let sum = |of: fn(Answer) -> Option<u64>| answers.clone().map(of).sum::<Option<u64>>();
     Answer {

@@ -7,7 +7,6 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 
-/// The histogram of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Latencies(String);
@@ -20,18 +19,15 @@ pub struct LatencyCount {
     pub reads: u64,
 }
 
-/// Text that is no histogram.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no histogram of HdrHistogram in Base64: {0}")]
 pub struct LatenciesError(String);
 
-/// The latencies of a turn of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnLatencies {
     /// In which fill of the cache.
     pub fill: u32,
     pub round: u32,
-    /// The histogram.
     pub latencies: Latencies,
 }
 

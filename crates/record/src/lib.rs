@@ -1,5 +1,4 @@
-//! The record: everything that a run finds, in that order, in an append-only file of JSON lines
-//! that is flushed after every line.
+//! The record: everything that a run finds, in an append-only file of JSON lines, each flushed.
 //!
 //! The record omits nothing and rounds nothing: raw samples, refusals with both answers, the reason
 //! for each meter without a number, the machine, the seed, the command. Every number of a page or a
@@ -10,7 +9,6 @@
 mod check;
 mod command_rules;
 mod conduct;
-mod contest;
 mod draft;
 mod file;
 mod fleet;
@@ -21,24 +19,14 @@ mod joint_sample;
 mod latencies;
 mod limit;
 mod line;
-mod readers;
-mod reference;
-mod requested;
 mod resume_plan;
-mod resumption;
-mod retries;
 mod rules;
-mod run_kind;
 mod samples;
-mod save_name;
-mod stop;
 mod sweep_series;
 mod touched;
 mod trial;
 mod trials;
-mod warm;
 mod whole;
-mod write;
 
 pub mod testing;
 #[cfg(test)]
@@ -47,30 +35,25 @@ mod tests;
 pub use check::LINE_BYTES_MAX;
 pub use command_rules::{Check, CommandRules};
 pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
-pub use contest::Contest;
 pub use file::{RecordError, RecordWriter};
-pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, Share, Witness};
-pub use header::{Header, Receipt, SCHEMA, SCHEMA_VERSION};
+pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, Share, Witness};
+pub use header::{
+    Header, INDEPENDENT, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA, SCHEMA_VERSION,
+};
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use joint_sample::{joint_answer, joint_sample};
 pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
 pub use limit::{Limit, LimitKind, LimitUnit};
-pub use line::{EndReason, Line};
-pub use readers::{ReaderTiming, ReadersTurn};
-pub use reference::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
-pub use requested::Requested;
-pub use resume_plan::{ResumePlan, TargetRef};
-pub use resumption::Resumption;
+pub use line::{
+    EndReason, Fill, Line, Resumption, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+};
+pub use resume_plan::{Requested, ResumePlan, TargetRef};
 pub use rules::{Budget, Focus, Rules};
-pub use run_kind::RunKind;
 pub use samples::Samples;
-pub use stop::{StopReason, Stopped};
 pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
-pub use trial::{Count, Outcome, Start, Trial, TrialRecord};
+pub use trial::{Contest, Count, Outcome, Start, Trial, TrialRecord};
 pub use trials::Trials;
-pub use warm::{Fill, WarmedUp, WarmupEnd};
-pub use write::{WriteTimes, WriteWay};
 
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::TrialIndex;
@@ -78,14 +61,12 @@ use readlab_model::trial::TrialIndex;
 /// A whole run, read back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The command, the program, the machine and the start.
     pub header: Header,
     /// What was read, by number.
     pub targets: Vec<TargetFacts>,
     pub contenders: Vec<Receipt>,
     /// What was found, in the order in which trials were announced.
     pub trials: Trials,
-    /// The fills of the cache, in order.
     pub fills: Vec<Fill>,
     /// The files that the lab wrote: number of the target, how, and what it took.
     pub writes: Vec<(usize, WriteWay, WriteTimes)>,
@@ -95,7 +76,6 @@ pub struct Record {
     pub fleet: Option<Fleet>,
     /// How the clocks of the ranks differed: the round, and by rank.
     pub clocks: Vec<(u32, Vec<RankClock>)>,
-    /// What readers should know.
     pub warnings: Vec<String>,
     /// Where it went on after it had been cut short, in order.
     pub resumed: Vec<Resumption>,
@@ -107,7 +87,6 @@ pub struct Record {
 pub const WHILE_RACED: &str = "while it was raced";
 
 impl Record {
-    /// A record of which only the header is known.
     pub fn new(header: Header) -> Record {
         Record {
             header,

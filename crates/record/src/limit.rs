@@ -37,28 +37,16 @@ pub enum LimitKind {
     Decryption,
 }
 
-impl LimitKind {
-    /// The word used in files and tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            LimitKind::Memory => "memory",
-            LimitKind::Copy => "copy",
-            LimitKind::Faults => "faults",
-            LimitKind::Syscall => "syscall",
-            LimitKind::Opens => "opens",
-            LimitKind::Timing => "timing",
-            LimitKind::Device => "device",
-            LimitKind::Decoding => "decoding",
-            LimitKind::Connection => "connection",
-            LimitKind::Connections => "connections",
-            LimitKind::Link => "link",
-            LimitKind::Loopback => "loopback",
-            LimitKind::Decryption => "decryption",
-        }
+readlab_model::worded! {
+    LimitKind {
+        Memory = "memory", Copy = "copy", Faults = "faults", Syscall = "syscall", Opens = "opens",
+        Timing = "timing", Device = "device", Decoding = "decoding", Connection = "connection",
+        Connections = "connections", Link = "link", Loopback = "loopback", Decryption = "decryption"
     }
+}
 
-    /// The limit that a control of this name measures, in whatever contender; `None` for the other
-    /// controls.
+impl LimitKind {
+    /// The limit that a control of this name measures; `None` for the other controls.
     pub fn of_control(method: &str) -> Option<LimitKind> {
         match method {
             "resident" => Some(LimitKind::Memory),
@@ -86,32 +74,24 @@ pub enum LimitUnit {
     Nanoseconds,
 }
 
-/// What was found to be possible at best. Most limits are controls of the record and computed from
-/// their samples (`readlab_analysis::verdict::limits`); one that another program measured has a
-/// line of its own.
+/// What was found to be possible at best. Most limits are controls, computed from their samples
+/// (`readlab_analysis::verdict::limits`); what another program measured has a line of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     pub kind: LimitKind,
-    /// Who measured it with which settings.
     pub name: String,
     pub target: usize,
     /// In the rounds of which state; `None` for one that no trial measured.
-    #[serde(default)]
     pub state: Option<CacheState>,
     /// Number of the trial whose samples these are, if it was one.
-    #[serde(default)]
     pub trial: Option<TrialIndex>,
-    /// Threads that worked at once.
     pub threads: u64,
     pub unit: LimitUnit,
-    /// The median.
     pub value: u64,
     /// 95 % interval of the median; `None` with too few samples.
-    #[serde(default)]
     pub ci95: Option<[u64; 2]>,
     /// One number a reading, in their order.
     pub samples: Vec<u64>,
-    /// What was done.
     pub how: String,
 }
 

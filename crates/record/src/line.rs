@@ -1,17 +1,16 @@
-//! The lines of a record: every kind that exists.
+//! The lines of a record: every kind that exists, and what the short ones hold.
 
 use super::latencies::Latencies;
 use super::{
-    Count, Fill, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
-    ReadersTurn, Receipt, Resumption, Stopped, Trace, Trial, WarmedUp, WriteTimes, WriteWay,
+    Count, FlameGraph, Fleet, FleetTurn, Header, LeftBehind, Limit, Outcome, OwnScheduling, RankClock,
+    ReadersTurn, Receipt, Trace, Trial,
 };
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::TrialIndex;
+use readlab_model::trial::{CacheState, TrialIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
@@ -19,9 +18,7 @@ pub enum EndReason {
     Settled,
     /// The time for the whole run was used up.
     Budget,
-    /// The user stopped it.
     Interrupted,
-    /// The target changed while it was read.
     TargetChanged,
     /// A command that sets up, prepares or cleans up failed.
     CommandFailed,
@@ -29,24 +26,18 @@ pub enum EndReason {
     RankLost,
 }
 
-/// One line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
     Header(Box<Header>),
     Target {
-        /// Its number in this record.
         index: usize,
         /// Everything found out about it before measuring.
         facts: Box<TargetFacts>,
     },
-    /// A contender that showed its receipt.
     Contender(Receipt),
-    /// A trial about to be measured.
     Trial(Box<Trial>),
-    /// The cache was filled.
     Fill(Fill),
-    /// A contender was warmed up.
     Warmup(WarmedUp),
     /// A file was written by the lab.
     Write {
@@ -73,7 +64,6 @@ pub enum Line {
     /// What outlived the readings of a turn; it was ended. Since version 3.
     LeftBehind {
         trial: TrialIndex,
-        /// How much.
         #[serde(flatten)]
         left: LeftBehind,
     },
@@ -87,7 +77,6 @@ pub enum Line {
     /// Counts from an untimed run of a trial; one line for each run that counted.
     Counts {
         trial: TrialIndex,
-        /// `syscalls`, `mallocs`, `retains`, `releases` …
         counts: BTreeMap<String, Count>,
     },
     /// What single reads took in the timed readings of a turn, where places are read.
@@ -103,28 +92,23 @@ pub enum Line {
     /// Where the processor's time went, in an untimed run of a trial. Since version 3.
     FlameGraph {
         trial: TrialIndex,
-        /// What was sampled.
         #[serde(flatten)]
         graph: Box<FlameGraph>,
     },
     /// The calls that brought the bytes, in an untimed run of a trial. Since version 3.
     Trace {
         trial: TrialIndex,
-        /// The calls.
         #[serde(flatten)]
         trace: Box<Trace>,
     },
     /// A trial is read no more. Since version 4.
     Stopped {
         trial: TrialIndex,
-        /// Why, and after how many rounds.
         #[serde(flatten)]
         stopped: Stopped,
     },
-    /// How a trial ended.
     Outcome {
         trial: TrialIndex,
-        /// Measured, refused, failed or unavailable.
         #[serde(flatten)]
         outcome: Outcome,
     },
@@ -132,7 +116,6 @@ pub enum Line {
     Fleet(Box<Fleet>),
     /// How the clocks of the ranks differ, before a round. Since version 5.
     Clocks {
-        /// The round, from 0.
         round: u32,
         ranks: Vec<RankClock>,
     },
@@ -142,7 +125,6 @@ pub enum Line {
     ReadersTurn(Box<ReadersTurn>),
     /// A limit that was measured by something else than a trial.
     Limit(Box<Limit>),
-    /// A warning for readers of the numbers.
     Warning {
         text: String,
     },
@@ -151,7 +133,101 @@ pub enum Line {
     /// The last line, if the run ended by itself.
     End {
         reason: EndReason,
-        /// Time from the first line to this one.
         wall_ns: u64,
     },
+}
+
+/// The standard fill that made the file warm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Its number, as in samples.
+    pub fill: u32,
+    pub target: usize,
+    /// What was done, in words.
+    pub how: String,
+    pub wall_ns: u64,
+    /// Share of the file's pages in the page cache afterwards.
+    pub resident_after: Option<f64>,
+}
+
+/// The untimed readings of a contender that reads until it is steady, each time it is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmedUp {
+    pub trial: TrialIndex,
+    pub readings: u32,
+    pub wall_ns: u64,
+    pub end: WarmupEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmupEnd {
+    /// The readings stayed at one level.
+    Steady,
+    /// Time or readings were used up and the level still changed.
+    NoSteadyState,
+    /// Time was used up before there were enough readings to decide.
+    TooFewReadings,
+}
+
+/// How the lab writes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteWay {
+    /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
+    Plain,
+    /// The same, then fdatasync(2), timed apart.
+    Fdatasync,
+    /// write(2) with O_DIRECT from an aligned buffer.
+    Direct,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteTimes {
+    /// Creating, writing and closing.
+    pub write_ns: u64,
+    /// The sync before closing, where there was one.
+    pub sync_ns: Option<u64>,
+}
+
+/// Why a trial has no more readings, although more were possible. How a trial ended is its
+/// [`Outcome`]; why the whole run ended is [`EndReason`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// Its median is as precise as requested.
+    Precise,
+    /// It has the requested number of readings.
+    MostReadings,
+    /// Its readings took the time that one trial may take.
+    MostTime,
+    /// Another trial is clearly faster.
+    NotFirst,
+    /// One is left that is the fastest, or as good by the indifference zone; without one, the fastest is
+    /// known, or the fastest trials tie.
+    Decided,
+    Budget,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    pub why: StopReason,
+    /// How many rounds have a reading of it.
+    pub rounds: u32,
+}
+
+/// A line between what was measured before a run was cut short and what was measured when it went
+/// on: in new processes, from new fills of the cache, by the same plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumption {
+    /// When it went on, RFC 3339 in UTC.
+    pub at: String,
+    /// Time that the run had taken until it was cut short; the rest counts from there.
+    pub elapsed_ns: u64,
+    /// The state of the cache in which it continued.
+    pub state: CacheState,
+    /// The round of that state with which it continued, from 0: the first round that had not begun.
+    pub round: u32,
+    /// The trials that an interruption had ended as measured: they continue without an outcome.
+    pub reopen: Vec<TrialIndex>,
 }

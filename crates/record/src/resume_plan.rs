@@ -4,7 +4,6 @@
 //! It is part of the header, where readers that do not know it pass it over. Why a run may not go
 //! on is decided by `experiment::resume`.
 
-use super::requested::Requested;
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
 use readlab_model::target::ServerOptions;
@@ -12,12 +11,12 @@ use readlab_model::target::identity::Identity;
 use readlab_model::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A whole plan, with what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePlan {
-    /// The kernel's random name for the time since the machine was started; `None` where it has
-    /// none.
+    /// The kernel's random name for the time since it was started; `None` where it has none.
     pub boot: Option<String>,
     /// The folder in which the lab was started: commands may be seen from there.
     pub folder: String,
@@ -25,7 +24,6 @@ pub struct ResumePlan {
     pub targets: Vec<TargetRef>,
     /// The states of the cache, in order.
     pub states: Vec<CacheState>,
-    /// When enough has been measured.
     pub rules: Rules,
     /// The trials that can be measured, with the parameters that were given.
     pub trials: Vec<Trial>,
@@ -35,16 +33,11 @@ pub struct ResumePlan {
     pub rosters: Vec<String>,
     /// The folder of flame graphs, if there shall be any.
     pub flame_graphs: Option<String>,
-    /// Whether the calls of a reading are traced.
     pub trace: bool,
-    /// Whether the caches of the whole machine are dropped before each cold reading.
     pub drop_caches: bool,
-    /// Whether a block device may be the target.
     pub allow_device: bool,
-    /// How servers are reached and trusted.
-    #[serde(default, skip_serializing_if = "ServerOptions::is_default")]
+    #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub server: ServerOptions,
-    /// What the user requested by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requested: Vec<Requested>,
 }
@@ -54,8 +47,39 @@ pub struct ResumePlan {
 pub struct TargetRef {
     /// The archive that it is of the first target, if it is one.
     pub form: Option<Archive>,
-    /// Over what its bytes come.
     pub over: Transport,
     /// What it was before it was first read; `None` on a foreign server.
     pub identity: Option<Identity>,
+}
+
+/// A name that a user requested: a resumed run can still report which of them did not take part.
+/// `experiment::outcome` decides that, and the exit code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", content = "name", rename_all = "snake_case")]
+pub enum Requested {
+    /// `-c`: a command line.
+    Command(String),
+    /// `--method`: a name or a glob, perhaps with settings.
+    Method(String),
+    /// `--reference`: a trial.
+    Reference(String),
+    /// `--roster`: a contender that the file names.
+    Contender(String),
+    /// `--language`: a language, as it is shown.
+    Language(String),
+    /// A trial of the user's own suite file.
+    Trial(String),
+}
+
+impl fmt::Display for Requested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Requested::Command(words) => write!(f, "-c '{words}'"),
+            Requested::Method(glob) => write!(f, "--method '{glob}'"),
+            Requested::Reference(trial) => write!(f, "--reference '{trial}'"),
+            Requested::Contender(name) => write!(f, "contender '{name}' of the roster"),
+            Requested::Language(name) => write!(f, "--language '{name}'"),
+            Requested::Trial(name) => write!(f, "trial '{name}' of the suite"),
+        }
+    }
 }

@@ -1,5 +1,4 @@
-//! The rules that decide when enough is measured. `readlab_measure::plan` derives rounds and fills
-//! from them.
+//! The rules for when enough is measured. `readlab_measure::plan` derives rounds and fills.
 
 use readlab_model::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,6 @@ pub struct Rules {
     pub precision: f64,
     /// Fills of the cache over which warm readings are spread, at least.
     pub fills: u32,
-    /// Time for the whole run.
     pub budget: Budget,
     /// Seed of every shuffle.
     pub seed: u64,
@@ -27,11 +25,11 @@ pub struct Rules {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub counts: u32,
     /// Which trials the rounds are for. Since version 4.
-    #[serde(default, skip_serializing_if = "Focus::is_everything")]
+    #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub focus: Focus,
     /// A trial that is slower than the fastest by this share is as good: trials of a race stop by it.
     /// 0 where every difference matters.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub indifference: f64,
 }
 
@@ -44,34 +42,19 @@ fn is_one(counts: &u32) -> bool {
     *counts == 1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(share: &f64) -> bool {
-    *share == 0.0
-}
-
-/// Which trials the rounds are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Focus {
-    /// For all alike.
     #[default]
     Everything,
     /// For those that may be the fastest; the others stop after a few rounds.
     First,
 }
 
-impl Focus {
-    fn is_everything(&self) -> bool {
-        *self == Focus::Everything
-    }
-}
-
-/// Time for the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
-    /// A wish of the lab's own: each state still gets the rounds without which there is no
-    /// interval.
+    /// A wish of the lab's own: each state still gets the rounds that an interval needs.
     Advised(Nanos),
     /// The user's word: the run stops there, even in the middle of a round.
     Firm(Nanos),

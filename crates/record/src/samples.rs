@@ -1,12 +1,10 @@
-//! The samples of a trial, packed in memory: a few bytes each, where plain values would take
-//! hundreds. A race may have a hundred thousand samples, and the lab must stay small beside what it
-//! measures.
+//! The samples of a trial, packed in memory in a few bytes each instead of hundreds: a race may
+//! have a hundred thousand, and the lab must stay small beside what it measures.
 //!
-//! Each sample is held as what differs from the one before it: which fields do, which of those
-//! became `None`, and the new values, all as the varints of Protocol Buffers
-//! (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded; samples come
-//! out as they went in. What samples are is in [`readlab_model::sample`], and how files hold them in
-//! [`super::file`].
+//! Each sample is held as what differs from the one before: which fields do, which became `None`,
+//! the new values, as varints (<https://protobuf.dev/programming-guides/encoding/#varints>).
+//! Nothing is rounded; samples come out as they went in. What they are is in
+//! [`readlab_model::sample`], how files hold them in [`super::file`].
 
 use integer_encoding::{VarIntReader, VarIntWriter};
 use readlab_model::sample::{Delivered, Meter, Sample};
@@ -14,18 +12,12 @@ use readlab_model::trial::{Answer, TrialIndex};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
-/// Fields that are different in almost every sample: they come first, so that the mask of what
-/// changed is short.
-const FIRST: usize = 2;
+/// How many fields a sample has besides its meters.
+const OTHERS: usize = 20;
 
-/// How many other fields a sample has besides its meters.
-const OTHERS: usize = 18;
+const FIELDS: usize = Meter::ALL.len() + OTHERS;
 
-/// How many fields are packed.
-const FIELDS: usize = FIRST + Meter::ALL.len() + OTHERS;
-
-/// A sample's fields, those that change from one to the next first; a field that is always known is
-/// never `None`.
+/// A sample's fields, in the order of [`pass_fields`].
 type SampleFields = [Option<u64>; FIELDS];
 
 /// What the first sample is held against.
@@ -41,7 +33,6 @@ pub struct Samples {
     last: SampleFields,
 }
 
-/// The samples one by one.
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
     packed: &'a [u8],
@@ -79,7 +70,6 @@ impl Samples {
         self.len
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -135,78 +125,47 @@ impl Debug for Samples {
 }
 
 fn fields(sample: &Sample) -> SampleFields {
-    let Answer { bytes, newlines, lines, sum, files, blocks, products, output } = sample.answer;
-    let number = |number: u32| Some(u64::from(number));
-    let others: [_; OTHERS] = [
-        number(sample.round),
-        number(sample.position),
-        number(sample.turn_readings),
-        number(sample.fill),
-        sample.resident_before.map(f64::to_bits),
-        sample.resident_after.map(f64::to_bits),
-        Some(u64::from(sample.resident_is_estimate)),
-        sample.turn.delivered.map(|by| u64::from(by == Delivered::Faults)),
-        sample.rung.map(u64::from),
-        Some(u64::from(sample.trial)),
-        bytes,
-        newlines,
-        lines,
-        sum,
-        files,
-        blocks,
-        products,
-        output,
-    ];
-    let first = [Some(sample.wall_ns), number(sample.reading)];
-    let meters = Meter::ALL.map(|meter| meter.read(sample));
-    let mut all = first.into_iter().chain(meters).chain(others);
-    std::array::from_fn(|_| all.next().flatten())
+    let (mut fields, mut at) = (NOTHING, 0);
+    pass_fields(&mut sample.clone(), |field| {
+        fields[at] = field;
+        at += 1;
+        field
+    });
+    fields
 }
 
 fn sample(fields: &SampleFields) -> Sample {
-    let number = |field: Option<u64>| u32::try_from(field.expect(PACKED)).expect(PACKED);
-    let ([wall_ns, reading], rest) = fields.split_first_chunk::<FIRST>().expect(PACKED);
-    let (meters, others) = rest.split_last_chunk::<OTHERS>().expect(PACKED);
-    let [
-        round,
-        position,
-        turn_readings,
-        fill,
-        resident_before,
-        resident_after,
-        resident_is_estimate,
-        delivered,
-        rung,
-        trial,
-        bytes,
-        newlines,
-        lines,
-        sum,
-        files,
-        blocks,
-        products,
-        output,
-    ] = *others;
-    let mut sample = Sample {
-        trial: TrialIndex::new(usize::try_from(trial.expect(PACKED)).expect(PACKED)),
-        fill: number(fill),
-        round: number(round),
-        position: number(position),
-        rung: rung.map(|rung| number(Some(rung))),
-        reading: number(*reading),
-        turn_readings: number(turn_readings),
-        wall_ns: wall_ns.expect(PACKED),
-        resident_before: resident_before.map(f64::from_bits),
-        resident_after: resident_after.map(f64::from_bits),
-        resident_is_estimate: resident_is_estimate == Some(1),
-        answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },
-        ..Sample::default()
-    };
-    sample.turn.delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
-    for (value, meter) in meters.iter().zip(Meter::ALL) {
-        meter.field(&mut sample).into_iter().for_each(|field| *field = *value);
-    }
+    let (mut sample, mut fields) = (Sample::default(), fields.iter());
+    pass_fields(&mut sample, |_| *fields.next().expect(PACKED));
     sample
+}
+
+/// Passes every field of a sample through `pass`, one that is always known never as `None`. Those
+/// that are different in almost every sample come first, so that the mask of what changed is short.
+fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<u64>) {
+    let narrow = |value: u64| u32::try_from(value).expect(PACKED);
+    sample.wall_ns = pass(Some(sample.wall_ns)).expect(PACKED);
+    sample.reading = narrow(pass(Some(sample.reading.into())).expect(PACKED));
+    for meter in Meter::ALL {
+        meter.field(sample).into_iter().for_each(|field| *field = pass(*field));
+    }
+    let Sample { round, position, turn_readings, fill, .. } = sample;
+    for number in [round, position, turn_readings, fill] {
+        *number = narrow(pass(Some((*number).into())).expect(PACKED));
+    }
+    for share in [&mut sample.resident_before, &mut sample.resident_after] {
+        *share = pass(share.map(f64::to_bits)).map(f64::from_bits);
+    }
+    sample.resident_is_estimate = pass(Some(sample.resident_is_estimate.into())) == Some(1);
+    let delivered = pass(sample.turn.delivered.map(|by| u64::from(by == Delivered::Faults)));
+    sample.turn.delivered = delivered.map(|by| if by == 0 { Delivered::Calls } else { Delivered::Faults });
+    sample.rung = pass(sample.rung.map(u64::from)).map(narrow);
+    let trial = pass(Some(u64::from(sample.trial))).expect(PACKED);
+    sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED));
+    let Answer { bytes, newlines, lines, sum, files, blocks, products, output } = &mut sample.answer;
+    for field in [bytes, newlines, lines, sum, files, blocks, products, output] {
+        *field = pass(*field);
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! per file and pass. `readlab_report` and `readlab_analysis::compare` interpret the points.
 
 use super::{Record, RunKind, TrialRecord, WriteWay};
-use readlab_model::sample::Sample;
 use readlab_model::units::Nanos;
 use serde::Serialize;
 
@@ -11,16 +10,13 @@ use serde::Serialize;
 pub struct SweepSeries {
     /// `write plain`, or the name of the method.
     pub name: String,
-    /// Whether the lab wrote here.
     pub is_write: bool,
     /// Every file, in order.
     pub points: Vec<Point>,
 }
 
-/// One file, written or read once.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// The number of its target.
     #[serde(skip)]
     pub file: usize,
     pub size_bytes: u64,
@@ -43,7 +39,6 @@ impl Point {
         Nanos(self.wall_ns).as_secs_f64()
     }
 
-    /// Bytes a second.
     #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn rate(&self) -> f64 {
         self.size_bytes as f64 / self.seconds()
@@ -71,8 +66,13 @@ impl Record {
         accepted.sort_by_key(|it| it.trial.index);
         for it in accepted {
             let Some(size_bytes) = size_bytes(it.trial.target) else { continue };
-            let file = SizedFile { target: it.trial.target, size_bytes };
-            let points = it.samples.iter().map(|sample| read(file, &sample));
+            let points = it.samples.iter().map(|sample| Point {
+                file: it.trial.target,
+                size_bytes,
+                wall_ns: sample.wall_ns,
+                device_read_bytes: sample.device_read_bytes,
+                pass: sample.round,
+            });
             add(&mut all, it.trial.id.to_string(), false, points);
         }
         all
@@ -87,23 +87,6 @@ fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl In
     match all.iter_mut().find(|it| (it.is_write, &it.name) == (is_write, &name)) {
         Some(it) => it.points.extend(points),
         None => all.push(SweepSeries { name, is_write, points: points.collect() }),
-    }
-}
-
-/// A file of a sweep.
-#[derive(Debug, Clone, Copy)]
-struct SizedFile {
-    target: usize,
-    size_bytes: u64,
-}
-
-fn read(file: SizedFile, sample: &Sample) -> Point {
-    Point {
-        file: file.target,
-        size_bytes: file.size_bytes,
-        wall_ns: sample.wall_ns,
-        device_read_bytes: sample.device_read_bytes,
-        pass: sample.round,
     }
 }
 

@@ -64,7 +64,6 @@ pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line 
     }))
 }
 
-/// Ends a trial.
 pub fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
     record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
 }

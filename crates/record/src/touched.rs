@@ -1,15 +1,13 @@
-//! Whether a reading from memory touched the bytes at all, or was answered by one who remembers:
-//! what the meters of its turn prove, and what they cannot. Controls show what the cheapest visit
-//! of the bytes takes. What becomes of a trial that touched nothing is decided where it is
-//! measured.
+//! Whether a reading from memory touched the bytes, or was answered by one who remembers: what the
+//! meters of its turn prove. Controls show what the cheapest visit of the bytes takes. What becomes
+//! of a trial that touched nothing is decided where it is measured.
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::Work;
 use std::collections::BTreeMap;
 
-/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time: that is
-/// itself a measurement.
+/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time.
 const VISIT_PART: u64 = 3;
 
 /// CPU time beyond the visit that answering may take, as so many times that of the control which
@@ -24,8 +22,7 @@ const VISIT_MIN_NS: u64 = 10_000;
 pub struct VisitCost {
     /// CPU time of the cheapest window with a visit of bytes in memory, by target.
     window_ns: BTreeMap<usize, u64>,
-    /// CPU time of the cheapest window in which nothing was read: what taking the time itself
-    /// costs.
+    /// CPU time of the cheapest window without reading: what taking the time itself costs.
     empty_window_ns: Option<u64>,
     /// CPU time of the dearest turn in which nothing was read.
     answering_ns: u64,
@@ -62,15 +59,13 @@ impl VisitCost {
         }
     }
 
-    /// The least CPU time that so many readings of a trial must have taken; `None` where nothing is
-    /// known of it.
+    /// The least CPU time that so many readings of a trial must take; `None` where it is not known.
     pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
         let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
         Some((visit_ns / VISIT_PART).saturating_mul(u64::from(readings)))
     }
 
-    /// CPU time of the cheapest visit, without that of its window; `None` where it is too short to
-    /// be told from it.
+    /// CPU time of the cheapest visit without its window; `None` where it cannot be told from that.
     fn visit_ns(&self, target: usize) -> Option<u64> {
         let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
         (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
@@ -104,7 +99,6 @@ impl VisitCost {
     }
 }
 
-/// CPU time within the window.
 fn cpu_ns(sample: &Sample) -> Option<u64> {
     Some(sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?))
 }

@@ -2,22 +2,18 @@
 
 use super::command_rules::CommandRules;
 use super::conduct::SideEffects;
-use super::fleet::FleetTurn;
+use super::fleet::{FleetTurn, ReadersTurn};
 use super::inside::{FlameGraph, Trace};
 use super::latencies::TurnLatencies;
 use super::limit::LimitKind;
-use super::readers::ReadersTurn;
-use super::retries;
+use super::line::{StopReason, Stopped, WarmedUp};
 use super::samples::Samples;
-use super::stop::{StopReason, Stopped};
-use super::warm::WarmedUp;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The definition of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "TrialLine", into = "TrialLine")]
 pub struct Trial {
@@ -37,10 +33,8 @@ pub struct Trial {
     pub state: CacheState,
     /// How the method uses the page cache.
     pub cache: Cache,
-    /// The archive whose content it reads; `None` for one that reads the target's bytes as they
-    /// are.
+    /// The archive whose content it reads; `None` for one that reads the bytes as they are.
     pub decodes: Option<Archive>,
-    /// When its contender is started.
     pub start: Start,
     /// What the user asks of a command as it is.
     pub command: CommandRules,
@@ -59,12 +53,6 @@ pub enum Start {
     EachReading,
 }
 
-impl Start {
-    fn is_kept(&self) -> bool {
-        *self == Start::Kept
-    }
-}
-
 /// A trial as a record holds it: its name, and the parts of the name once more. The name is for
 /// people; a trial is read back from the parts.
 #[derive(Serialize, Deserialize)]
@@ -80,11 +68,11 @@ struct TrialLine {
     work: Work,
     state: CacheState,
     cache: Cache,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     decodes: Option<Archive>,
-    #[serde(default, skip_serializing_if = "Start::is_kept")]
+    #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     start: Start,
-    #[serde(default, skip_serializing_if = "CommandRules::is_default")]
+    #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     command: CommandRules,
 }
 
@@ -129,6 +117,15 @@ impl From<Trial> for TrialLine {
     }
 }
 
+/// The same done with the same bytes: of trials in one contest, one can be the faster. What comes out
+/// of an archive is not compared with the archive's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Contest {
+    target: usize,
+    decodes: Option<Archive>,
+    work: Work,
+}
+
 impl Trial {
     pub fn contender(&self) -> &str {
         &self.id.method.contender
@@ -154,8 +151,7 @@ impl Trial {
         if self.is_control() { LimitKind::of_control(self.method()) } else { None }
     }
 
-    /// How many readers each read the whole target in one reading, by the parameter in force; one
-    /// where the method has none.
+    /// How many readers each read the whole target in one reading; one where the method has none.
     pub fn readers(&self) -> u64 {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
     }
@@ -170,10 +166,13 @@ impl Trial {
         target.size_bytes.saturating_mul(self.readers())
     }
 
-    /// Bytes that one reading brings out of the target, by all its readers together: of these rates
-    /// are made.
+    /// Bytes that one reading brings out, by all its readers together: of these rates are made.
     pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
         target.bytes_out(self.decodes).saturating_mul(self.readers())
+    }
+
+    pub fn contest(&self) -> Contest {
+        Contest { target: self.target, decodes: self.decodes, work: self.work }
     }
 
     /// Whether the two differ only in the state of the cache.
@@ -181,7 +180,6 @@ impl Trial {
         (&self.id, &self.params) == (&other.id, &other.params) && self.contest() == other.contest()
     }
 
-    /// Who reads and how, as one name.
     pub fn method_id(&self) -> &MethodId {
         &self.id.method
     }
@@ -202,26 +200,15 @@ impl Trial {
 pub enum Outcome {
     /// Its samples are accepted.
     Measured,
-    /// It answered wrongly, reported a wrong time, or its cache state could not be proven. Its
-    /// numbers are not reported.
-    Refused {
-        /// Why, in one line.
-        reason: String,
-    },
+    /// A wrong answer or time, or an unproven cache state. Its numbers are not reported.
+    Refused { reason: String },
     /// It crashed, hung, or could not read.
-    Failed {
-        /// Why, in one line.
-        reason: String,
-    },
+    Failed { reason: String },
     /// It cannot work on this machine or on this target.
-    Unavailable {
-        /// Why, in one line.
-        reason: String,
-    },
+    Unavailable { reason: String },
 }
 
 impl Outcome {
-    /// The word used in files and tables.
     pub fn word(&self) -> &'static str {
         match self {
             Outcome::Measured => "measured",
@@ -231,7 +218,6 @@ impl Outcome {
         }
     }
 
-    /// Why it was not measured.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Outcome::Measured => None,
@@ -254,9 +240,7 @@ pub struct Count {
 /// One trial with all findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecord {
-    /// Its definition.
     pub trial: Trial,
-    /// The accepted readings.
     pub samples: Samples,
     /// The readings of a search, which decided what is measured. No number is reported from them: a
     /// trial chosen for being fast in some readings is on average slower than in these.
@@ -279,12 +263,9 @@ pub struct TrialRecord {
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.
     pub trace: Option<Trace>,
-    /// Why it was read no more; `None` in records before version 4, and where the run was cut
-    /// short.
+    /// Why it was read no more; `None` before version 4, and where the run was cut short.
     pub stopped: Option<Stopped>,
-    /// When each rank of a fleet took its turns.
     pub fleet_turns: Vec<FleetTurn>,
-    /// When each of several readers of one host took its turns.
     pub readers_turns: Vec<ReadersTurn>,
     /// How it ended; `None` when the run was cut short.
     pub outcome: Option<Outcome>,
@@ -318,7 +299,7 @@ impl TrialRecord {
     /// reading, and that it repeated requests. One remark a line.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.conduct.words();
-        remarks.extend(retries::repeated(&self.samples));
+        remarks.extend(repeated(&self.samples));
         remarks
     }
 
@@ -333,11 +314,20 @@ impl TrialRecord {
     }
 }
 
+/// How often requests were repeated in the readings of a trial, in words; `None` where none was.
+fn repeated(samples: &Samples) -> Option<String> {
+    let with: Vec<u64> = samples.iter().filter_map(|it| it.request.retries).filter(|it| *it > 0).collect();
+    let all = with.iter().fold(0_u64, |sum, retries| sum.saturating_add(*retries));
+    let requests = if all == 1 { "1 request".to_owned() } else { format!("{all} requests") };
+    (!with.is_empty()).then(|| format!("repeated {requests} in {} of {} readings", with.len(), samples.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing;
     use super::*;
     use crate::{Line, Record};
+    use readlab_model::sample::{RequestMeters, Sample};
 
     fn counted(values: &[Option<u64>]) -> TrialRecord {
         let mut record = Record::new(testing::header());
@@ -364,5 +354,17 @@ mod tests {
         assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
         assert!(it.count_runs.is_empty());
         assert_eq!(counted(&[None, Some(3)]).counts["mallocs"].value, Some(3));
+    }
+
+    #[test]
+    fn readings_with_a_repeated_request_are_counted() {
+        let with = |retries| Sample {
+            request: RequestMeters { retries, ..RequestMeters::default() },
+            ..Sample::default()
+        };
+        let all = |counts: &[Option<u64>]| repeated(&counts.iter().copied().map(with).collect());
+        assert_eq!(all(&[None, Some(0)]), None);
+        assert_eq!(all(&[Some(1), Some(0)]).unwrap(), "repeated 1 request in 1 of 2 readings");
+        assert_eq!(all(&[Some(1), Some(4), None]).unwrap(), "repeated 5 requests in 2 of 3 readings");
     }
 }

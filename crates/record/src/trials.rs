@@ -21,7 +21,6 @@ impl Trials {
         self.list.get(*self.positions.get(&index)?)
     }
 
-    /// The trial of this number, to add to what was found.
     pub(super) fn get_mut(&mut self, index: TrialIndex) -> Option<&mut TrialRecord> {
         self.list.get_mut(*self.positions.get(&index)?)
     }
@@ -39,12 +38,10 @@ impl Trials {
         self.list.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Adds a trial without findings.
     pub(super) fn announce(&mut self, trial: Trial) {
         self.positions.entry(trial.index).or_insert(self.list.len());
         self.list.push(TrialRecord {

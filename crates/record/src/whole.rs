@@ -4,7 +4,7 @@
 //! from a pipe, from a library or from the same part once more. What it left in a cache that was
 //! empty before shows what it read; warm, the same command reads the same bytes.
 
-use super::{Record, Trial, TrialRecord};
+use super::{Record, TrialRecord};
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
@@ -13,8 +13,7 @@ use readlab_model::trial::{CacheState, Work};
 /// What must be in the cache afterwards.
 const WHOLE_MIN: f64 = 0.99;
 
-/// Beyond where a file is read no more, the kernel has fetched so many windows of its read-ahead at
-/// most.
+/// Behind where reading ended, the kernel has fetched so many windows of read-ahead at most.
 const WINDOWS_MAX: u64 = 2;
 
 /// Of the target's bytes, read-ahead alone may account for this part: one in so many.
@@ -26,19 +25,12 @@ impl Record {
         let target = self.targets.get(it.trial.target)?;
         let is_known = || match it.trial.state {
             CacheState::Cold => it.filled_cache(target),
-            _ => self.trials.iter().any(|cold| cold.trial.is_cold_of(&it.trial) && cold.filled_cache(target)),
+            _ => self.trials.iter().any(|cold| {
+                let is_its_cold = cold.trial.state == CacheState::Cold && cold.trial.reads_like(&it.trial);
+                is_its_cold && cold.filled_cache(target)
+            }),
         };
         (it.trial.work != Work::Output || is_known()).then_some(target)
-    }
-}
-
-impl Trial {
-    /// Whether it is the same trial on the same bytes, read cold.
-    fn is_cold_of(&self, other: &Trial) -> bool {
-        let what = |it: &Trial| (it.target, it.work, it.decodes);
-        self.state == CacheState::Cold
-            && what(self) == what(other)
-            && (&self.id, &self.params) == (&other.id, &other.params)
     }
 }
 
@@ -74,7 +66,7 @@ fn was_asked_for(sample: &Sample, target: &TargetFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Line, testing};
+    use crate::{Line, Trial, testing};
     use readlab_model::sample::TurnSeen;
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::{Device, ReadAhead};
@@ -127,46 +119,28 @@ mod tests {
 
     #[test]
     fn a_command_has_a_rate_where_it_filled_an_empty_cache_and_reading_less_does_not() {
-        use Delivered::{Calls, Faults};
+        let (calls, faults) = (Some(Delivered::Calls), Some(Delivered::Faults));
         let (large, small) = (64 * MIB, MIB);
         let warm = |delivered| left(1.0, 0, delivered);
         let cases = [
-            ("sha256sum {}", file(large), left(1.0, large, Some(Calls)), warm(Some(Calls)), true),
-            ("rg -c x {}", file(large), left(1.0, large, None), warm(Some(Faults)), true),
-            ("cat {} | sha256sum", file(large), left(1.0, large, Some(Calls)), warm(Some(Calls)), true),
-            ("sha256sum {}", file(small), left(1.0, small, Some(Calls)), warm(Some(Calls)), true),
-            ("sha256sum {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, Some(Calls)), warm(None), true),
+            ("sha256sum {}", file(large), left(1.0, large, calls), warm(calls), true),
+            ("rg -c x {}", file(large), left(1.0, large, None), warm(faults), true),
+            ("cat {} | sha256sum", file(large), left(1.0, large, calls), warm(calls), true),
+            ("sha256sum {}", file(small), left(1.0, small, calls), warm(calls), true),
+            ("sha256sum {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, calls), warm(None), true),
             ("rg x {}", folder(640 * MIB, 10), left(1.0, 640 * MIB, None), warm(None), true),
             // Parts: whatever went through calls, pipes or faults.
-            ("head -c 34M {}", file(large), left(0.53, 34 * MIB, Some(Calls)), warm(Some(Calls)), false),
-            (
-                "head -c 34M {} twice",
-                file(large),
-                left(0.53, 34 * MIB, Some(Calls)),
-                warm(Some(Calls)),
-                false,
-            ),
-            ("part, other file", file(large), left(0.53, large, Some(Calls)), warm(Some(Calls)), false),
-            ("head -n 10 {}", file(small), left(0.12, 131_072, Some(Faults)), warm(Some(Faults)), false),
-            ("wc -c {}", file(small), left(0.0, 0, Some(Faults)), warm(Some(Faults)), false),
-            ("find {} | wc -l", folder(16 * MIB, 18), left(0.0, 0, Some(Calls)), warm(Some(Calls)), false),
-            (
-                "grep --include=*.txt x {}",
-                folder(16 * MIB, 18),
-                left(0.25, 4 * MIB, None),
-                warm(Some(Faults)),
-                false,
-            ),
+            ("head -c 34M {}", file(large), left(0.53, 34 * MIB, calls), warm(calls), false),
+            ("head -c 34M {} twice", file(large), left(0.53, 34 * MIB, calls), warm(calls), false),
+            ("part, other file", file(large), left(0.53, large, calls), warm(calls), false),
+            ("head -n 10 {}", file(small), left(0.12, 131_072, faults), warm(faults), false),
+            ("wc -c {}", file(small), left(0.0, 0, faults), warm(faults), false),
+            ("find {} | wc -l", folder(16 * MIB, 18), left(0.0, 0, calls), warm(calls), false),
+            ("grep --include=*.t x {}", folder(16 * MIB, 18), left(0.25, 4 * MIB, None), warm(faults), false),
             // Read-ahead alone fills the cache with small files.
-            ("head -n 1 {}", file(MIB / 10), left(1.0, MIB / 10, Some(Faults)), warm(Some(Faults)), false),
-            ("head -n 1 {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, None), warm(Some(Faults)), false),
-            (
-                "head -n 1 {}",
-                of_btrfs(16 * MIB),
-                left(1.0, 16 * MIB, Some(Faults)),
-                warm(Some(Faults)),
-                false,
-            ),
+            ("head -n 1 {}", file(MIB / 10), left(1.0, MIB / 10, faults), warm(faults), false),
+            ("head -n 1 {}/*", folder(16 * MIB, 1_000), left(1.0, 16 * MIB, None), warm(faults), false),
+            ("head -n 1 {}", of_btrfs(16 * MIB), left(1.0, 16 * MIB, faults), warm(faults), false),
             ("rg -c x {}", of_btrfs(640 * MIB), left(1.0, 640 * MIB, None), warm(None), true),
             // Somebody else filled it.
             ("true", file(large), left(1.0, 0, None), warm(None), false),

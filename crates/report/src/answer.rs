@@ -1,11 +1,13 @@
 //! The answer: the fastest trial of each ranking, how much faster than the reference it is, and how
-//! certain that is.
+//! certain that is; and the baseline that all ratios of a record are to.
 
+use super::groups;
 use super::limits;
-use super::ranking::{Ranking, RankingRow, WhyReference};
+use super::ranking::{Ranking, RankingRow, Reference};
 use super::sweep::{Series, SweepView};
 use super::words;
 use readlab_analysis::stats::Significance;
+use readlab_model::trial::COMMAND;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use std::collections::BTreeMap;
 
@@ -17,8 +19,8 @@ impl Ranking {
 
     /// Whether the first trial is the reference, and was not chosen as such for being the first.
     pub(super) fn is_led_by_reference(&self) -> bool {
-        let own = self.reference.as_ref().filter(|it| it.why != WhyReference::Fastest);
-        own.zip(self.rows.first()).is_some_and(|(reference, first)| reference.index == first.index)
+        let first = self.rows.first().map(|row| row.index);
+        self.has_chosen_reference() && self.reference.as_ref().map(|it| it.index) == first
     }
 
     /// Whether the trial with the best median is clearly slower than the reference within rounds.
@@ -32,17 +34,15 @@ impl Ranking {
         self.rows.iter().filter(|row| row.is_first()).count().saturating_sub(1)
     }
 
-    /// That trials which may be the fastest have no rank, as they were read in one round; `None`
-    /// where there are none.
+    /// That trials which may be the fastest were read in one round, and have no rank; `None` if none.
     pub(super) fn open_words(&self) -> Option<String> {
-        let others = match self.unranked_before_first().len().checked_sub(1)? {
+        let others = match self.unranked_before_first().count().checked_sub(1)? {
             0 => String::new(),
             others => format!(" for this and {others} more"),
         };
         Some(format!("no rank: 1 more round is needed{others}"))
     }
 
-    /// The answer as a clause of a sentence.
     fn clause(&self) -> String {
         let Some(first) = self.rows.first() else {
             return format!("{}, nothing was measured", self.full_condition());
@@ -58,29 +58,24 @@ impl Ranking {
                 format!("{state}, {name}{itself} ties for the fastest with {tied} more at {figure}")
             }
         };
-        let reference =
-            self.rows.iter().find(|row| Some(row.index) == self.reference.as_ref().map(|it| it.index));
-        let Some((ratio, reference)) = first.ratio.zip(reference) else { return clause };
+        let Some((ratio, reference)) = first.ratio.zip(self.reference_row()) else { return clause };
         let (times, than) = (words::times(ratio), brief(reference));
         match ratio.clear() {
-            Some(Significance::Faster) => format!("{clause}, {times} times as fast as {than}"),
+            Some(Significance::Faster) | None => format!("{clause}, {times} times as fast as {than}"),
             Some(Significance::Slower) => {
                 format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
             }
             // The reference is among those that tie.
             Some(Significance::Tie) => clause,
-            None => format!("{clause}, {times} times as fast as {than}"),
         }
     }
 }
 
-/// The answer of all rankings in one sentence.
 pub(super) fn sentence(rankings: &[Ranking]) -> String {
     if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
         return "Nothing was measured.".to_owned();
     }
-    let clauses: Vec<String> =
-        rankings.iter().filter(|it| it.says_something()).map(Ranking::clause).collect();
+    let clauses: Vec<_> = rankings.iter().filter(|it| it.says_something()).map(Ranking::clause).collect();
     words::capital(&clauses.join("; ")) + "."
 }
 
@@ -96,28 +91,24 @@ pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
             best.insert(limit.kind, limit);
         }
     }
-    let parts =
-        best.iter().map(|(kind, limit)| format!("{} {}", kind.word(), limits::shown(limit, limit.value)));
+    let parts = best.iter().map(|(kind, it)| format!("{} {}", kind.word(), limits::shown(it, it.value)));
     format!("At best: {}.", parts.collect::<Vec<_>>().join(", "))
 }
 
-/// The answer of a sweep in one sentence.
 pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
-    let above =
-        |series: &Series| if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
-    let parts = view.series.iter().map(|series| match series.rate() {
-        Some((rate, _)) => format!("{}{} {rate}", series.name, above(series)),
-        None => format!("{}{} no rate", series.name, above(series)),
-    });
-    let parts: Vec<String> = parts.collect();
+    let part = |series: &Series| {
+        let above = if series.known.cold_above.is_some() { " (cold above a cache)" } else { "" };
+        let rate = series.rate().map_or_else(|| "no rate".to_owned(), |(rate, _)| rate.to_string());
+        format!("{}{above} {rate}", series.name)
+    };
+    let parts: Vec<String> = view.series.iter().map(part).collect();
     if parts.is_empty() {
         return "Nothing was measured.".to_owned();
     }
     format!("By the slope of time on size: {}.", parts.join(", "))
 }
 
-/// The name without its settings where they would make the sentence long. The page shows the full
-/// name, too.
+/// The name, without its settings if these make the sentence long: the page shows them, too.
 fn brief(row: &RankingRow) -> &str {
     const LETTERS: usize = 32;
     let short = row.short.as_str();
@@ -128,4 +119,25 @@ fn brief(row: &RankingRow) -> &str {
 pub(super) fn figure(row: &RankingRow) -> String {
     let rate = row.throughput.map(|rate| words::rate_with_half(rate, &row.wall));
     rate.unwrap_or_else(|| words::time_with_half(&row.wall))
+}
+
+/// `ratios are to wc -l (code that others wrote)`; if rankings have different references, each with
+/// its rankings. `None` where nothing was measured.
+pub(super) fn baseline(rankings: &[Ranking]) -> Option<String> {
+    let of_ranking = |it: &Ranking| Some((reference_words(it.reference.as_ref()?), it.full_condition()));
+    let parts: Vec<String> = match &groups::by_key(rankings.iter().filter_map(of_ranking))[..] {
+        [] => return None,
+        [(one, _)] => vec![one.clone()],
+        all => {
+            all.iter().map(|(words, conditions)| format!("{}: {words}", conditions.join(" and "))).collect()
+        }
+    };
+    Some(format!("ratios are to {}", parts.join("; ")))
+}
+
+fn reference_words(reference: &Reference) -> String {
+    let name = &reference.name;
+    // A command is called as it is typed.
+    let name = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+    format!("{name} ({})", reference.why.words())
 }

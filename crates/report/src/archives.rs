@@ -6,8 +6,10 @@
 //! archive whose content has the digest of the plain target counts: of a user's own archive there is
 //! no plain file beside it.
 
-use super::ranking::{Ranking, RankingRow, SharedNoise};
+use super::groups;
+use super::ranking::{Ranking, RankingRow};
 use super::words;
+use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::stats::{Interval, IntervalRule, Significance};
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
@@ -18,25 +20,18 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArchiveRatio {
     pub archive: Archive,
-    /// The state of both.
     pub state: CacheState,
-    /// What is done with the bytes.
     pub work: Work,
-    /// The trial that decodes.
     pub decoding: String,
-    /// The trial that reads the plain file.
     pub plain: String,
-    /// How many times as fast decoding is.
     pub estimate: f64,
     /// 95 % interval; `None` with a single common round.
     pub ci95: Option<Interval>,
-    /// By which rule that interval was made.
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
 }
 
 impl ArchiveRatio {
-    /// All of a record, in the order of its rankings.
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<ArchiveRatio> {
         let mut all = Vec::new();
         for packed in rankings {
@@ -92,7 +87,6 @@ impl ArchiveRatio {
     }
 }
 
-/// Whether a target is the content of an archive.
 fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
     let facts = |target: usize| record.targets.get(target);
     let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
@@ -101,13 +95,7 @@ fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
 
 /// The fastest row of each contender; rows are sorted.
 fn firsts(ranking: &Ranking) -> Vec<&RankingRow> {
-    let mut firsts: Vec<&RankingRow> = Vec::new();
-    for row in &ranking.rows {
-        if !firsts.iter().any(|first| first.method.contender == row.method.contender) {
-            firsts.push(row);
-        }
-    }
-    firsts
+    groups::firsts(&ranking.rows, |row| &row.method.contender)
 }
 
 fn firsts_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow> {
@@ -117,12 +105,10 @@ fn firsts_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_model::sample::Sample;
+    use crate::tests::{announce, measured, reading};
     use readlab_model::target::{Decoded, TargetFacts};
-    use readlab_model::trial::{Answer, TrialIndex};
-    use readlab_protocol::Cache;
-    use readlab_record::testing::{self, header, outcome, trial};
-    use readlab_record::{Line, Outcome, Trial};
+    use readlab_model::trial::Answer;
+    use readlab_record::testing::{self, header};
 
     /// A record in which a contender reads lines plain in 100 ms and out of a zip in `zip_ms`.
     fn record(zip_ms: u64, digest: &str) -> Record {
@@ -140,21 +126,10 @@ mod tests {
         record.add(testing::target(1, zip));
         let reads = [("java/BufferedReader", 0, None, 100), ("java/zip", 1, Some(Archive::Zip), zip_ms)];
         for (index, (name, target, decodes, wall_ms)) in reads.into_iter().enumerate() {
-            let Line::Trial(line) = trial(index, name, CacheState::Warm, Cache::Through) else {
-                panic!("a trial")
-            };
-            record.add(Line::Trial(Box::new(Trial { target, decodes, ..*line })));
-            for round in 0..8_u32 {
-                record.add(Line::Sample(Box::new(Sample {
-                    trial: TrialIndex::new(index),
-                    fill: round,
-                    round,
-                    turn_readings: 1,
-                    wall_ns: wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000,
-                    ..Sample::default()
-                })));
-            }
-            outcome(&mut record, index, Outcome::Measured);
+            let it = announce(&mut record, index, name, CacheState::Warm);
+            (it.target, it.decodes) = (target, decodes);
+            let wall_ns = |round: u32| wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000;
+            measured(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
         }
         record
     }

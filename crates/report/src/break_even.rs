@@ -20,23 +20,17 @@ use serde::Serialize;
 pub struct BreakEven {
     pub archive: Archive,
     pub path: String,
-    /// What is done with the bytes.
     pub work: Work,
     /// The fastest trial that decodes it out of the page cache.
     pub decoding: String,
-    /// The size of the archive.
     pub bytes_in: u64,
-    /// The size of its content.
     pub bytes_out: u64,
     /// The median time of the decoding.
     pub decoding_ns: u64,
-    /// The rate of the device if it is read first and decoded then; `None` where the archive is not
-    /// smaller than its content.
+    /// The rate of the device if it is read first and decoded then; `None` where nothing is saved.
     pub below_bytes_per_s: Option<f64>,
-    /// The 95 % interval of that rate, from the interval of the decoding's time; `None` with a single
-    /// round.
+    /// Its 95 % interval, from that of the decoding's time; `None` with a single round.
     pub below_ci95: Option<Interval>,
-    /// By which rule that interval was made.
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
     /// The rate of the device if reading and decoding overlap wholly.
@@ -44,7 +38,6 @@ pub struct BreakEven {
 }
 
 impl BreakEven {
-    /// All of a record, in the order of its rankings.
     pub(super) fn all(rankings: &[Ranking]) -> Vec<BreakEven> {
         rankings
             .iter()
@@ -106,12 +99,11 @@ impl BreakEven {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_model::sample::Sample;
+    use crate::tests::{announce, measured, reading};
     use readlab_model::target::{Decoded, TargetFacts};
-    use readlab_model::trial::{Answer, TrialIndex};
-    use readlab_protocol::Cache;
-    use readlab_record::testing::{self, header, outcome, trial};
-    use readlab_record::{Line, Outcome, Record, Trial};
+    use readlab_model::trial::Answer;
+    use readlab_record::Record;
+    use readlab_record::testing::{self, header};
 
     /// A record in which 600 MB come out of an archive of this size in 100 ms at the median.
     fn record(bytes_in: u64, readings: u32, state: CacheState) -> Record {
@@ -123,21 +115,10 @@ mod tests {
         record.add(testing::target(0, facts));
         for (index, (name, middle_ms)) in [("rust/zstd", 100), ("command/zstd", 150)].into_iter().enumerate()
         {
-            let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
-            record.add(Line::Trial(Box::new(Trial { decodes: Some(Archive::Zstd), ..*line })));
-            for round in 0..readings {
-                let wall_ns = (middle_ms + u64::from(round) - u64::from(readings / 2)) * 1_000_000;
-                let sample = Sample {
-                    trial: TrialIndex::new(index),
-                    fill: round,
-                    round,
-                    turn_readings: 1,
-                    wall_ns,
-                    ..Sample::default()
-                };
-                record.add(Line::Sample(Box::new(sample)));
-            }
-            outcome(&mut record, index, Outcome::Measured);
+            announce(&mut record, index, name, state).decodes = Some(Archive::Zstd);
+            let wall_ms = |round: u32| middle_ms + u64::from(round) - u64::from(readings / 2);
+            let read = |round| reading(index, round, wall_ms(round) * 1_000_000);
+            measured(&mut record, index, (0..readings).map(read));
         }
         record
     }

@@ -1,5 +1,5 @@
-//! The table of columns of a ranking: from it the terminal, Markdown and the page make theirs. A new
-//! column is a line of [`COLUMNS`].
+//! The columns of a ranking, for the terminal, Markdown and the page: a new one is a line of
+//! [`COLUMNS`].
 
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
@@ -13,7 +13,6 @@ use readlab_model::sample::{Meter, MeterUnit};
 /// Cells of the longest bar.
 const BAR_CELLS: f64 = 10.0;
 
-/// What the columns of a table have in common.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableFacts {
     pub(super) center: Center,
@@ -23,7 +22,6 @@ pub(super) struct TableFacts {
     pub(super) fastest: f64,
 }
 
-/// What a column shows of a row.
 enum Content {
     /// The median of a meter's readings.
     Meter(Meter),
@@ -33,17 +31,14 @@ enum Content {
     Row(fn(&RankingRow, TableFacts) -> Option<Number>),
 }
 
-/// Whether the table of a terminal has a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum InTerminal {
     No,
-    /// Until there is no room for it: narrow terminals do without the columns of lower numbers
-    /// first.
+    /// While there is room: narrow terminals do without the columns of lower numbers first.
     Spare(u8),
     Always,
 }
 
-/// One column.
 pub(super) struct Column {
     heading: fn(TableFacts) -> &'static str,
     content: Content,
@@ -55,7 +50,6 @@ pub(super) struct Column {
     is_optional: bool,
     pub(super) in_terminal: InTerminal,
     pub(super) in_markdown: bool,
-    /// Whether the page's ranking has it.
     pub(super) in_ranking: bool,
     /// Its heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,
@@ -173,7 +167,6 @@ impl Column {
         }
     }
 
-    /// The median of its meter.
     pub(super) fn median(&self, row: &RankingRow) -> Option<Number> {
         let Content::Meter(meter) = self.content else { return None };
         let median = row.summaries.get(&meter)?.median;
@@ -232,7 +225,6 @@ fn stops_at(row: &RankingRow, _: TableFacts) -> Option<Number> {
 }
 
 /// A bar of block characters in eighths of a cell.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 80")]
 pub(super) fn bar_of(share: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * BAR_CELLS * 8.0).round() as usize;

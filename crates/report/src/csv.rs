@@ -11,7 +11,6 @@ use readlab_record::{Record, TrialRecord};
 use readlab_system::terminal::printable::printable;
 use std::io::{self, Write};
 
-/// What a row is about: a sample of a trial.
 struct Row<'a> {
     record: &'a Record,
     it: &'a TrialRecord,
@@ -40,21 +39,21 @@ const COLUMNS: [Column; 32] = [
     Column::Text("outcome", |row| row.it.outcome.as_ref().map_or("", |outcome| outcome.word()).to_owned()),
     Column::Text("fill", |row| row.sample.fill.to_string()),
     Column::Text("round", |row| row.sample.round.to_string()),
-    Column::Text("rung", |row| whole(row.sample.rung.map(u64::from))),
+    Column::Text("rung", |row| known(row.sample.rung.map(u64::from))),
     Column::Text("position", |row| row.sample.position.to_string()),
     Column::Text("reading", |row| row.sample.reading.to_string()),
     Column::Text("turn_readings", |row| row.sample.turn_readings.to_string()),
     Column::Text("wall_ns", |row| row.sample.wall_ns.to_string()),
     Column::Meters(Scope::Reading),
-    Column::Text("resident_before", |row| share(row.sample.resident_before)),
-    Column::Text("resident_after", |row| share(row.sample.resident_after)),
-    Column::Text("bytes", |row| whole(row.sample.answer.bytes)),
-    Column::Text("newlines", |row| whole(row.sample.answer.newlines)),
-    Column::Text("lines", |row| whole(row.sample.answer.lines)),
-    Column::Text("sum", |row| whole(row.sample.answer.sum)),
+    Column::Text("resident_before", |row| known(row.sample.resident_before)),
+    Column::Text("resident_after", |row| known(row.sample.resident_after)),
+    Column::Text("bytes", |row| known(row.sample.answer.bytes)),
+    Column::Text("newlines", |row| known(row.sample.answer.newlines)),
+    Column::Text("lines", |row| known(row.sample.answer.lines)),
+    Column::Text("sum", |row| known(row.sample.answer.sum)),
     Column::Text("decodes", |row| row.it.trial.decodes.map_or("", |archive| archive.word()).to_owned()),
-    Column::Text("bytes_in", |row| whole(row.read_whole().map(|target| row.it.trial.bytes_in(target)))),
-    Column::Text("bytes_out", |row| whole(row.read_whole().map(|target| row.it.trial.bytes_out(target)))),
+    Column::Text("bytes_in", |row| known(row.read_whole().map(|target| row.it.trial.bytes_in(target)))),
+    Column::Text("bytes_out", |row| known(row.read_whole().map(|target| row.it.trial.bytes_out(target)))),
     Column::Meters(Scope::Layer),
     Column::Text("cold_above", |row| printable(&row.cold_above().unwrap_or_default())),
     Column::Text("conduct", |row| row.it.remarks().join("; ")),
@@ -114,7 +113,7 @@ impl Column {
     fn texts(&self, row: &Row) -> Vec<String> {
         match self {
             Column::Text(_, text) => vec![text(row)],
-            Column::Meters(scope) => meters(*scope).map(|meter| whole(meter.read(row.sample))).collect(),
+            Column::Meters(scope) => meters(*scope).map(|meter| known(meter.read(row.sample))).collect(),
         }
     }
 }
@@ -129,31 +128,22 @@ fn samples(trial: &TrialRecord) -> impl Iterator<Item = Sample> + '_ {
     trial.searched.iter().chain(&trial.samples)
 }
 
-fn whole(value: Option<u64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn share(value: Option<f64>) -> String {
+fn known(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{announce, measured, reading};
     use readlab_model::sample::TurnSeen;
-    use readlab_protocol::Cache;
-    use readlab_record::{Line, testing};
+    use readlab_record::testing;
 
     fn lines(turn: TurnSeen) -> Vec<String> {
         let mut record = Record::new(testing::header());
         record.add(testing::target(0, TargetFacts::default()));
-        record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
-        record.add(Line::Sample(Box::new(Sample {
-            wall_ns: 1,
-            turn_readings: 1,
-            turn,
-            ..Sample::default()
-        })));
+        announce(&mut record, 0, "rust/read", CacheState::Warm);
+        measured(&mut record, 0, [Sample { turn, ..reading(0, 0, 1) }]);
         let mut out = Vec::new();
         csv(&record, &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()

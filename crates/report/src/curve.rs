@@ -1,5 +1,4 @@
-//! How the rate of a method changes with one of its parameters while everything else stays the
-//! same.
+//! How the rate of a method changes with one of its parameters, while all else stays the same.
 
 use super::ranking::{Ranking, RankingRow};
 use readlab_model::trial::{CacheState, Params, TrialIndex};
@@ -19,7 +18,6 @@ pub struct Curve {
     pub method: String,
     /// The parameter as people write it, such as `buffer`.
     pub parameter: String,
-    /// The language of the method.
     pub language: String,
     pub trials: Vec<TrialIndex>,
     /// Whether its readings are those of a search, few where a setting left early.
@@ -28,10 +26,8 @@ pub struct Curve {
     pub points: Vec<CurvePoint>,
 }
 
-/// One setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
-    /// The parameter's value.
     pub value: u64,
     /// The value with its unit, as people write it.
     pub spelled: String,
@@ -42,8 +38,7 @@ pub struct CurvePoint {
 }
 
 impl Curve {
-    /// Every curve of a ranking with enough settings; of a search with its many settings, those
-    /// through the best setting of each method.
+    /// Every curve with enough settings; of a search, those through the best setting of each method.
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
         let mut curves = Curve::over(ranking, &ranking.rows, false);
         curves.extend(Curve::over(ranking, &ranking.searched, true));
@@ -71,11 +66,9 @@ impl Curve {
     fn from_rows(ranking: &Ranking, parameter: &str, mut rows: Vec<&RankingRow>) -> Option<Curve> {
         rows.sort_by_key(|row| row.params.0.get(parameter).copied());
         rows.dedup_by_key(|row| row.params.0.get(parameter).copied());
-        let points: Vec<CurvePoint> =
-            rows.iter().filter_map(|row| CurvePoint::from_row(parameter, row)).collect();
+        let points: Vec<_> = rows.iter().filter_map(|row| CurvePoint::from_row(parameter, row)).collect();
         let first = rows.first().filter(|_| points.len() >= SETTINGS_MIN)?;
-        let word = Params(BTreeMap::from([(parameter.to_owned(), 1)])).to_string();
-        let word = word.split_once('=').map_or(parameter, |(word, _)| word).to_owned();
+        let word = Params::short(parameter).to_owned();
         let kept = first.short.split(" · ").filter(|part| !part.starts_with(&format!("{word}=")));
         let method = kept.collect::<Vec<_>>().join(" · ");
         let condition = ranking.full_condition();
@@ -92,8 +85,7 @@ impl Curve {
     }
 }
 
-/// The numbers of the trials that are the best of their method and scan: read the most often, then
-/// the fastest.
+/// The best trials of their method and scan: read the most often, then the fastest.
 fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<TrialIndex> {
     let mut best: BTreeMap<String, &RankingRow> = BTreeMap::new();
     for row in rows {

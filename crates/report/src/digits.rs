@@ -4,6 +4,9 @@
 //! with a 1; the number ends at the same place: 19 ± 8, 1.43 ± 0.04, 2.31 ± 0.12. Without an
 //! interval a number has two digits.
 
+use readlab_analysis::stats::{Summary, float};
+use readlab_model::units::{Nanos, Throughput, Unit};
+
 /// Where a number ends: digits behind the point, or, below zero, zeros before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastPlace(i32);
@@ -36,12 +39,10 @@ impl LastPlace {
         LastPlace((digits - 1 - exponent(rounded)).max(0))
     }
 
-    /// One place further to the right.
     pub(super) fn next(self) -> LastPlace {
         LastPlace(self.0.saturating_add(1))
     }
 
-    /// The number up to this place.
     pub(super) fn rounded(self, value: f64) -> f64 {
         let step = 10_f64.powi(-self.0);
         if step > 0.0 && step.is_finite() { (value / step).round() * step } else { value }
@@ -54,18 +55,78 @@ impl LastPlace {
     }
 }
 
-/// A range of which the upper end has two digits: `0.9 to 3.1`. The lower end is never shown as
-/// zero.
-pub(super) fn range([low, high]: [f64; 2]) -> String {
+/// A range whose upper end has two digits: `0.9 to 3.1`. The lower end is never shown as zero.
+fn range([low, high]: [f64; 2]) -> String {
     let place = LastPlace::with_digits(high, 2);
     let of_low = if place.rounded(low) > 0.0 { place } else { LastPlace::with_digits(low, 1) };
     format!("{} to {}", of_low.text(low), place.text(high))
 }
 
 /// The power of ten of the first digit; zero for zero.
-#[expect(clippy::cast_possible_truncation, reason = "from -324 to 308")]
 fn exponent(value: f64) -> i32 {
     if value > 0.0 && value.is_finite() { value.log10().floor() as i32 } else { 0 }
+}
+
+/// Where half the interval is more than this share of the value, the value says nothing without
+/// its interval, and the ends are shown instead.
+pub(super) const HALF_SHARE_MAX: f64 = 0.5;
+
+/// A measured quantity in a unit that suits it.
+pub(super) struct Measured {
+    value: f64,
+    half_width: Option<f64>,
+    ends: Option<[f64; 2]>,
+    unit: &'static str,
+}
+
+impl Measured {
+    /// The median of a time.
+    pub(super) fn time(summary: &Summary) -> Measured {
+        let Unit { size, name } = Nanos(summary.median).unit();
+        let ends = summary.median_ci95.map(|ends| ends.map(|end| float(end) / size));
+        let half_width = ends.map(|[low, high]| (high - low) / 2.0);
+        Measured { value: float(summary.median) / size, half_width, ends, unit: name }
+    }
+
+    /// A rate that follows from a time; `None` for a target of no bytes.
+    pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> Option<Measured> {
+        let rate = throughput.filter(|rate| rate.0.is_finite())?;
+        let Unit { size, name } = rate.unit();
+        let (value, median) = (rate.0 / size, float(wall.median.max(1)));
+        // The same share as of the time: the inverse of a low end near zero has no use.
+        let share = |[low, high]: [u64; 2]| float(high - low) / 2.0 / median;
+        let half_width = wall.median_ci95.map(|ends| value * share(ends));
+        let at = |wall_ns: u64| value * median / float(wall_ns.max(1));
+        let ends = wall.median_ci95.map(|[low, high]| [at(high), at(low)]);
+        Some(Measured { value, half_width, ends, unit: name })
+    }
+
+    fn place(&self) -> LastPlace {
+        LastPlace::of_interval(self.value, self.half_width)
+    }
+
+    pub(super) fn text(&self) -> String {
+        format!("{} {}", self.place().text(self.value), self.unit)
+    }
+
+    /// The value with half its interval: `12.3 ± 0.4 ms`; the ends of a wide interval. An
+    /// uncertainty below the last of three digits is left out.
+    pub(super) fn text_with_half(&self) -> String {
+        if let Some(range) = self.range() {
+            return range;
+        }
+        let place = self.place();
+        match self.half_width.filter(|&half| place.rounded(half) > 0.0) {
+            Some(half) => format!("{} ± {} {}", place.text(self.value), place.text(half), self.unit),
+            None => self.text(),
+        }
+    }
+
+    /// The ends of a wide interval: `0.9 to 3.1 GB/s`; `None` unless half of it is over half the value.
+    pub(super) fn range(&self) -> Option<String> {
+        self.half_width.filter(|half| *half > HALF_SHARE_MAX * self.value)?;
+        Some(format!("{} {}", range(self.ends?), self.unit))
+    }
 }
 
 #[cfg(test)]

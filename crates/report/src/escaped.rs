@@ -1,6 +1,5 @@
-//! JSON as it is exported: indented, with a newline at its end, and with nothing in it that a
-//! terminal would obey. Written piece by piece, so that a document of a hundred thousand samples
-//! takes no more memory than a small one.
+//! JSON as it is exported: indented, with a newline at its end, and with nothing that a terminal
+//! would obey. Written piece by piece: a hundred thousand samples take no more memory than a few.
 
 use readlab_system::terminal::printable::is_obeyed;
 use serde::Serialize;
@@ -36,6 +35,14 @@ pub(super) fn text(document: &impl Serialize) -> String {
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 
+macro_rules! as_pretty {
+    ($($name:ident($($argument:ident: $type:ty)?))*) => {$(
+        fn $name<W: ?Sized + Write>(&mut self, out: &mut W $(, $argument: $type)?) -> io::Result<()> {
+            self.0.$name(out $(, $argument)?)
+        }
+    )*};
+}
+
 impl Formatter for Escaped<'_> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
@@ -49,40 +56,9 @@ impl Formatter for Escaped<'_> {
         out.write_all(rest.as_bytes())
     }
 
-    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_array(out)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array(out)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(out, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array_value(out)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object(out)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object(out)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(out, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(out)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object_value(out)
+    as_pretty! {
+        begin_array() end_array() begin_array_value(first: bool) end_array_value()
+        begin_object() end_object() begin_object_key(first: bool) begin_object_value() end_object_value()
     }
 }
 

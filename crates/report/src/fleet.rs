@@ -1,32 +1,21 @@
-//! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than the
-//! others.
+//! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than others.
 
 use super::words::{self, Number};
 use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
 use readlab_model::units::Nanos;
-use readlab_record::{Fleet, Record, Share};
+use readlab_record::{Fleet, Rank, Record, Share};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What a record says of its fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetView {
     /// Who took part and how punctually, in sentences.
     pub lines: Vec<String>,
-    /// The ranks, in their order.
-    pub ranks: Vec<RankRow>,
+    pub ranks: Vec<Rank>,
+    /// How many times as long as the others a rank takes, where that can be told.
+    effects: Vec<HostEffect>,
     /// How long each takes with each way of reading.
     pub method_effects: Vec<MethodEffects>,
-}
-
-/// A rank as a row of a table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RankRow {
-    pub rank: usize,
-    pub host: String,
-    pub path: String,
-    /// How many times as long as the others it takes; `None` where that cannot be told.
-    pub effect: Option<HostEffect>,
 }
 
 impl FleetView {
@@ -36,21 +25,18 @@ impl FleetView {
         let effects = host_effects(record);
         let mut lines = vec![who(fleet)];
         lines.extend(fleet.witness.as_ref().map(|it| {
-            format!(
-                "witness: {} makes {} cold on the server before each cold turn, and proves it",
-                it.host, it.path
-            )
+            let what = "cold on the server before each cold turn, and proves it";
+            format!("witness: {} makes {} {what}", it.host, it.path)
         }));
         lines.extend(together(record));
         lines.extend(slowest(fleet, &effects));
-        let row = |(rank, it): (usize, &readlab_record::Rank)| RankRow {
-            rank,
-            host: it.host.clone(),
-            path: it.path.clone(),
-            effect: effects.iter().find(|effect| effect.rank == rank).copied(),
-        };
-        let ranks = fleet.ranks.iter().enumerate().map(row).collect();
-        Some(FleetView { lines, ranks, method_effects: method_effects(record) })
+        let ranks = fleet.ranks.clone();
+        Some(FleetView { lines, ranks, effects, method_effects: method_effects(record) })
+    }
+
+    pub(super) fn effect(&self, rank: usize) -> Option<Number> {
+        let effect = self.effects.iter().find(|it| it.rank == rank)?;
+        Some(Number::new(times(effect), effect.ratio))
     }
 }
 
@@ -77,14 +63,6 @@ pub(super) fn json_value(fleet: &Fleet, record: &Record) -> Value {
     })
 }
 
-impl RankRow {
-    /// The effect as a number with its interval.
-    pub(super) fn effect(&self) -> Option<Number> {
-        let effect = self.effect?;
-        Some(Number::new(times(&effect), effect.ratio))
-    }
-}
-
 fn who(fleet: &Fleet) -> String {
     let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
     let what = match fleet.share {
@@ -96,7 +74,6 @@ fn who(fleet: &Fleet) -> String {
     format!("fleet: {ranks} on {hosts} by {}; {what}; bytes and times are of all together", fleet.library)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds")]
 fn together(record: &Record) -> Option<String> {
     let found = punctuality(record)?;
     let (spread, bound) = (Nanos(found.start_spread_ns as u64), Nanos(found.clock_bound_ns));
@@ -112,19 +89,17 @@ fn slowest(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
         .filter(|it| it.is_straggler())
         .map(|it| format!("{} takes {} times as long as the others", name(it), times(it)))
         .collect();
-    match effects.first() {
-        None => None,
-        Some(_) if !stragglers.is_empty() => Some(format!("straggler: {}", stragglers.join("; "))),
-        Some(first) => Some(format!(
-            "straggler: none; the slowest, {}, takes {} times as long as the others",
-            name(first),
-            times(first)
-        )),
-    }
+    let first = effects.first()?;
+    Some(if stragglers.is_empty() {
+        let (name, times) = (name(first), times(first));
+        format!("straggler: none; the slowest, {name}, takes {times} times as long as the others")
+    } else {
+        format!("straggler: {}", stragglers.join("; "))
+    })
 }
 
 fn times(effect: &HostEffect) -> String {
-    format!("{:.2} [{:.2}, {:.2}]", effect.ratio, effect.interval.low, effect.interval.high)
+    words::with_ends(effect.ratio, Some(effect.interval), |ratio| format!("{ratio:.2}"))
 }
 
 #[cfg(test)]
@@ -132,7 +107,7 @@ mod tests {
     use super::*;
     use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
-    use readlab_record::{FleetTurn, Outcome, Rank, RankTiming, testing};
+    use readlab_record::{FleetTurn, Outcome, RankTiming, testing};
 
     #[test]
     fn a_straggler_is_named_with_its_ratio_and_how_punctual_all_were() {
@@ -172,6 +147,6 @@ mod tests {
                 "straggler: b (rank 1) takes 1.50 [1.50, 1.50] times as long as the others",
             ]
         );
-        assert_eq!(view.ranks[1].effect().unwrap().text, "1.50 [1.50, 1.50]");
+        assert_eq!(view.effect(1).unwrap().text, "1.50 [1.50, 1.50]");
     }
 }

@@ -6,7 +6,6 @@
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, TableStyle};
 use readlab_system::terminal::printable::printable;
 
-/// A table being filled.
 pub(super) struct Grid(Table);
 
 pub(super) fn left(text: &str) -> Cell {

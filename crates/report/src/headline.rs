@@ -1,20 +1,19 @@
-//! The answer of a ranking in short: what to use, how fast that is, how sure that is, what stops
-//! it, and the best way of each language.
+//! The answer in short: what to use, how fast and how sure that is, what stops it, and the best way
+//! of each language.
 
 use super::advice::{Advice, Deed};
 use super::answer::figure;
-use super::ranking::{Ranking, RankingRow, WhyReference};
+use super::groups;
+use super::ranking::{Ranking, RankingRow};
 use super::sweep::{Series, SweepView};
 use super::words;
 
-/// The answer of one ranking in short.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headline {
     /// The ranking: `Cold · newlines`.
     pub title: String,
     /// What to do with the trial; `None` where nothing is advised.
     pub deed: Option<Deed>,
-    /// The name of the trial to use.
     pub who: String,
     /// Its language; `None` for a sweep.
     pub language: Option<String>,
@@ -32,26 +31,21 @@ pub struct Headline {
     pub languages: Vec<LanguageBest>,
 }
 
-/// The fastest trial of a language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LanguageBest {
     pub language: String,
-    /// The name of the trial.
     pub name: String,
     pub short: String,
-    /// Its rate, or its time.
     pub figure: String,
     /// How many times as fast as the baseline it is; empty for the baseline.
     pub times: String,
 }
 
 impl Ranking {
-    /// The answer in short; `None` when nothing was measured. It is about the trial that is
-    /// advised, else about the first.
+    /// About the trial that is advised, else about the first; `None` when nothing was measured.
     pub fn advised_headline(&self, advice: Option<&Advice>) -> Option<Headline> {
-        let advised = advice.and_then(|it| it.uses);
-        let first = self.rows.first()?;
-        let used = self.rows.iter().find(|row| Some(row.index) == advised).unwrap_or(first);
+        let advised = advice.and_then(|it| self.row(it.uses?));
+        let used = advised.or(self.rows.first())?;
         Some(Headline {
             title: format!("{}{}", self.title(), self.distinction),
             deed: advice.filter(|it| it.uses == Some(used.index)).and_then(|it| it.deed),
@@ -66,22 +60,14 @@ impl Ranking {
         })
     }
 
-    /// The ratio of a trial to the baseline; empty where there is none.
     fn against(&self, row: &RankingRow) -> String {
-        let index = self.reference.as_ref().map(|it| it.index);
-        let reference = self.rows.iter().find(|it| Some(it.index) == index);
-        match (&row.ratio, reference) {
+        match (&row.ratio, self.reference_row()) {
             (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(*ratio), reference.short),
-            (None, Some(reference)) if reference.index == row.index => self.itself(),
+            (None, Some(reference)) if reference.index == row.index && self.has_chosen_reference() => {
+                "the reference itself".to_owned()
+            }
             _ => String::new(),
         }
-    }
-
-    /// That a trial is the baseline itself; empty where it was chosen as such for being the
-    /// fastest.
-    fn itself(&self) -> String {
-        let why = self.reference.as_ref().map(|it| it.why);
-        if why == Some(WhyReference::Fastest) { String::new() } else { "the reference itself".to_owned() }
     }
 
     /// How sure it is that a trial is the fastest.
@@ -95,22 +81,15 @@ impl Ranking {
         }
     }
 
-    /// The first trial of each language.
     fn best_of_languages(&self) -> Vec<LanguageBest> {
-        let mut best: Vec<&RankingRow> = Vec::new();
-        for row in &self.rows {
-            if !best.iter().any(|it| it.language == row.language) {
-                best.push(row);
-            }
-        }
-        let one = |row: &&RankingRow| LanguageBest {
+        let one = |row: &RankingRow| LanguageBest {
             language: row.language.clone(),
             name: row.name.clone(),
             short: row.short.clone(),
             figure: figure(row),
             times: row.ratio.map_or_else(String::new, |it| format!("{} ×", words::factor(it.estimate))),
         };
-        best.iter().map(one).collect()
+        groups::firsts(&self.rows, |row| &row.language).into_iter().map(one).collect()
     }
 }
 
@@ -122,7 +101,6 @@ fn stops_at(row: &RankingRow) -> String {
     limit.map_or_else(|| text.clone(), |it| format!("{text} of {}", super::limits::shown(it, it.value)))
 }
 
-/// What a sweep says of each way of writing and reading.
 pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
     let headline = |series: &Series| {
         let (rate, ends) = series.rate()?;
@@ -133,15 +111,11 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
                 (false, false) => "Reads",
             }
             .to_owned(),
-            deed: None,
             who: series.name.clone(),
-            language: None,
             figure: rate.to_string(),
             sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
             against: format!("median rate of the files {}", series.median_rate()),
-            tie: String::new(),
-            stops_at: String::new(),
-            languages: Vec::new(),
+            ..Headline::default()
         })
     };
     view.series.iter().filter_map(headline).collect()

@@ -1,5 +1,4 @@
-//! The list of a user's records: when, what, on which file, who was fastest, and by which names
-//! each can be had.
+//! The list of a user's records: the names of each, when, what, on which file, and who was fastest.
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};
@@ -7,7 +6,6 @@ use readlab_analysis::stats::{self, Observation};
 use readlab_model::units::Nanos;
 use readlab_record::{Record, TrialRecord};
 
-/// One record in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryLine {
     cells: [String; 6],
@@ -36,7 +34,6 @@ impl HistoryLine {
     }
 }
 
-/// The list as a table, as wide as it is or as the terminal is.
 pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     if lines.is_empty() {
         return "no records\n".to_owned();

@@ -1,5 +1,4 @@
-//! What was seen inside untimed readings: flame graphs and traces of read calls, as lines for every
-//! format.
+//! What was seen inside untimed readings, in lines for every format: flame graphs and read calls.
 
 use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
@@ -9,16 +8,13 @@ use readlab_record::{FlameGraph, HotSpot, Record, Trace};
 use readlab_roster::language::Languages;
 use std::collections::BTreeSet;
 
-/// What was seen inside one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inside {
     pub trial: TrialIndex,
-    /// The language of its contender.
     pub language: String,
     pub name: String,
     /// Its name as short as it may be beside the others of this record.
     pub short: String,
-    /// Where the bytes are when the reading begins.
     pub state: CacheState,
     /// Where the processor's time went; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
@@ -46,7 +42,6 @@ impl Inside {
         all
     }
 
-    /// Which trial it is.
     pub fn title(&self) -> String {
         format!("{}, {}", self.name, self.state)
     }
@@ -97,15 +92,13 @@ pub(super) fn summed_up(graph: &FlameGraph) -> String {
 }
 
 /// The share of the reading's time that its threads spent in read calls.
-#[expect(clippy::cast_precision_loss, reason = "a share of time")]
 pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
     let all_ns = trace.wall_ns.saturating_mul(trace.threads);
     (all_ns > 0).then(|| trace.in_calls_ns as f64 / all_ns as f64)
 }
 
 fn calls(trace: &Trace) -> String {
-    let made: Vec<String> =
-        trace.calls.iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+    let made: Vec<String> = trace.calls.iter().map(|(name, n)| format!("{} {name}", grouped(*n))).collect();
     let (requested, got, latency) = (&trace.requested_bytes, trace.brought(), &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![

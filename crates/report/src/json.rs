@@ -4,32 +4,30 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
-use super::advice::{Advice, export};
+use super::advice::{Advice, AdvisedTrial, LanguageAdvice};
+use super::archives::ArchiveRatio;
+use super::break_even::BreakEven;
 use super::claims::json_value;
 use super::escaped::{self, Document};
-use super::missing::missing;
-use super::ranking::{Ranking, RankingRow, TieStatus};
+use super::ranking::{Ranking, RankingRow, Reference};
 use super::sweep::SweepView;
-use super::{ArchiveRatio, BreakEven, file_cost, fleet, readers, scaling};
-use readlab_analysis::stats::whole;
+use super::{file_cost, fleet, readers, scaling};
+use readlab_analysis::stats::{SharedRatio, whole};
 use readlab_analysis::verdict::{self, Diagnosis};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
-use readlab_model::target::TargetFacts;
-use readlab_model::trial::CacheState;
+use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
+use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use readlab_record::{Limit, Record, RunKind, Samples, TrialRecord};
+use readlab_roster::snippet::Snippet;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Name of the format.
-pub const EXPORT_SCHEMA: &str = "readlab.export";
-/// Version of the format.
-pub const EXPORT_VERSION: u32 = 1;
-
-const NO_LIMITS: &str = "no control of this record measures a limit";
+const SCHEMA: &str = "readlab.export";
+const VERSION: u32 = 1;
 
 /// All of the document; its trials are made one by one while they are written.
 #[derive(Serialize)]
@@ -37,22 +35,6 @@ struct Content<'a> {
     #[serde(flatten)]
     fields: Value,
     trials: TrialList<'a>,
-}
-
-/// The row of a trial, with its ranking.
-struct Ranked<'a> {
-    ranking: &'a Ranking,
-    row: &'a RankingRow,
-}
-
-impl<'a> Ranked<'a> {
-    /// `None` for a trial without samples.
-    fn find(rankings: &'a [Ranking], it: &TrialRecord) -> Option<Ranked<'a>> {
-        rankings.iter().find_map(|ranking| {
-            let mut rows = ranking.rows.iter().chain(&ranking.controls);
-            Some(Ranked { ranking, row: rows.find(|row| row.index == it.trial.index)? })
-        })
-    }
 }
 
 struct TrialList<'a> {
@@ -73,7 +55,6 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     json_with(record, &claims::judged_by(record), out)
 }
 
-/// The same with these claims instead of those of publications.
 pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
@@ -91,7 +72,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "contenders": record.contenders,
         "limits": Some(&limits).filter(|limits| !limits.is_empty()),
         "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
-        "advice": Advice::all(record, &rankings).iter().map(|it| export::advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
+        "advice": Advice::all(record, &rankings).iter().map(|it| advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
         "fills": record.fills,
         "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
         "sweep": SweepView::from_record(record),
@@ -100,9 +81,6 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
         "missing": missing_of_run(record, &limits),
     });
-    if let Some(fleet) = &record.fleet {
-        fields["fleet"] = fleet::json_value(fleet, record);
-    }
     let lists = [
         ("archives", json!(ArchiveRatio::all(record, &rankings))),
         ("break_even", json!(BreakEven::all(&rankings))),
@@ -111,15 +89,16 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         ("per_file", file_cost::json_values(record).into()),
         ("claims", judged.iter().map(json_value).collect()),
     ];
-    let is_empty = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
-    lists.into_iter().filter(|(_, list)| !is_empty(list)).for_each(|(name, list)| fields[name] = list);
+    let is_filled = |list: &Value| list.as_array().is_none_or(|list| !list.is_empty());
+    add_known(&mut fields, lists.map(|(name, list)| (name, Some(list).filter(is_filled))));
+    let fleet = record.fleet.as_ref().map(|fleet| fleet::json_value(fleet, record));
+    add_known(&mut fields, [("fleet", fleet)]);
     let content = Content { fields, trials: TrialList { record, rankings } };
-    escaped::write(&Document { schema: EXPORT_SCHEMA, version: EXPORT_VERSION, content }, out)
+    escaped::write(&Document { schema: SCHEMA, version: VERSION, content }, out)
 }
 
-/// Whether a file that begins like this is such a document.
 pub fn is_json(head: &str) -> bool {
-    escaped::is_document(head, EXPORT_SCHEMA)
+    escaped::is_document(head, SCHEMA)
 }
 
 impl Serialize for TrialList<'_> {
@@ -133,7 +112,6 @@ impl Serialize for TrialList<'_> {
     }
 }
 
-/// What was proven of the cache over the samples of one ranking.
 fn proof(ranking: &Ranking) -> Value {
     let mut proof = json!(ranking.proof);
     proof["target"] = json!(ranking.target);
@@ -144,22 +122,22 @@ fn proof(ranking: &Ranking) -> Value {
 }
 
 fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
-    let mut missing = BTreeMap::new();
-    if limits.is_empty() {
-        missing.insert("limits", NO_LIMITS);
-    }
-    if record.header.kind != RunKind::Sweep {
-        missing.insert("sweep", "the record is not one of a sweep");
-    }
-    if record.end.is_none() {
-        missing.insert("end", "the run was cut short");
-    }
-    missing
+    let all = [
+        ("limits", limits.is_empty(), "no control of this record measures a limit"),
+        ("sweep", record.header.kind != RunKind::Sweep, "the record is not one of a sweep"),
+        ("end", record.end.is_none(), "the run was cut short"),
+    ];
+    all.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(field, _, why)| (field, why)).collect()
 }
 
 fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
-    let ranked = Ranked::find(rankings, it);
-    let row = ranked.as_ref().map(|ranked| ranked.row);
+    let ranked = rankings.iter().find_map(|ranking| {
+        let mut rows = ranking.rows.iter().chain(&ranking.controls);
+        Some((ranking, rows.find(|row| row.index == it.trial.index)?))
+    });
+    // A trial without samples has none.
+    let row = ranked.map(|(_, row)| row);
+    let reference = ranked.and_then(|(ranking, _)| ranking.reference.as_ref());
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
@@ -181,20 +159,14 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
         "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
         "answer": it.samples.iter().next().map(|sample| sample.answer),
-        "rank": row.and_then(|row| row.rank).map(|rank| json!({
-            "place": rank.place,
-            "standing": match rank.tie {
-                TieStatus::First => "first",
-                TieStatus::Tied => "tied",
-            },
-        })),
+        "rank": row.and_then(|row| row.rank),
         "bytes_in": read_whole.map(|target| trial.bytes_in(target)),
         "bytes_out": read_whole.map(|target| trial.bytes_out(target)),
         "bytes_ratio": target.and_then(|target| decoding_ratio(target, trial.decodes)),
         "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
         "summary": row.map(summary),
-        "ratio": ranked.as_ref().and_then(ratio),
+        "ratio": row.zip(reference).and_then(|(row, reference)| ratio(row, reference)),
         "fills": row.and_then(|row| row.fills.as_ref()),
         "limit": judged.and_then(|it| it.limit.as_ref()).map(|limit| json!({
             "kind": limit.kind,
@@ -208,86 +180,54 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         "counts": it.counts,
         "flame_graph": it.flame_graph,
         "trace": it.trace,
-        "missing": missing(it, row, ranked.as_ref().and_then(|ranked| ranked.ranking.reference.as_ref())),
+        "missing": missing(it, row, reference),
         "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
     });
-    add_about_target(&mut fields, trial.state, target, row);
-    add_exceptional(&mut fields, it);
-    if let Some(stopped) = it.stopped {
-        fields["stopped"] = json!(stopped);
-    }
-    add_count_runs(&mut fields, it, row);
+    let cold = target.filter(|_| trial.state == CacheState::Cold);
+    let tree = target.and_then(TargetFacts::tree);
+    let places = target.and_then(TargetFacts::places);
+    let pieces_per_s = || json!(row.and_then(|row| row.pieces_per_s).map(whole));
+    // What a single untimed run counted is in `counts`.
+    let again = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1));
+    let optional = [
+        ("cold_above", cold.and_then(TargetFacts::cold_above).map(Value::from)),
+        ("files", tree.map(|tree| json!(tree.files))),
+        ("files_per_s", tree.map(|_| pieces_per_s())),
+        ("places", places.map(|places| json!(places))),
+        ("reads_per_s", places.map(|_| pieces_per_s())),
+        ("latency", places.map(|_| json!(row.and_then(|row| row.latency.as_ref())))),
+        ("command", (!trial.command.is_default()).then(|| json!(trial.command))),
+        ("conduct", (!it.conduct.is_plain()).then(|| json!(it.conduct))),
+        ("stopped", it.stopped.map(|stopped| json!(stopped))),
+        ("count_runs", again.map(|_| json!(it.count_runs))),
+        ("count_summary", again.map(|row| json!(row.count_summaries))),
+    ];
+    add_known(&mut fields, optional);
     fields
 }
 
-/// Adds what each of several untimed runs counted; what a single one counted is in `counts`.
-fn add_count_runs(fields: &mut Value, it: &TrialRecord, row: Option<&RankingRow>) {
-    if let Some(row) = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1)) {
-        fields["count_runs"] = json!(it.count_runs);
-        fields["count_summary"] = json!(row.count_summaries);
-    }
-}
-
-/// Adds what was asked of a command as it is, and what a contender did beside reading, if anything.
-fn add_exceptional(fields: &mut Value, it: &TrialRecord) {
-    if !it.trial.command.is_default() {
-        fields["command"] = json!(it.trial.command);
-    }
-    if !it.conduct.is_plain() {
-        fields["conduct"] = json!(it.conduct);
-    }
-}
-
-/// Adds the cache that keeps the target when it is made cold, if one is known.
-pub(super) fn add_cold_above(fields: &mut Value, cold_above: Option<String>) {
-    if let Some(cache) = cold_above {
-        fields["cold_above"] = cache.into();
-    }
-}
-
-/// Adds what only some targets have: a cache below, many files, and places.
-fn add_about_target(
-    fields: &mut Value,
-    state: CacheState,
-    target: Option<&TargetFacts>,
-    row: Option<&RankingRow>,
-) {
-    let cold = target.filter(|_| state == CacheState::Cold);
-    add_cold_above(fields, cold.and_then(TargetFacts::cold_above));
-    if let Some(tree) = target.and_then(|target| target.tree()) {
-        fields["files"] = tree.files.into();
-        fields["files_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
-    }
-    if let Some(places) = target.and_then(|target| target.places()) {
-        fields["places"] = json!(places);
-        fields["reads_per_s"] = row.and_then(|row| row.pieces_per_s).map(whole).into();
-        fields["latency"] = json!(row.and_then(|row| row.latency.as_ref()));
+/// Adds the fields that only some have.
+fn add_known(fields: &mut Value, optional: impl IntoIterator<Item = (&'static str, Option<Value>)>) {
+    for (name, value) in optional.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        fields[name] = value;
     }
 }
 
 /// The size of a search; its readings are in the trials, as `searched`.
 fn search(ranking: &Ranking) -> Option<Value> {
-    let search = ranking.search?;
-    Some(json!({
-        "target": ranking.path,
-        "work": ranking.work,
-        "state": ranking.state,
-        "settings": search.settings,
-        "rungs": search.rungs,
-        "readings_searched": search.searched,
-        "readings_fresh": search.fresh,
-        "readings_exhaustive": search.exhaustive,
-    }))
+    let mut fields = json!(ranking.search?);
+    fields["target"] = json!(ranking.path);
+    fields["work"] = json!(ranking.work);
+    fields["state"] = json!(ranking.state);
+    Some(fields)
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
-#[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
 fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64> {
     let is_there = decodes.is_some() && target.size_bytes > 0;
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
 }
 
-/// The verdict, its sentence, and how the time divides.
 fn verdict_of(judged: &Diagnosis) -> Value {
     json!({
         "is": judged.verdict,
@@ -297,8 +237,7 @@ fn verdict_of(judged: &Diagnosis) -> Value {
     })
 }
 
-/// One object a metric, `null` where no sample holds it. That of the wall time says by which rule
-/// its interval was made.
+/// One object a metric, `null` where no sample holds it. That of the wall time has its interval's rule.
 fn summary(row: &RankingRow) -> Value {
     let metrics = Meter::summarised();
     let is_shown = |metric: &Meter| !metric.is_of_requests() || row.summaries.contains_key(metric);
@@ -312,14 +251,126 @@ fn summary(row: &RankingRow) -> Value {
     fields.into()
 }
 
-fn ratio(ranked: &Ranked) -> Option<Value> {
-    let (ratio, reference) = (ranked.row.ratio?, ranked.ranking.reference.as_ref()?);
-    Some(json!({
-        "reference": reference.name,
+fn ratio(row: &RankingRow, reference: &Reference) -> Option<Value> {
+    let ratio = row.ratio?;
+    let mut fields = times(&ratio);
+    fields["reference"] = json!(reference.name);
+    fields["clear"] = json!(ratio.clear());
+    fields["pairs"] = json!(ratio.pairs);
+    Some(fields)
+}
+
+/// How many times as fast, with the interval and its rule.
+fn times(ratio: &SharedRatio) -> Value {
+    json!({
         "estimate": ratio.estimate,
         "ci95": ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
         "interval": ratio.ci95.map(|it| it.rule),
-        "clear": ratio.clear(),
-        "pairs": ratio.pairs,
-    }))
+    })
+}
+
+fn advice(ranking: &Ranking, advice: &Advice) -> Value {
+    let mut fields = json!({
+        "target": ranking.path,
+        "work": ranking.work,
+        "state": ranking.state,
+        "sentence": advice.sentence,
+        "trial": advice.uses,
+        "id": advice.uses.map(|_| &advice.name),
+        "tied": advice.tied,
+        "against": advice.against.as_ref().map(|it| json!({ "id": it.name, "times": times(&it.ratio) })),
+        "cheaper": advice.cheaper.as_ref().map(|it| json!({
+            "trial": it.index,
+            "id": it.name,
+            "times": times(&it.ratio),
+            "without": it.without,
+        })),
+        "code": code(&advice.code),
+        "by_language": advice.by_language.iter().map(advice_for_language).collect::<Vec<Value>>(),
+    });
+    add_known(&mut fields, [("cold_above", ranking.cold_above.clone().map(Value::from))]);
+    fields
+}
+
+fn advice_for_language(advice: &LanguageAdvice) -> Value {
+    let trial = |it: &AdvisedTrial| json!({ "trial": it.index, "id": it.name });
+    json!({
+        "language": advice.language,
+        "usual": advice.usual.as_ref().map(trial),
+        "usual_is": advice.usual_is,
+        "best": trial(&advice.best),
+        "times": advice.ratio.as_ref().map(times),
+        "needs": advice.needs,
+        "code": code(&advice.code),
+    })
+}
+
+fn code(snippets: &[Snippet]) -> Value {
+    snippets.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect()
+}
+
+/// Why a command that is taken as it is has no rate.
+const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows it: it may have read a part";
+
+/// The fields that are computed from samples.
+const FROM_SAMPLES: [&str; 6] =
+    ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
+
+/// Why fields are `null`, by their names; of several reasons the first.
+fn missing(
+    it: &TrialRecord,
+    row: Option<&RankingRow>,
+    reference: Option<&Reference>,
+) -> BTreeMap<String, String> {
+    let mut missing = row.map_or_else(|| it.missing.clone(), |row| row.missing.clone());
+    let mut explain = |is_null: bool, fields: &[&str], why: &str| {
+        for field in fields.iter().filter(|_| is_null) {
+            missing.entry((*field).to_owned()).or_insert_with(|| why.to_owned());
+        }
+    };
+    let is_undecoded = it.trial.decodes.is_none();
+    explain(is_undecoded, &["decodes"], "it reads the bytes of the target as they are");
+    explain(is_undecoded, &["bytes_ratio"], "nothing is decoded");
+    let same = "nothing is decoded: the bytes that go in are those of the throughput";
+    explain(is_undecoded, &["throughput_in_bytes_per_s"], same);
+    let no_graph = "only a measured trial has one, with --flamegraph, where samples may be taken";
+    explain(it.flame_graph.is_none(), &["flame_graph"], no_graph);
+    explain(it.trace.is_none(), &["trace"], "only a measured trial has one, with --trace");
+    explain(it.trial.state == CacheState::Unknown, &["state"], CACHE_UNKNOWN);
+    explain(it.outcome.is_none(), &["outcome"], "the run was cut short before this trial was done");
+    explain(it.samples.is_empty(), &["answer"], "no sample stands");
+    let judged = row.and_then(|row| row.diagnosis.as_ref());
+    explain(judged.is_none(), &["verdict"], "a control, or a trial whose samples do not stand");
+    let no_limit = judged.is_none_or(|it| it.limit.is_none());
+    explain(no_limit, &["limit", "share_of_limit"], "no limit of this record applies to it");
+    let no_share = judged.is_some_and(|it| it.share_of_limit.is_none());
+    explain(no_share, &["share_of_limit"], "it cannot be told from the limit, and its median is higher");
+    let Some(row) = row else {
+        explain(true, &FROM_SAMPLES, "its samples are not told, as its outcome says");
+        return missing;
+    };
+    for metric in Meter::summarised().filter(|metric| !metric.is_of_requests()) {
+        let why = "no sample holds it and no reason was recorded";
+        explain(!row.summaries.contains_key(&metric), &[metric.name()], why);
+    }
+    let why = if row.wall.n == 1 { "a single reading" } else { "a single round" };
+    explain(row.wall.median_ci95.is_none(), &["median_ci95", "interval"], why);
+    explain(row.wall.sd.is_none(), &["sd"], "a single sample");
+    let (why, sizes): (&str, &[&str]) = match it.trial.work {
+        Work::Output => (UNPROVEN_BYTES, &["bytes_in", "bytes_out"]),
+        _ => ("a control, or a target of no known bytes", &[]),
+    };
+    let no_rate = row.throughput.is_none();
+    explain(no_rate, &["throughput_bytes_per_s", "throughput_in_bytes_per_s"], why);
+    explain(no_rate, sizes, why);
+    explain(row.fills.is_none(), &["fills"], "not warm, or a single fill");
+    let is_control = it.trial.is_control();
+    let why = if is_control { "a control: it stands outside the ranking" } else { "1 more round is needed" };
+    explain(row.rank.is_none(), &["rank"], why);
+    let no_ends = row.ratio.is_some_and(|ratio| ratio.ci95.is_none());
+    explain(no_ends, &["ratio.ci95", "ratio.interval"], "a single round holds both");
+    let is_reference = reference.is_some_and(|reference| reference.index == row.index);
+    let why = if is_reference { "it is the reference" } else { "no round holds both it and the reference" };
+    explain(row.ratio.is_none(), &["ratio"], why);
+    missing
 }

@@ -1,9 +1,13 @@
-//! The limits of a record as a table: what was done, how fast it was at best, and how sure that is.
+//! The limits of a record: what was done, how fast at best, how sure that is, in a table; and those
+//! that are drawn with a ranking.
 
 use super::grid::{Grid, left, right};
 use super::words::NONE;
+use readlab_analysis::stats::float;
+use readlab_model::trial::CacheState;
 use readlab_model::units::{Nanos, Throughput};
-use readlab_record::{Limit, LimitUnit};
+use readlab_protocol::Archive;
+use readlab_record::{Limit, LimitKind, LimitUnit};
 
 /// Aligned lines, one for each limit; kinds in the order of their words, the fastest of each first.
 pub(super) fn table(limits: &[Limit]) -> Vec<String> {
@@ -37,19 +41,59 @@ fn speed(limit: &Limit) -> u64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub(super) fn shown(limit: &Limit, value: u64) -> String {
     match limit.unit {
-        LimitUnit::BytesPerSecond => Throughput(value as f64).to_string(),
+        LimitUnit::BytesPerSecond => Throughput(float(value)).to_string(),
         LimitUnit::Nanoseconds => Nanos(value).to_string(),
     }
 }
 
 /// Half the interval of the median over the median.
-#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
 pub(super) fn sure(limit: &Limit) -> String {
     limit.ci95.map_or_else(
         || NONE.to_owned(),
-        |[low, high]| format!("±{:.1} %", 50.0 * (high - low) as f64 / limit.value.max(1) as f64),
+        |[low, high]| format!("±{:.1} %", 50.0 * float(high - low) / float(limit.value.max(1))),
     )
+}
+
+/// A rate that the readings of a ranking are compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// What has this rate, such as `memory, 2 threads`.
+    pub name: String,
+    pub rate: Throughput,
+}
+
+impl Bound {
+    /// The fastest of each kind that has a rate, slowest first: the device for cold readings, memory
+    /// and the kernel's copy for warm ones; out of an archive the decoder, measured in either state.
+    pub(super) fn all(
+        limits: &[Limit],
+        target: usize,
+        state: CacheState,
+        decodes: Option<Archive>,
+    ) -> Vec<Bound> {
+        let kinds: &[LimitKind] = match (decodes, state) {
+            (Some(_), _) => &[LimitKind::Decoding],
+            (None, CacheState::Cold) => &[LimitKind::Device],
+            (None, CacheState::Warm) => &[LimitKind::Copy, LimitKind::Memory],
+            (None, CacheState::Unknown) => &[],
+        };
+        let best = |&kind: &LimitKind| {
+            let fits = |limit: &&Limit| {
+                let is_of_state = decodes.is_some() || limit.state.is_none_or(|it| it == state);
+                let is_rate = limit.unit == LimitUnit::BytesPerSecond;
+                limit.kind == kind && limit.target == target && is_of_state && is_rate
+            };
+            limits.iter().filter(fits).max_by_key(|limit| limit.value).map(Bound::from_limit)
+        };
+        let mut bounds: Vec<Bound> = kinds.iter().filter_map(best).collect();
+        bounds.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
+        bounds
+    }
+
+    fn from_limit(limit: &Limit) -> Bound {
+        let threads = if limit.threads > 1 { format!(", {} threads", limit.threads) } else { String::new() };
+        Bound { name: format!("{}{threads}", limit.kind.word()), rate: Throughput(float(limit.value)) }
+    }
 }

@@ -12,15 +12,13 @@ use readlab_analysis::compare::Center;
 use readlab_system::markup::MARK;
 use readlab_system::terminal::printable::printable;
 
-/// The whole page.
 pub fn markdown(page: &Page) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for (index, ranking) in page.rankings.iter().enumerate() {
         blocks.extend(section(ranking, page.center));
         for advice in page.advice.iter().filter(|advice| advice.ranking == index) {
             blocks.push(format!("Advice, {}.", text(&advice.sentence)));
-            let languages: Vec<String> = advice.by_language.iter().map(language).collect();
-            blocks.extend((!languages.is_empty()).then(|| languages.join("\n")));
+            blocks.push(advice.by_language.iter().map(language).collect::<Vec<_>>().join("\n"));
         }
     }
     blocks.extend(page.sweep.iter().flat_map(sweep));
@@ -28,25 +26,25 @@ pub fn markdown(page: &Page) -> String {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
-    let fleet = page.lines_of_many().map(|line| format!("- {}", text(&line)));
-    let fleet: Vec<String> = fleet.collect();
-    blocks.extend((!fleet.is_empty()).then(|| fleet.join("\n")));
-    let archives = page.archives.iter().map(|it| format!("- Plain or packed: {}", text(&it.sentence())));
-    let break_evens = page.break_evens.iter().map(|it| format!("- Break-even, {}", text(&it.sentence())));
-    let archives: Vec<String> = archives.chain(break_evens).collect();
-    blocks.extend((!archives.is_empty()).then(|| archives.join("\n")));
+    blocks.push(list(page.lines_of_many()));
+    let archives = page.archives.iter().map(|it| format!("Plain or packed: {}", it.sentence()));
+    let break_evens = page.break_evens.iter().map(|it| format!("Break-even, {}", it.sentence()));
+    blocks.push(list(archives.chain(break_evens)));
+    blocks.retain(|block| !block.is_empty());
     blocks.extend(inside(page));
     blocks.extend(claims::markdown_tables(&page.judged_claims));
     if blocks.is_empty() {
         blocks.push("Nothing was measured: the record holds no trial.".to_owned());
     }
-    let cautions = page.cautions.iter().map(|caution| format!("- Caution: {}", text(caution)));
-    let mut facts: Vec<String> = cautions.collect();
-    facts.push(format!("- Machine: {}", text(&page.machine)));
-    facts.push(format!("- End: {}", text(&page.end)));
-    facts.push(format!("- Repeat: {}", code(&page.command)));
-    blocks.push(facts.join("\n"));
+    let facts = page.cautions.iter().map(|caution| format!("Caution: {caution}"));
+    let facts = facts.chain([format!("Machine: {}", page.machine), format!("End: {}", page.end)]);
+    blocks.push(format!("{}\n- Repeat: {}", list(facts), code(&page.command)));
     marked(&blocks)
+}
+
+/// One item for each line; empty without any.
+pub(super) fn list(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().map(|line| format!("- {}", text(&line))).collect::<Vec<_>>().join("\n")
 }
 
 /// These blocks as a text that is known as readlab's.
@@ -54,12 +52,10 @@ pub(super) fn marked(blocks: &[String]) -> String {
     format!("{MARK}\n{}\n", blocks.join("\n\n"))
 }
 
-/// Whether a file that begins like this is such a text.
 pub fn is_markdown(head: &str) -> bool {
     head.starts_with(MARK)
 }
 
-/// What was seen inside readings.
 fn inside(page: &Page) -> Option<String> {
     let mut lines = vec!["### Inside a reading\n".to_owned()];
     for it in &page.inside {
@@ -71,7 +67,6 @@ fn inside(page: &Page) -> Option<String> {
     (!page.inside.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The best way of a language beside its usual one.
 fn language(advice: &LanguageAdvice) -> String {
     let usual = advice.usual.as_ref().filter(|usual| **usual != advice.best);
     let usual = usual.map_or_else(String::new, |usual| format!("; usual: {}", code(&usual.name)));
@@ -94,36 +89,28 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
         lines.extend(ranking.rows.iter().map(|row| line(row, &columns, facts)));
         blocks.push(lines.join("\n"));
     }
-    let mut facts: Vec<String> =
-        ranking.reference_line().iter().map(|it| format!("- {}", text(it))).collect();
-    facts.extend(ranking.verdict_line().iter().map(|it| format!("- {}", text(it))));
-    facts.extend(ranking.explanations.iter().map(|it| format!("- Explanation: {}", text(it))));
+    let explanations = ranking.explanations.iter().map(|it| format!("Explanation: {it}"));
+    let lines = ranking.reference_line().into_iter().chain(ranking.verdict_line()).chain(explanations);
+    let mut facts = vec![list(lines)];
     let controls = ranking.controls.iter();
     facts.extend(controls.map(|it| format!("- control: {} {}", code(&it.name), words::time(&it.wall))));
     if !ranking.rows.is_empty() {
-        facts.push(format!("- {}", text(&ranking.proof_line())));
-        facts.extend(ranking.below.iter().map(|line| format!("- {}", text(line))));
+        facts.push(list([ranking.proof_line()].into_iter().chain(ranking.below.iter().cloned())));
     }
-    facts.extend(ranking.fills_line().map(|it| format!("- {}", text(&it))));
-    facts.extend(ranking.stops_line().map(|it| format!("- {}", text(&it))));
+    facts.push(list(ranking.fills_line().into_iter().chain(ranking.stops_line())));
     let unmeasured = ranking.unmeasured.iter();
     facts.extend(unmeasured.map(|it| format!("- {}: {}: {}", it.outcome, code(&it.name), text(&it.reason))));
-    facts.extend(ranking.search.map(|it| format!("- {}", text(&it.line()))));
-    if !facts.is_empty() {
-        blocks.push(facts.join("\n"));
-    }
+    facts.push(list(ranking.search.map(|it| it.line())));
+    facts.retain(|lines| !lines.is_empty());
+    blocks.extend((!facts.is_empty()).then(|| facts.join("\n")));
     blocks
 }
 
 /// A table for each way of writing and reading, and what the line through them says.
 fn sweep(view: &SweepView) -> Vec<String> {
     let mut blocks: Vec<String> = view.series.iter().map(series).collect();
-    let facts = view.unmeasured.iter().map(|it| format!("- {}", text(it)));
-    let below = view.below.iter().map(|it| format!("- {}", text(it)));
-    let facts: Vec<String> = below.chain(facts).collect();
-    if !facts.is_empty() {
-        blocks.push(facts.join("\n"));
-    }
+    blocks.push(list(view.below.iter().chain(&view.unmeasured).cloned()));
+    blocks.retain(|block| !block.is_empty());
     blocks
 }
 
@@ -134,12 +121,11 @@ fn series(series: &Series) -> String {
         format!("| {} |", SizeRow::TITLES.map(|_| "--:").join(" | ")),
     ];
     lines.extend(series.sizes.iter().map(|row| format!("| {} |", row.texts().join(" | "))));
-    lines.push(String::new());
-    lines.push(format!("- {}", text(&series.headline())));
-    lines.extend(series.line_words().map(|it| format!("- {}", text(&it))));
-    lines.extend(series.band.iter().map(|it| format!("- Leaves the line: {}", text(it))));
-    lines.extend(series.mixed.iter().map(|it| format!("- Mixed: {}", text(&it.sentence()))));
-    lines.extend(series.known.proof_line().map(|it| format!("- {}", text(&it))));
+    let facts = [series.headline()].into_iter().chain(series.line_words());
+    let band = series.band.iter().map(|it| format!("Leaves the line: {it}"));
+    let mixed = series.mixed.iter().map(|it| format!("Mixed: {}", it.sentence()));
+    let facts = facts.chain(band).chain(mixed).chain(series.known.proof_line());
+    lines.extend([String::new(), list(facts)]);
     lines.join("\n")
 }
 
@@ -157,8 +143,7 @@ fn line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Text that Markdown shows as it is: what it would read as markup is escaped, a bar too, which
-/// would end a cell.
+/// Text that Markdown shows as it is: markup is escaped, and the bar, which would end a cell.
 pub(super) fn text(raw: &str) -> String {
     let mut shown = String::with_capacity(raw.len());
     for c in printable(raw).chars() {
@@ -173,8 +158,7 @@ pub(super) fn text(raw: &str) -> String {
     shown
 }
 
-/// A name as code. Backslashes cannot escape inside a code span, so it is HTML, which tables take
-/// as well.
+/// A name as code. In a code span nothing can be escaped, so it is HTML, which tables take as well.
 pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }

@@ -1,16 +1,15 @@
-//! The method of a record: its contenders, the meters that could not be read and why, the rejected
+//! The method of a record: its contenders and commands, the meters that could not be read and why, the rejected
 //! readings, how calls were counted, and what every number means.
 
+use super::groups;
 use super::words::{files as counted_files, grouped, plural};
-use readlab_model::target::CACHE_UNKNOWN;
-use readlab_model::target::StoreFacts;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::places::PlacesFacts;
 use readlab_model::target::tree::TreeFacts;
-use readlab_model::target::{Http, TargetFacts};
-use readlab_model::trial::Transport;
+use readlab_model::target::{CACHE_UNKNOWN, Http, StoreFacts, TargetFacts};
+use readlab_model::trial::{Transport, TrialId};
 use readlab_model::units::Bytes;
-use readlab_record::{Header, Receipt, Record};
+use readlab_record::{Check, CommandRules, Header, Receipt, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -23,8 +22,7 @@ pub struct MissingMetric {
     pub extent: String,
 }
 
-/// What every number means, for each record.
-pub const MEANINGS: [&str; 6] = [
+pub(super) const MEANINGS: [&str; 6] = [
     "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
     "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
     "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
@@ -33,12 +31,10 @@ pub const MEANINGS: [&str; 6] = [
     "Counts of calls come from separate readings that are not timed.",
 ];
 
-/// The contenders, one line each.
 pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
     receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
 }
 
-/// The version and revision of the lab that made the record, and the seed.
 pub(super) fn maker(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
@@ -63,13 +59,11 @@ pub(super) fn target_titles(record: &Record) -> Vec<String> {
     vec![facts.join(" · ")]
 }
 
-/// The file system and where it is mounted.
 fn place(target: &TargetFacts) -> Option<String> {
     let known: Vec<&str> = target.filesystem.iter().chain(&target.mount).map(String::as_str).collect();
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// What was read, in one line.
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
     facts.extend(target.tree().map(tree));
@@ -86,13 +80,11 @@ fn target_title(target: &TargetFacts) -> String {
     facts.join(" · ")
 }
 
-/// The dictionary of a zstd.
 fn dictionary(dictionary: &Dictionary) -> String {
     let number = dictionary.id.map_or_else(|| "no number".to_owned(), |id| format!("number {id}"));
     format!("with the dictionary {}, {}, {number}", dictionary.path, Bytes(dictionary.size_bytes))
 }
 
-/// The files of a tree.
 fn tree(tree: &TreeFacts) -> String {
     let TreeFacts { files, folders, order, is_metadata_cold, .. } = tree;
     let found = match tree.is_listed {
@@ -103,7 +95,6 @@ fn tree(tree: &TreeFacts) -> String {
     format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
 }
 
-/// The places of a file.
 fn places(places: &PlacesFacts) -> String {
     let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
     let again =
@@ -116,7 +107,6 @@ fn places(places: &PlacesFacts) -> String {
     )
 }
 
-/// The server that serves the target.
 fn server(over: Transport, http: &Http) -> String {
     let over = over.word();
     match http {
@@ -128,7 +118,6 @@ fn server(over: Transport, http: &Http) -> String {
     }
 }
 
-/// The store of an object.
 fn store(store: &StoreFacts) -> String {
     let StoreFacts { endpoint, region, style, signed } = store;
     let signed = if *signed { "signed" } else { "not signed" };
@@ -137,10 +126,8 @@ fn store(store: &StoreFacts) -> String {
 
 /// Meters that could not be read, those with the same reason together.
 pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
-    let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (meter, reason) in record.trials.iter().flat_map(|trial| &trial.missing) {
-        *reasons.entry((reason, meter)).or_default() += 1;
-    }
+    let missing = record.trials.iter().flat_map(|trial| &trial.missing);
+    let reasons = how_often(missing.map(|(meter, reason)| (reason.as_str(), meter.as_str())));
     let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
     for ((reason, meter), trials) in reasons {
         merged.entry((reason, trials)).or_default().push(meter);
@@ -155,18 +142,21 @@ pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
 
 /// Rejected readings, those with the same reason together.
 pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
-    let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for trial in &record.trials {
-        for (_, reason) in &trial.rejected {
-            *reasons.entry((reason, trial.trial.id.to_string())).or_default() += 1;
-        }
-    }
-    let missing_metric = |((reason, name), readings): ((&str, String), usize)| MissingMetric {
-        what: name,
-        reason: reason.to_owned(),
+    let trials = record.trials.iter();
+    let rejected =
+        trials.flat_map(|it| it.rejected.iter().map(move |(_, why)| (why, it.trial.id.to_string())));
+    let missing_metric = |((reason, what), readings): ((&String, String), usize)| MissingMetric {
+        what,
+        reason: reason.clone(),
         extent: plural(readings, "reading"),
     };
-    reasons.into_iter().map(missing_metric).collect()
+    how_often(rejected).into_iter().map(missing_metric).collect()
+}
+
+fn how_often<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+    things.for_each(|it| *counts.entry(it).or_default() += 1);
+    counts
 }
 
 /// Each kind of count with the ways it was made, or why there is none.
@@ -178,4 +168,30 @@ pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
     ways.into_iter()
         .map(|(kind, ways)| (kind.to_owned(), ways.into_iter().map(str::to_owned).collect()))
         .collect()
+}
+
+/// What the user asked of commands as they are, each once: how to check them, what to run around them.
+pub(super) fn own_commands(record: &Record) -> Vec<String> {
+    let lines = record.trials.iter().flat_map(|it| of_command(&it.trial.id, &it.trial.command));
+    groups::firsts(lines, String::clone)
+}
+
+fn of_command(id: &TrialId, rules: &CommandRules) -> impl Iterator<Item = String> {
+    let checked = match &rules.check {
+        Check::Count => None,
+        Check::Same { of } if *of == id.to_string() => {
+            Some("its output is what the others must print".to_owned())
+        }
+        Check::Same { of } => Some(format!("it must print what {of} prints")),
+        Check::Accepted { by } => Some(format!("it must print what '{by}' accepted")),
+        Check::Unchecked => Some("its output was not checked".to_owned()),
+    };
+    let run = |when: &str, line: &Option<String>| line.as_ref().map(|line| format!("{when}: {line}"));
+    let around = [
+        run("before its first reading", &rules.setup),
+        run("before each reading", &rules.prepare),
+        run("after the last reading of the run", &rules.cleanup),
+    ];
+    let id = id.to_string();
+    [checked].into_iter().chain(around).flatten().map(move |line| format!("{id}: {line}"))
 }

@@ -1,6 +1,8 @@
-//! The short names of trials: without what all trials of a record have in common.
+//! How trials are called: by short names, without what all of a record share, and in labels of rows.
 
-use readlab_model::trial::COMMAND;
+use super::inside::Inside;
+use super::ranking::RankingRow;
+use readlab_model::trial::{COMMAND, TrialIndex};
 use readlab_record::{Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +15,6 @@ pub(super) struct ShortNames {
 }
 
 impl ShortNames {
-    /// From all trials of a record.
     pub(super) fn for_record(record: &Record) -> ShortNames {
         let trials = || record.trials.iter().map(|it| &it.trial);
         let programs: BTreeSet<&str> = trials().map(Trial::contender).filter(|it| *it != COMMAND).collect();
@@ -26,8 +27,7 @@ impl ShortNames {
         ShortNames { contenders, ambiguous: ambiguous.collect() }
     }
 
-    /// `mmap avx512 · threads=2`; a suite's own label where there is one; the whole name where that
-    /// would name two trials.
+    /// `mmap avx512 · threads=2`, or the label of a suite; the whole name where that names two trials.
     pub(super) fn short(&self, trial: &Trial) -> String {
         let short = shortened(trial, self.contenders);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }
@@ -49,4 +49,27 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
     let name = words.join(" ");
     let params = trial.id.params.to_string();
     if params.is_empty() { name } else { format!("{name} · {}", params.replace(',', " · ")) }
+}
+
+/// How a row of a table or chart names its method: the filter of the page finds rows by the number of
+/// the trial, and the language decides the colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MethodLabel<'a> {
+    pub(super) trial: TrialIndex,
+    /// Its shortest name that no other trial of the record has.
+    pub(super) short: &'a str,
+    pub(super) name: &'a str,
+    pub(super) language: &'a str,
+}
+
+impl<'a> From<&'a RankingRow> for MethodLabel<'a> {
+    fn from(row: &'a RankingRow) -> MethodLabel<'a> {
+        MethodLabel { trial: row.index, short: &row.short, name: &row.name, language: &row.language }
+    }
+}
+
+impl<'a> From<&'a Inside> for MethodLabel<'a> {
+    fn from(it: &'a Inside) -> MethodLabel<'a> {
+        MethodLabel { trial: it.trial, short: &it.short, name: &it.name, language: &it.language }
+    }
 }

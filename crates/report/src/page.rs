@@ -3,15 +3,13 @@
 use super::advice::Advice;
 use super::answer;
 use super::archives::ArchiveRatio;
-use super::baseline;
 use super::break_even::BreakEven;
 use super::curve::Curve;
-use super::file_cost::FileCostRow;
+use super::file_cost;
 use super::fleet::FleetView;
 use super::headline::{self, Headline};
 use super::inside::Inside;
 use super::method::{self, MissingMetric};
-use super::own_commands;
 use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
@@ -19,27 +17,23 @@ use super::sweep::SweepView;
 use super::warning::{self, UnsteadyStarts, WarningGroup};
 use super::words;
 use readlab_analysis::compare::Center;
+use readlab_analysis::file_cost::FileCost;
 use readlab_analysis::verdict;
 use readlab_claims::{self as claims, JudgedClaims};
-use readlab_model::target::CACHE_UNKNOWN;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::hidden_cache::HiddenCache;
+use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord};
 
-/// What a record says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     /// The verb, such as `race`.
     pub verb: String,
     /// The command that repeats the run, quoted for a shell.
     pub command: String,
-    /// When it began.
     pub started: String,
-    /// The machine in one line.
     pub machine: String,
-    /// The answer in one sentence.
     pub answer: String,
     /// The same, ranking by ranking or series by series.
     pub headlines: Vec<Headline>,
@@ -56,25 +50,18 @@ pub struct Page {
     pub target_titles: Vec<String>,
     /// By target, work and state; none for a sweep, whose many targets make one view.
     pub rankings: Vec<Ranking>,
-    /// The advice from the rankings.
     pub advice: Vec<Advice>,
-    /// Reading out of archives beside reading their content plain.
     pub archives: Vec<ArchiveRatio>,
     /// Below which rate of a device an archive is read faster than its content.
     pub break_evens: Vec<BreakEven>,
     /// Methods over the values of a parameter, where the record has enough of them.
     pub curves: Vec<Curve>,
-    /// What was seen inside readings.
     pub inside: Vec<Inside>,
     pub sweep: Option<SweepView>,
-    /// The ranks that measured together.
     pub fleet: Option<FleetView>,
-    /// How rates grow with the ranks or readers that read.
     pub scaling: Vec<ScalingView>,
-    /// What each of several readers of one host had.
     pub readers: Vec<ReadersRow>,
-    /// What files and bytes cost each way of reading a tree.
-    pub file_costs: Vec<FileCostRow>,
+    pub file_costs: Vec<FileCost>,
     pub contenders: Vec<String>,
     /// What was asked of commands as they are.
     pub commands: Vec<String>,
@@ -86,7 +73,6 @@ pub struct Page {
     pub rejected: Vec<MissingMetric>,
     /// Each kind of count with the ways it was made.
     pub counted: Vec<(String, Vec<String>)>,
-    /// What the machine does at best.
     pub limits: Vec<Limit>,
     /// Whether nothing but limits was measured, or what was read was read to show them.
     pub is_of_limits: bool,
@@ -103,10 +89,9 @@ impl Page {
     pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
-        fleet.chain(scaling).cloned().chain(self.file_costs.iter().map(FileCostRow::line))
+        fleet.chain(scaling).cloned().chain(self.file_costs.iter().map(file_cost::line))
     }
 
-    /// Computes everything that the formats show.
     pub fn from_record(record: &Record) -> Page {
         let header = &record.header;
         let sweep = SweepView::from_record(record);
@@ -144,7 +129,7 @@ impl Page {
             },
             answer,
             judged_claims: claims::judged_by(record),
-            baseline: baseline::line(&rankings),
+            baseline: answer::baseline(&rankings),
             lists_all: header.kind == RunKind::Suite,
             center: Center::Median,
             target_titles: method::target_titles(record),
@@ -159,10 +144,10 @@ impl Page {
             fleet,
             scaling,
             readers: ReadersRow::all(record),
-            file_costs: FileCostRow::all(record),
+            file_costs: FileCost::all(record),
             sweep,
             contenders: method::contenders(&record.contenders),
-            commands: own_commands::lines(record),
+            commands: method::own_commands(record),
             maker: method::maker(header),
             missing: method::missing(record),
             rejected: method::rejected(record),
@@ -175,8 +160,7 @@ impl Page {
 }
 
 impl Page {
-    /// Whether the short formats show code beside the advice: after a search the user is about to
-    /// write it.
+    /// Whether short formats have code beside the advice: after a search the user is to write it.
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
     }
@@ -217,7 +201,6 @@ impl Ranking {
             (None, _) => "size unknown".to_owned(),
             // A file that grows is read longer than it was: nothing comes out of it.
             (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
-                #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
                 let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
                 format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
             }
@@ -234,7 +217,6 @@ impl Ranking {
         }
     }
 
-    /// What was proven of the cache, in one line.
     pub fn proof_line(&self) -> String {
         let proof = &self.proof;
         if self.state == CacheState::Unknown {
@@ -274,7 +256,6 @@ impl Ranking {
     }
 }
 
-/// What the reader of a run should know besides its numbers.
 fn cautions(record: &Record) -> Vec<String> {
     let of_target = |target: &TargetFacts| {
         let (path, cautions) = (target.path.clone(), target.cautions.clone());
@@ -287,8 +268,7 @@ fn cautions(record: &Record) -> Vec<String> {
     of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
 }
 
-/// A caution that the warm-up of a contender did not always end in a steady state; `None` where it
-/// did.
+/// A caution that not every warm-up of a contender ended in a steady state.
 fn unsteady(trial: &TrialRecord) -> Option<String> {
     let UnsteadyStarts { starts, never, few } = UnsteadyStarts::find(trial)?;
     let why = match (never, few) {
@@ -305,7 +285,6 @@ fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
     trial.remarks().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
 }
 
-/// The machine, with the hidden caches that were found below it.
 fn machine_line(record: &Record) -> String {
     let machine = &record.header.machine;
     let mut facts = vec![machine.cpu.clone().unwrap_or_else(|| "unknown processor".to_owned())];

@@ -6,7 +6,6 @@
 //! variables; a chart in its own file has them written in, because few programs except browsers
 //! support variables.
 
-/// One colour.
 struct ThemeColor {
     name: &'static str,
     light: &'static str,
@@ -38,28 +37,28 @@ const PALETTE: [ThemeColor; 18] = [
     color("other", "#6b7480", "#98a2ad"),
 ];
 
-/// The class of a language, which carries its colour. Languages that have no colour of their own
-/// are as grey as commands.
+/// The languages that have a colour of their own, with their classes.
+const LANGUAGES: [(&str, &str); 9] = [
+    ("Rust", "rust"),
+    ("C", "c"),
+    ("C++", "cpp"),
+    ("Go", "go"),
+    ("Java", "java"),
+    ("JavaScript", "javascript"),
+    ("Python", "python"),
+    ("Swift", "swift"),
+    ("commands", "commands"),
+];
+
+/// The class of a language, which carries its colour; the others are as grey as commands.
 pub(super) fn language_class(language: &str) -> &'static str {
-    match language {
-        "Rust" => "rust",
-        "C" => "c",
-        "C++" => "cpp",
-        "Go" => "go",
-        "Java" => "java",
-        "JavaScript" => "javascript",
-        "Python" => "python",
-        "Swift" => "swift",
-        "commands" => "commands",
-        _ => "other",
-    }
+    LANGUAGES.iter().find(|(name, _)| *name == language).map_or("other", |(_, class)| *class)
 }
 
 /// The charts' style, in terms of the palette.
-const CHART: &str = include_str!("chart.css");
+pub(super) const CHART: &str = include_str!("chart.css");
 
-/// The variables of a page: light, dark where the reader's system or the page's button says so,
-/// light on paper.
+/// The variables of a page: light; dark where the reader's system or the button says so; light on paper.
 pub(super) fn variables() -> String {
     let (light, dark) = (declared(|color| color.light), declared(|color| color.dark));
     format!(
@@ -70,12 +69,6 @@ pub(super) fn variables() -> String {
     )
 }
 
-/// The style of charts inside a page.
-pub(super) fn chart_style() -> &'static str {
-    CHART
-}
-
-/// The style of a chart in a file of its own.
 pub(super) fn standalone_style() -> String {
     let written_in = |of: fn(&ThemeColor) -> &'static str| {
         PALETTE.iter().fold(CHART.to_owned(), |style, color| {
@@ -94,13 +87,18 @@ fn declared(of: fn(&ThemeColor) -> &'static str) -> String {
 mod tests {
     use super::*;
 
-    /// Relative luminance of `#rrggbb` (WCAG 2.2).
-    fn luminance(hex: &str) -> f64 {
-        let channel = |at: usize| {
+    /// The light of red, green and blue in `#rrggbb`.
+    fn linear(hex: &str) -> [f64; 3] {
+        [1, 3, 5].map(|at| {
             let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
             if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+        })
+    }
+
+    /// Relative luminance (WCAG 2.2).
+    fn luminance(hex: &str) -> f64 {
+        let [red, green, blue] = linear(hex);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
     fn contrast(a: &str, b: &str) -> f64 {
@@ -122,9 +120,6 @@ mod tests {
             }
         }
     }
-
-    const LANGUAGES: [&str; 9] =
-        ["rust", "c", "cpp", "go", "java", "javascript", "python", "swift", "commands"];
 
     /// How colours are seen without a deficiency, and with a complete deficiency of the cones for
     /// long, middle and short waves (Machado, Oliveira and Fernandes 2009).
@@ -153,11 +148,7 @@ mod tests {
 
     /// A colour in Oklab (Ottosson 2020) as this vision sees it.
     fn seen(hex: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
-        let channel = |at: usize| {
-            let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        let light = applied(vision, [channel(1), channel(3), channel(5)]).map(|it| it.clamp(0.0, 1.0));
+        let light = applied(vision, linear(hex)).map(|it| it.clamp(0.0, 1.0));
         let cones = [
             [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
             [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
@@ -174,15 +165,14 @@ mod tests {
     #[test]
     fn every_pair_of_languages_differs_for_every_eye_and_is_seen_on_paper() {
         for theme in [|it: &ThemeColor| it.light, |it: &ThemeColor| it.dark] {
-            for (at, name) in LANGUAGES.iter().enumerate() {
+            for (at, (_, name)) in LANGUAGES.iter().enumerate() {
                 let own = theme(find(name));
                 for background in ["paper", "card"] {
                     let background = theme(find(background));
                     assert!(contrast(own, background) >= 3.0, "{name} {own} on {background}");
                 }
-                for (other, vision) in
-                    LANGUAGES[at + 1..].iter().flat_map(|it| VISIONS.iter().map(move |v| (it, v)))
-                {
+                let others = LANGUAGES[at + 1..].iter().map(|(_, other)| other);
+                for (other, vision) in others.flat_map(|it| VISIONS.iter().map(move |v| (it, v))) {
                     let [a, b] = [own, theme(find(other))].map(|hex| seen(hex, vision));
                     let distance = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
                     assert!(distance > 0.085, "{name} and {other}: {distance}");
@@ -193,11 +183,8 @@ mod tests {
 
     #[test]
     fn every_language_has_a_colour() {
-        for language in ["Rust", "C", "C++", "Go", "Java", "JavaScript", "Python", "Swift", "commands"] {
-            assert!(LANGUAGES.contains(&language_class(language)), "{language}");
-        }
         assert_eq!(language_class("Fortran"), "other");
-        for class in LANGUAGES.iter().chain(&["other"]) {
+        for class in LANGUAGES.iter().map(|(_, class)| class).chain(&["other"]) {
             assert!(CHART.contains(&format!(".{class}{{color:var(--{class})}}")), "{class}");
         }
     }

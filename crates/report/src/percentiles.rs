@@ -1,17 +1,16 @@
 //! All percentiles of every metric, as in the byte-stream publication: one table for each trial,
 //! with a row for each metric and each count.
 
+use super::grid::{Grid, left, right};
 use super::page::Page;
 use super::ranking::{Ranking, RankingRow};
 use super::words::{self, NONE, PERCENTILES};
-use comfy_table::{Cell, CellAlignment, Table, TableStyle};
 use readlab_analysis::latency::Quantile;
-use readlab_analysis::stats::{Interval, Summary};
+use readlab_analysis::stats::Summary;
 use readlab_model::sample::Meter;
 use readlab_model::units::Nanos;
 use readlab_system::terminal::printable::printable;
 
-/// The tables as plain text.
 pub fn percentiles(page: &Page) -> String {
     page.rankings.iter().flat_map(of_ranking).collect()
 }
@@ -30,7 +29,8 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
 fn single_reads(row: &RankingRow) -> String {
     let Some(latency) = &row.latency else { return String::new() };
     let quantile = |it: &Quantile| {
-        let ends = it.ci95.map_or_else(String::new, |ends| format!(" [{}]", ends_of(ends)));
+        let ends = it.ci95.map(|ends| [ends.low, ends.high].map(|ns| Nanos(ns as u64)));
+        let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
         format!("{} {}{ends}", it.name, Nanos(it.ns))
     };
     let quantiles: Vec<String> = latency.quantiles.iter().map(quantile).collect();
@@ -38,51 +38,26 @@ fn single_reads(row: &RankingRow) -> String {
     format!("single reads: {}, longest {}, of {reads}\n", quantiles.join(", "), Nanos(latency.max_ns))
 }
 
-/// `812 ns, 820 ns`
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
-fn ends_of(Interval { low, high }: Interval) -> String {
-    format!("{}, {}", Nanos(low as u64), Nanos(high as u64))
-}
-
-fn table(row: &RankingRow) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).force_no_tty();
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    let titles = std::iter::once("").chain(PERCENTILES).chain(["samples"]);
-    table.set_header(titles.map(|title| right(title.to_owned())).collect::<Vec<Cell>>());
-    for line in lines(row) {
-        let mut cells = vec![Cell::new(printable(&line.name))];
-        let shown = words::percentiles(line.summary).map(|value| value.map(&line.show));
-        cells.extend(shown.map(|value| right(value.unwrap_or_else(|| NONE.to_owned()))));
-        cells.push(right(line.summary.n.to_string()));
-        table.add_row(cells);
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
-}
-
-/// One row of a table.
-struct PercentileLine<'a> {
-    name: String,
-    summary: &'a Summary,
-    show: Box<dyn Fn(u64) -> String + 'a>,
-}
-
 /// Wall time, CPU time of both kinds together, the other metrics, then what was counted.
-fn lines(row: &RankingRow) -> Vec<PercentileLine<'_>> {
-    let mut lines = Vec::new();
+fn table(row: &RankingRow) -> String {
+    let titles = std::iter::once("").chain(PERCENTILES).chain(["samples"]);
+    let mut grid = Grid::new(titles.map(right), false);
+    let mut line = |name: &str, summary: &Summary, shown: &dyn Fn(u64) -> String| {
+        let values = words::percentiles(summary).into_iter();
+        let values = values.map(|value| value.map_or_else(|| NONE.to_owned(), shown));
+        let numbers = values.chain([summary.n.to_string()]).map(|text| right(&text));
+        grid.row(std::iter::once(left(name)).chain(numbers));
+    };
     for metric in Meter::summarised() {
         if let Some(summary) = row.summaries.get(&metric) {
-            let name = metric.words().to_owned();
-            lines.push(PercentileLine { name, summary, show: Box::new(move |it| words::value(metric, it)) });
+            line(metric.words(), summary, &|value| words::value(metric, value));
         }
         if let (Meter::WallNs, Some(summary)) = (metric, &row.cpu) {
-            let show = Box::new(|it| words::value(Meter::CpuUserNs, it));
-            lines.push(PercentileLine { name: "CPU time".to_owned(), summary, show });
+            line("CPU time", summary, &|value| words::value(Meter::CpuUserNs, value));
         }
     }
     for (kind, summary) in &row.count_summaries {
-        let show = Box::new(|it| words::counted(kind, it));
-        lines.push(PercentileLine { name: kind.clone(), summary, show });
+        line(kind, summary, &|value| words::counted(kind, value));
     }
-    lines
+    grid.lines().join("\n")
 }

@@ -1,8 +1,8 @@
 //! What each of several readers of one host had, as a table and for programs.
 
 use super::words::{self, Number};
-use readlab_analysis::readers::{ReaderShares, Share, reader_shares};
-use readlab_model::units::Throughput;
+use readlab_analysis::Estimate;
+use readlab_analysis::readers::{ReaderShares, reader_shares};
 use readlab_record::Record;
 use serde_json::{Value, json};
 
@@ -16,44 +16,32 @@ pub struct ReadersRow {
     /// Bytes per second of one of them.
     pub rate_each: f64,
     /// Jain's index.
-    pub fairness: Share,
+    pub fairness: Estimate,
     /// The rate of one over that of a reader alone.
-    pub of_alone: Option<Share>,
+    pub of_alone: Option<Estimate>,
 }
 
 impl ReadersRow {
     /// Every trial that several read together, or one beside trials of several.
     pub fn all(record: &Record) -> Vec<ReadersRow> {
-        reader_shares(record).iter().map(ReadersRow::from_shares).collect()
-    }
-
-    fn from_shares(shares: &ReaderShares) -> ReadersRow {
-        let trial = &shares.trial.trial;
-        ReadersRow {
-            name: format!("{}, {}", words::capital(&trial.state.to_string()), trial.id),
-            count: shares.count,
-            rate_each: shares.rate_each,
-            fairness: shares.fairness,
-            of_alone: shares.of_alone,
-        }
-    }
-
-    /// The number of readers, and the rate of each.
-    pub(super) fn rate(&self) -> Number {
-        Number::new(Throughput(self.rate_each).to_string(), self.rate_each)
+        let row = |it: &ReaderShares| ReadersRow {
+            name: words::state_and_id(it.trial.trial.state, &it.trial.trial.id),
+            count: it.count,
+            rate_each: it.rate_each,
+            fairness: it.fairness,
+            of_alone: it.of_alone,
+        };
+        reader_shares(record).iter().map(row).collect()
     }
 }
 
-/// A share with its interval.
-pub(super) fn number(share: Share) -> Number {
-    let ends = share.interval.map_or_else(String::new, |it| format!(" [{:.2}, {:.2}]", it.low, it.high));
-    Number::new(format!("{:.2}{ends}", share.estimate), share.estimate)
+pub(super) fn number(share: Estimate) -> Number {
+    Number::with_ends(share.value, share.interval, |value| format!("{value:.2}"))
 }
 
-/// For programs.
 pub(super) fn json_values(record: &Record) -> Vec<Value> {
     let share =
-        |it: Share| json!({ "estimate": it.estimate, "ci95": it.interval.map(|it| [it.low, it.high]) });
+        |it: Estimate| json!({ "estimate": it.value, "ci95": it.interval.map(|it| [it.low, it.high]) });
     let value = |it: &ReaderShares| {
         json!({
             "trial": it.trial.trial.id.to_string(),

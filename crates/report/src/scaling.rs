@@ -2,8 +2,7 @@
 
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
-use readlab_analysis::stats::float;
-use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN};
+use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN, float};
 use readlab_model::units::Throughput;
 use readlab_record::Record;
 use readlab_roster::language::Languages;
@@ -14,25 +13,13 @@ use serde_json::{Value, json};
 pub struct ScalingView {
     /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
     pub name: String,
-    /// The language of its contender.
     pub language: String,
-    /// The measured points and the law.
     pub scaling: Scaling,
     /// What more of them gave, and what the law says.
     pub lines: Vec<String>,
 }
 
-/// A number of ranks or readers as a row of a table.
-pub(super) struct ScalingRow {
-    pub(super) count: u64,
-    /// The measured rate; `None` where the law was followed beyond the measurement.
-    pub(super) measured: Option<Number>,
-    /// The rate by the law.
-    pub(super) law: Option<Number>,
-}
-
 impl ScalingView {
-    /// Every way of reading with several numbers of ranks or readers.
     pub fn all(record: &Record) -> Vec<ScalingView> {
         let languages = Languages::of_record(record);
         let view = |scaling: Scaling| {
@@ -43,7 +30,7 @@ impl ScalingView {
     }
 
     fn new(scaling: Scaling, language: String) -> ScalingView {
-        let name = format!("{}, {}", words::capital(&scaling.state.to_string()), scaling.id);
+        let name = words::state_and_id(scaling.state, &scaling.id);
         let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
         let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
         let limited = scaling.limited.map(words_of);
@@ -53,29 +40,24 @@ impl ScalingView {
         ScalingView { name, language, scaling, lines }
     }
 
-    /// The measured numbers, and twice the most of them.
-    pub(super) fn rows(&self) -> Vec<ScalingRow> {
+    /// The measured numbers, and twice the most, each with its measured rate and that of the law.
+    pub(super) fn rows(&self) -> Vec<[Option<Number>; 3]> {
+        let row =
+            |count, measured, law: Option<LawPoint>| [Some(Number::count(count)), measured, law.map(by_law)];
         let points = self.scaling.points.iter();
-        let measured = points.map(|point| ScalingRow {
-            count: point.count,
-            measured: Some(number(point.rate, point.interval)),
-            law: self.scaling.law_at(point.count).map(by_law),
-        });
-        let beyond = self.beyond().map(|point| ScalingRow {
-            count: point.count,
-            measured: None,
-            law: Some(by_law(point)),
-        });
+        let measured =
+            points.map(|it| row(it.count, Some(number(it.rate, it.interval)), self.scaling.law_at(it.count)));
+        let beyond = beyond(&self.scaling).map(|it| row(it.count, None, Some(it)));
         measured.chain(beyond).collect()
-    }
-
-    fn beyond(&self) -> Option<LawPoint> {
-        self.scaling.law_at(self.scaling.farthest()?)
     }
 }
 
-/// The first sentence of a record in which numbers were compared: the way of reading with
-/// the highest rate.
+/// The law at the largest number to which it is followed.
+fn beyond(scaling: &Scaling) -> Option<LawPoint> {
+    scaling.law_at(scaling.farthest()?)
+}
+
+/// The first sentence where numbers were compared: about the way of reading with the highest rate.
 pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
     let best = views.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
@@ -83,26 +65,21 @@ pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     Some(format!("{}: {}.", best.name, gained(&best.scaling, &gain)))
 }
 
-/// For programs.
 pub(super) fn json_values(record: &Record) -> Vec<Value> {
+    let ends = |it: Interval| [it.low, it.high];
     let value = |it: Scaling| {
         let points = it.points.iter().map(|point| {
             json!({
                 "count": point.count,
                 "bytes_per_second": point.rate,
-                "ci95": point.interval.map(|it| [it.low, it.high]),
+                "ci95": point.interval.map(ends),
                 "interval": point.rule,
             })
         });
-        let predicted = it.law_points(64).into_iter().map(|point| {
-            json!({
-                "count": point.count,
-                "bytes_per_second": point.rate,
-                "ci95": [point.interval.low, point.interval.high],
-            })
-        });
+        let predicted = it.law_points(64).into_iter().map(
+            |point| json!({ "count": point.count, "bytes_per_second": point.rate, "ci95": ends(point.interval) }),
+        );
         let law = it.law.as_ref().map(|fitted| {
-            let ends = |interval: Interval| [interval.low, interval.high];
             json!({
                 "bytes_per_second_of_one": fitted.law.rate_of_one,
                 "contention": fitted.law.contention,
@@ -113,9 +90,15 @@ pub(super) fn json_values(record: &Record) -> Vec<Value> {
                 "predicted": predicted.collect::<Vec<Value>>(),
             })
         });
-        let points: Vec<Value> = points.collect();
-        let limited = it.limited.as_ref().map(limited_word);
-        json!({ "trial": it.id.to_string(), "state": it.state, "unit": it.unit.word(), "points": points, "law": law, "limited": limited, "saturated_at": it.saturated_at })
+        json!({
+            "trial": it.id.to_string(),
+            "state": it.state,
+            "unit": it.unit.word(),
+            "points": points.collect::<Vec<Value>>(),
+            "law": law,
+            "limited": it.limited.as_ref().map(limited_word),
+            "saturated_at": it.saturated_at,
+        })
     };
     Scaling::all(record).into_iter().map(value).collect()
 }
@@ -140,15 +123,12 @@ fn saturated_words(scaling: &Scaling) -> Option<String> {
         return None;
     }
     let most = scaling.points.last()?.count;
-    Some(match scaling.saturated_at {
-        Some(1) => {
-            format!("one reader saturates it: up to {most} add no twentieth, by their whole intervals")
-        }
-        Some(count) => {
-            format!("{count} readers saturate it: up to {most} add no twentieth, by their whole intervals")
-        }
-        None => format!("not shown up to {most} readers"),
-    })
+    let who = match scaling.saturated_at {
+        None => return Some(format!("not shown up to {most} readers")),
+        Some(1) => "one reader saturates it".to_owned(),
+        Some(count) => format!("{count} readers saturate it"),
+    };
+    Some(format!("{who}: up to {most} add no twentieth, by their whole intervals"))
 }
 
 fn limited_words(limited: &Limited, unit: Unit) -> String {
@@ -196,14 +176,11 @@ fn law_words(scaling: &Scaling) -> String {
             scaling.unit.plural()
         );
     };
-    let range =
-        |value: f64, interval: Interval| format!("{value:.3} [{:.3}, {:.3}]", interval.low, interval.high);
+    let range = |value, interval| words::with_ends(value, Some(interval), |value| format!("{value:.3}"));
     let contention = range(fitted.law.contention, fitted.contention_interval());
     let coherence = range(fitted.law.coherence, fitted.coherence_interval());
-    let farthest = scaling.farthest().and_then(|count| scaling.law_at(count));
-    let beyond = farthest.map_or_else(String::new, |point| {
-        let at = number(point.rate, Some(point.interval)).text;
-        format!("; {} {} would read {at}", point.count, scaling.unit.plural())
+    let beyond = beyond(scaling).map_or_else(String::new, |point| {
+        format!("; {} {} would read {}", point.count, scaling.unit.plural(), by_law(point).text)
     });
     let most = scaling.points.last().map_or(0, |point| point.count);
     let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
@@ -216,19 +193,17 @@ fn by_law(point: LawPoint) -> Number {
 }
 
 fn number(rate: f64, interval: Option<Interval>) -> Number {
-    let ends =
-        interval.map_or_else(String::new, |it| format!(" [{}, {}]", Throughput(it.low), Throughput(it.high)));
-    Number::new(format!("{}{ends}", Throughput(rate)), rate)
+    Number::with_ends(rate, interval, |rate| Throughput(rate).to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{announce, measured, reading};
     use readlab_model::sample::Sample;
     use readlab_model::target::TargetFacts;
-    use readlab_model::trial::{CacheState, TrialId, TrialIndex};
-    use readlab_protocol::Cache;
-    use readlab_record::{Fleet, Line, Outcome, Share, testing};
+    use readlab_model::trial::{CacheState, TrialId};
+    use readlab_record::{Fleet, Share, testing};
 
     /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
     fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
@@ -236,44 +211,24 @@ mod tests {
     }
 
     /// The same where each rank works for this share of the time.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "seconds"
-    )]
     fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
         record.fleet =
             Some(Fleet { library: String::new(), share: Share::Same, ranks: Vec::new(), witness: None });
         for (index, (ranks, _)) in rates.iter().enumerate() {
-            let facts = TargetFacts {
-                ranks: Some(*ranks),
-                size_bytes: u64::from(*ranks) * 1_000_000_000,
-                ..TargetFacts::default()
-            };
-            record.add(Line::Target { index, facts: Box::new(facts) });
+            let size_bytes = u64::from(*ranks) * 1_000_000_000;
+            let facts = TargetFacts { ranks: Some(*ranks), size_bytes, ..TargetFacts::default() };
+            record.add(testing::target(index, facts));
         }
         for (index, (ranks, rate)) in rates.iter().enumerate() {
-            record.add(testing::trial(index, "rust/read", CacheState::Cold, Cache::Through));
-            let trial = &mut record.trials[TrialIndex::new(index)];
-            trial.trial.target = index;
-            trial.outcome = Some(Outcome::Measured);
-            for round in 0..rounds {
+            announce(&mut record, index, "rust/read", CacheState::Cold).target = index;
+            let read = |round: u32| {
                 let wall_ns = (f64::from(*ranks) / rate * 1e9) as u64 + u64::from(round);
                 let cpu_ns = (f64::from(*ranks) * wall_ns as f64 * busy) as u64;
-                let (user, system) = (Some(cpu_ns), Some(0));
-                let sample = Sample {
-                    trial: TrialIndex::new(index),
-                    round,
-                    fill: round,
-                    wall_ns,
-                    cpu_user_ns: user,
-                    cpu_system_ns: system,
-                    ..Sample::default()
-                };
-                trial.samples.push(&sample);
-            }
+                let (cpu_user_ns, cpu_system_ns) = (Some(cpu_ns), Some(0));
+                Sample { cpu_user_ns, cpu_system_ns, ..reading(index, round, wall_ns) }
+            };
+            measured(&mut record, index, (0..rounds).map(read));
         }
         record
     }
@@ -288,9 +243,10 @@ mod tests {
         assert!(view.lines[1].starts_with("verdict: Cold, rust/read: what stops it cannot be told: 8 ranks"));
         assert!(view.lines[2].contains("contention 0.0") && view.lines[2].contains("; 16 ranks would read "));
         assert_eq!(sentence(std::slice::from_ref(view)), Some(format!("{told}.")));
-        let ranks: Vec<u64> = view.rows().iter().map(|row| row.count).collect();
-        assert_eq!(ranks, [1, 2, 3, 4, 8, 16]);
-        assert!(view.rows()[5].measured.is_none() && view.rows()[5].law.is_some());
+        let rows = view.rows();
+        let ranks: Vec<&str> = rows.iter().map(|[count, ..]| count.as_ref().unwrap().text.as_str()).collect();
+        assert_eq!(ranks, ["1", "2", "3", "4", "8", "16"]);
+        assert!(rows[5][1].is_none() && rows[5][2].is_some());
     }
 
     #[test]
@@ -326,10 +282,8 @@ mod tests {
             ScalingView::all(&record)[0].lines.clone()
         };
         let lines = told(&[(1, 1.0), (2, 1.9), (4, 1.95)]);
-        assert!(
-            lines[0].contains("4 readers read 1.95 GB/s together, 1.95 times what 1 reader reads"),
-            "{lines:?}"
-        );
+        let gained = "4 readers read 1.95 GB/s together, 1.95 times what 1 reader reads";
+        assert!(lines[0].contains(gained), "{lines:?}");
         let two = "saturation: Cold, rust/read: 2 readers saturate it: up to 4 add no twentieth, by their whole intervals";
         assert_eq!(lines[1], two);
         assert!(lines[2].contains("what the readers share, with idle processors"), "{lines:?}");

@@ -1,22 +1,24 @@
-//! The size of a search: settings, readings and rungs, beside the readings that measuring every
-//! setting would have taken.
+//! The size of a search, beside the readings that measuring every setting would have taken.
 
-use super::words::{grouped, plural};
+use super::words::{grouped, percent, plural};
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
 use readlab_record::{Samples, TrialRecord};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The readings of one search and of the fresh measurement behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SearchView {
     /// Settings that were read at least once.
     pub settings: usize,
     /// Turns that the search took.
+    #[serde(rename = "readings_searched")]
     pub searched: usize,
     pub rungs: usize,
     /// Turns of the fresh measurement, the reference's among them.
+    #[serde(rename = "readings_fresh")]
     pub fresh: usize,
     /// Turns that measuring every setting would have taken.
+    #[serde(rename = "readings_exhaustive")]
     pub exhaustive: usize,
 }
 
@@ -38,8 +40,7 @@ impl SearchView {
 
     pub fn line(&self) -> String {
         let SearchView { settings, searched, rungs, fresh, exhaustive } = *self;
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        let share = super::words::percent((searched + fresh) as f64 / exhaustive as f64);
+        let share = percent((searched + fresh) as f64 / exhaustive as f64);
         format!(
             "search: {} in {}, {} and {fresh} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
             plural(settings, "setting"),

@@ -1,5 +1,4 @@
-//! The methods that were read both cold and warm: the same trial in two rankings of one target and
-//! work.
+//! The methods that were read both cold and warm: one trial in two rankings of a target and work.
 
 use super::answer::figure;
 use super::ranking::{Ranking, RankingRow};
@@ -17,7 +16,6 @@ pub(super) struct StatePairs<'a> {
     pub(super) pairs: Vec<StatePair<'a>>,
 }
 
-/// One method in both states.
 #[derive(Debug)]
 pub(super) struct StatePair<'a> {
     pub(super) cold: &'a RankingRow,
@@ -61,7 +59,6 @@ impl<'a> StatePairs<'a> {
 impl StatePair<'_> {
     /// How many times as fast warm is as cold.
     pub(super) fn gain(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
         let [cold, warm] = [self.cold, self.warm].map(|row| row.wall.median.max(1) as f64);
         cold / warm
     }
@@ -73,7 +70,6 @@ impl StatePair<'_> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn value(row: &RankingRow, by_rate: bool) -> f64 {
     match row.throughput.filter(|_| by_rate) {
         Some(Throughput(rate)) => rate,

@@ -38,8 +38,7 @@ impl Scale {
         Scale { domain: [low, high], places, logarithmic: false }
     }
 
-    /// Logarithmic; the domain must be above zero, else its ends become the smallest positive
-    /// number.
+    /// Logarithmic; ends that are not above zero become the smallest positive number.
     pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
         let low = domain[0].max(f64::MIN_POSITIVE);
         let high = if domain[1] > low { domain[1] } else { low * 10.0 };
@@ -88,8 +87,7 @@ fn round_step(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Powers of ten from `low` to `high`, and if they are fewer than asked for, twice and five times
-/// each.
+/// Powers of ten from `low` to `high`; where these are too few, twice and five times each as well.
 fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
     let span = (high / low).log10();
     let factors: &[f64] = if span * 2.0 < f64::from(about) { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -101,7 +99,6 @@ fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
 
 impl Quantity {
     /// A value with its unit, as short as a tick may be: `20 GB/s`, `1.5 ms`.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
     pub(super) fn tick(self, value: f64) -> String {
         let whole = value.round() as u64;
         let text = match self {
@@ -133,7 +130,6 @@ pub(super) fn place(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text }
 }
 
-/// A straight line.
 pub(super) fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
     let mark = element("line").class(class).set("x1", place(from[0])).set("y1", place(from[1]));
     mark.set("x2", place(to[0])).set("y2", place(to[1]))

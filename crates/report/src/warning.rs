@@ -1,6 +1,7 @@
 //! Warnings by their cause: what a reader of the numbers should know, each cause once, with how
 //! much it concerns and a line for each case.
 
+use super::groups;
 use super::sweep::SweepView;
 use super::words::{CONDUCT_MARK, plural};
 use readlab_model::trial::CacheState;
@@ -8,7 +9,6 @@ use readlab_record::{Record, TrialRecord, WarmupEnd};
 use readlab_roster::language::Languages;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The warnings of one cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarningGroup {
     /// What is wrong: `too few readings to tell a steady state`.
@@ -62,17 +62,9 @@ impl WarningGroup {
         groups
     }
 
-    /// Texts in groups of those that differ only in names and numbers, in the order of the first of
-    /// each.
+    /// Groups of texts that differ only in names and numbers, in the order of the first of each.
     pub(super) fn alike(texts: &[String]) -> Vec<WarningGroup> {
-        let mut groups: Vec<(String, Vec<&String>)> = Vec::new();
-        for text in texts {
-            let pattern = pattern(text);
-            match groups.iter_mut().find(|(known, _)| *known == pattern) {
-                Some((_, group)) => group.push(text),
-                None => groups.push((pattern, vec![text])),
-            }
-        }
+        let groups = groups::by_key(texts.iter().map(|text| (pattern(text), text)));
         groups.into_iter().map(|(_, group)| WarningGroup::together(&group)).collect()
     }
 
@@ -81,7 +73,6 @@ impl WarningGroup {
         if self.extent.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.extent) }
     }
 
-    /// Texts of one pattern.
     fn together(texts: &[&String]) -> WarningGroup {
         let distinct: BTreeSet<&&String> = texts.iter().collect();
         let cause = distinct.iter().skip(1).fold(texts[0].clone(), |common, text| in_common(&common, text));
@@ -89,31 +80,20 @@ impl WarningGroup {
         WarningGroup {
             cause,
             extent: if is_single { String::new() } else { format!("{} times", texts.len()) },
-            lines: if distinct.len() == 1 {
-                Vec::new()
-            } else {
-                texts.iter().map(|it| (*it).clone()).collect()
-            },
+            lines: texts.iter().filter(|_| distinct.len() > 1).map(|it| (*it).clone()).collect(),
         }
     }
 }
 
 /// The cautions about the targets, those with the same text together.
 fn of_targets(record: &Record) -> Vec<WarningGroup> {
-    let mut paths: Vec<(&String, Vec<String>)> = Vec::new();
-    for target in &record.targets {
-        for caution in &target.cautions {
-            match paths.iter_mut().find(|(known, _)| *known == caution) {
-                Some((_, paths)) => paths.push(target.path.clone()),
-                None => paths.push((caution, vec![target.path.clone()])),
-            }
-        }
-    }
+    let cautions = record.targets.iter().flat_map(|it| it.cautions.iter().map(move |why| (why, &it.path)));
+    let paths = groups::by_key(cautions);
     let is_only_target = record.targets.len() == 1;
-    let group = |(cause, paths): (&String, Vec<String>)| WarningGroup {
+    let group = |(cause, paths): (&String, Vec<&String>)| WarningGroup {
         cause: cause.clone(),
         extent: if is_only_target { String::new() } else { plural(paths.len(), "target") },
-        lines: if is_only_target { Vec::new() } else { paths },
+        lines: paths.into_iter().filter(|_| !is_only_target).cloned().collect(),
     };
     paths.into_iter().map(group).collect()
 }
@@ -145,42 +125,34 @@ fn resumptions(record: &Record) -> Option<WarningGroup> {
     })
 }
 
-/// A warning about a trial.
-struct TrialCase<'a> {
-    trial: &'a TrialRecord,
-    line: String,
-}
-
-/// The warnings about trials by cause.
 fn of_trials(record: &Record) -> Vec<WarningGroup> {
-    let mut causes: BTreeMap<&'static str, Vec<TrialCase>> = BTreeMap::new();
+    let mut causes: BTreeMap<&'static str, Vec<(&TrialRecord, String)>> = BTreeMap::new();
     for trial in &record.trials {
         let name = format!("{} ({})", trial.trial.id, trial.trial.state);
         if let Some(unsteady) = UnsteadyStarts::find(trial) {
             for (cause, starts) in unsteady.causes() {
                 let line = format!("{name}: at {starts} of {} starts", unsteady.starts);
-                causes.entry(cause).or_default().push(TrialCase { trial, line });
+                causes.entry(cause).or_default().push((trial, line));
             }
         }
         for what in trial.remarks() {
-            let line = format!("{name}{CONDUCT_MARK}: {what}");
-            causes.entry(CONDUCT).or_default().push(TrialCase { trial, line });
+            causes.entry(CONDUCT).or_default().push((trial, format!("{name}{CONDUCT_MARK}: {what}")));
         }
     }
     let languages = Languages::of_record(record);
-    let group = |(cause, cases): (&str, Vec<TrialCase>)| WarningGroup {
+    let group = |(cause, cases): (&str, Vec<(&TrialRecord, String)>)| WarningGroup {
         cause: cause.to_owned(),
-        extent: extent(&cases, &languages),
-        lines: cases.into_iter().map(|case| case.line).collect(),
+        extent: extent(cases.iter().map(|(trial, _)| *trial), &languages),
+        lines: cases.into_iter().map(|(_, line)| line).collect(),
     };
     causes.into_iter().map(group).collect()
 }
 
 /// `2 Java methods, both states`.
-fn extent(cases: &[TrialCase], languages: &Languages) -> String {
+fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languages) -> String {
     let mut methods: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut states: BTreeSet<CacheState> = BTreeSet::new();
-    for TrialCase { trial, .. } in cases {
+    for trial in trials {
         let language = languages.language_of(trial.trial.contender());
         methods.entry(language).or_default().insert(trial.trial.id.to_string());
         states.insert(trial.trial.state);
@@ -192,11 +164,8 @@ fn extent(cases: &[TrialCase], languages: &Languages) -> String {
             _ => plural(names.len(), &format!("{language} method")),
         })
         .collect();
-    let all: Vec<&CacheState> = states.iter().collect();
-    parts.push(match all.as_slice() {
-        [only] => only.to_string(),
-        _ => "both states".to_owned(),
-    });
+    let only = states.first().filter(|_| states.len() == 1);
+    parts.push(only.map_or_else(|| "both states".to_owned(), CacheState::to_string));
     parts.join(", ")
 }
 
@@ -212,12 +181,9 @@ fn pattern(text: &str) -> String {
 /// A text with `…` for each word in which another of the same pattern differs.
 fn in_common(text: &str, other: &str) -> String {
     let end = |word: &str| word.chars().last().filter(|c| ",;:)".contains(*c));
-    let word = |(a, b): (&str, &str)| {
-        if a == b {
-            a.to_owned()
-        } else {
-            end(a).into_iter().fold("…".to_owned(), |text, c| text + &c.to_string())
-        }
+    let word = |(a, b): (&str, &str)| match a == b {
+        true => a.to_owned(),
+        false => std::iter::once('…').chain(end(a)).collect(),
     };
     let words = text.split_whitespace().zip(other.split_whitespace());
     words.map(word).collect::<Vec<_>>().join(" ")
@@ -226,10 +192,10 @@ fn in_common(text: &str, other: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::announce;
     use readlab_model::trial::TrialIndex;
-    use readlab_protocol::Cache;
     use readlab_record::WarmedUp;
-    use readlab_record::testing::{self, header, trial};
+    use readlab_record::testing::{self, header};
 
     #[test]
     fn texts_that_differ_in_names_and_numbers_are_one_group() {
@@ -251,7 +217,7 @@ mod tests {
         let mut record = Record::new(header());
         let plan = [("java/A", CacheState::Cold), ("java/A", CacheState::Warm), ("java/B", CacheState::Warm)];
         for (index, (name, state)) in plan.into_iter().enumerate() {
-            record.add(trial(index, name, state, Cache::Through));
+            announce(&mut record, index, name, state);
             let end = if index == 2 { WarmupEnd::Steady } else { WarmupEnd::TooFewReadings };
             let warmed = WarmedUp { trial: TrialIndex::new(index), readings: 9, wall_ns: 1, end };
             record.trials[TrialIndex::new(index)].warmups = vec![warmed, warmed];

@@ -1,10 +1,10 @@
 //! The wording of numbers and names in reports.
 
-use super::digits::LastPlace;
-use super::measured::Measured;
-use readlab_analysis::compare::Center;
-use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float};
+use super::digits::{LastPlace, Measured};
+use readlab_analysis::compare::{Center, Unit};
+use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
+use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
 /// A number as it is shown, with the value that tables sort by.
@@ -17,21 +17,55 @@ impl Number {
     pub(super) fn new(text: String, value: f64) -> Number {
         Number { text, value }
     }
+
+    /// A small count.
+    pub(super) fn count(n: u64) -> Number {
+        Number::new(n.to_string(), float(n))
+    }
+
+    pub(super) fn grouped(n: u64) -> Number {
+        Number::new(grouped(n), float(n))
+    }
+
+    pub(super) fn bytes(n: u64) -> Number {
+        Number::new(Bytes(n).to_string(), float(n))
+    }
+
+    pub(super) fn time(ns: u64) -> Number {
+        Number::new(Nanos(ns).to_string(), float(ns))
+    }
+
+    pub(super) fn rate(bytes_per_s: f64) -> Number {
+        Number::new(Throughput(bytes_per_s).to_string(), bytes_per_s)
+    }
+
+    pub(super) fn percent(share: f64) -> Number {
+        Number::new(percent(share), share)
+    }
+
+    /// With the ends of its interval, where there is one, in the same words.
+    pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> Number {
+        Number::new(with_ends(value, ci95, shown), value)
+    }
+}
+
+/// `3.21 [3.10, 3.33]`, or the value alone where there is no interval.
+pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> String {
+    let ends = ci95.map_or_else(String::new, |it| format!(" [{}, {}]", shown(it.low), shown(it.high)));
+    shown(value) + &ends
 }
 
 /// Why a number has no interval.
 pub(super) const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
-/// Half the interval in percent of the median, such as `±0.42 %`; the ends of a wide interval;
-/// `None` where there is no interval.
+/// Half the interval in percent of the median, such as `±0.42 %`; the ends of a wide interval.
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
     Some(Measured::time(summary).range().unwrap_or_else(|| format!("±{} %", two_digits(percent))))
 }
 
-/// The median of a time, or its mean.
 pub(super) fn located(summary: &Summary, center: Center) -> String {
     match center {
         Center::Median => time(summary),
@@ -39,8 +73,7 @@ pub(super) fn located(summary: &Summary, center: Center) -> String {
     }
 }
 
-/// Half the interval of the median in percent, or the standard deviation behind a mean; where there
-/// is none, why.
+/// Half the interval of a median in percent, or the standard deviation of a mean; else why not.
 pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     let scatter = match center {
         Center::Median => plus_minus(summary),
@@ -112,7 +145,6 @@ pub(super) fn files(count: u64) -> String {
 }
 
 /// Files or reads per second with three digits: `41,500`.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and small")]
 pub(super) fn pieces_per_s(rate: f64) -> String {
     let digits = rate.max(1.0).log10().floor() as i32;
     let step = 10_f64.powi((digits - 2).max(0));
@@ -175,7 +207,6 @@ pub(super) fn cores(cores: f64) -> String {
     format!("{cores:.2} cores")
 }
 
-/// A reading of a meter with its unit.
 pub(super) fn value(meter: Meter, value: u64) -> String {
     match meter.unit() {
         MeterUnit::Nanoseconds => Nanos(value).to_string(),
@@ -183,6 +214,15 @@ pub(super) fn value(meter: Meter, value: u64) -> String {
         MeterUnit::Memory => Bytes(value).binary(),
         MeterUnit::Count => grouped(value),
     }
+}
+
+pub(super) fn in_unit(unit: Unit, value: f64) -> String {
+    signed(value, |size| match unit {
+        Unit::Nanoseconds => Nanos(whole(size)).to_string(),
+        Unit::Bytes => Bytes(whole(size)).to_string(),
+        Unit::BytesPerSecond => Throughput(size).to_string(),
+        Unit::Count => grouped(whole(size)),
+    })
 }
 
 /// A count in the unit that its name carries.
@@ -229,20 +269,22 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// With its first letter large.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// With its first letter small.
+/// The state of the cache and the name of a trial: `Cold, rust/read`.
+pub(super) fn state_and_id(state: CacheState, id: &TrialId) -> String {
+    format!("{}, {id}", capital(&state.to_string()))
+}
+
 pub(super) fn uncapital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The sign of what is below zero, in every text for people; exports for programs have the one of
-/// ASCII.
+/// The sign of what is below zero, in texts for people; exports for programs have that of ASCII.
 pub(super) const MINUS: char = '\u{2212}';
 
 /// A number that may be below zero, in the words for its size.

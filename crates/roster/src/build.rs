@@ -1,10 +1,10 @@
 //! The build of a contender from its sources: in its own folder, once, within a deadline, with all
 //! output in a log.
 //!
-//! A note in the build folder says that a contender is built, and by which compiler: when the
+//! The placeholders in the commands of a roster, such as `{sources}`, are filled in here. A note in the
+//! build folder says that a contender is built, and by which compiler: when the
 //! compiler changes, it is built again. What each language needs is data in the roster.
 
-use super::placeholders::{fill, own_program, toolchains};
 use super::roster::RosterEntry;
 use super::sources;
 use readlab_system::file_status::FileStatus;
@@ -38,28 +38,14 @@ pub struct BuildDir {
     sources: PathBuf,
 }
 
-/// Why a contender could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// There is no folder with its sources.
     #[error("its sources: {0}")]
     NoSources(io::Error),
-    /// Its folder cannot be written.
     #[error("{}: {cause}", .path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// A program that it needs is not there, or is too old.
+    Io { path: PathBuf, cause: io::Error },
     #[error("it needs {program}: {said}")]
-    Missing {
-        program: String,
-        /// What the system or the program said.
-        said: String,
-    },
-    /// A command failed.
+    Missing { program: String, said: String },
     #[error("{said}")]
     Failed {
         /// The last line that was said, or how it ended.
@@ -75,13 +61,11 @@ pub enum BuildError {
     /// Another user could have put there what would be executed.
     #[error(transparent)]
     Distrusted(#[from] Distrust),
-    /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl BuildError {
-    /// The log with all output, if there is one.
     pub fn log(&self) -> Option<&Path> {
         match self {
             BuildError::Failed { log, .. } | BuildError::TooLong { log } => Some(log),
@@ -160,7 +144,6 @@ impl BuildDir {
         }
     }
 
-    /// Runs the commands that build it.
     fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         // Before anything is written there; again before each command, for what others have built.
         entry.build.iter().try_for_each(|words| entry.check_trust(words, Some(self)))?;
@@ -246,7 +229,6 @@ impl RosterEntry {
         self.build_locked(&place)
     }
 
-    /// The command that starts it, as it was built.
     pub fn command(&self) -> Result<CommandLine, BuildError> {
         let place = BuildDir::for_entry(self)?;
         self.line(&self.run, place.as_ref())
@@ -338,6 +320,44 @@ fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
 /// The last line of a log that holds more than blanks, or how the command ended.
 fn last_words(log: impl Read + Seek, status: ExitStatus) -> String {
     program::last_line(log).unwrap_or_else(|| format!("it ended with {status}"))
+}
+
+/// Where the lab looks for toolchains that are not on the PATH.
+const TOOLCHAINS_VARIABLE: &str = "READLAB_TOOLCHAINS";
+
+fn own_program() -> OsString {
+    std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
+}
+
+/// The checkout in which this program was built.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The folder of toolchains that are not on the PATH: as the environment says; of a program that is
+/// still in the checkout in which it was built, that of the checkout; else among the user's caches.
+fn toolchains() -> PathBuf {
+    if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
+        return named.into();
+    }
+    let checkout = Path::new(CHECKOUT).canonicalize().ok();
+    let checkout = checkout.filter(|checkout| Path::new(&own_program()).starts_with(checkout));
+    checkout.unwrap_or_else(|| sources::cache_folder().unwrap_or_default()).join("toolchains")
+}
+
+/// The word with every place replaced by its value.
+fn fill(word: &str, places: &[(&str, OsString)]) -> OsString {
+    let mut filled = OsString::new();
+    let mut rest = word;
+    let next = |rest: &str| {
+        let found = places.iter().filter_map(|(name, value)| Some((rest.find(name)?, name.len(), value)));
+        found.min_by_key(|(at, _, _)| *at)
+    };
+    while let Some((at, length, value)) = next(rest) {
+        filled.push(&rest[..at]);
+        filled.push(value);
+        rest = &rest[at + length..];
+    }
+    filled.push(rest);
+    filled
 }
 
 #[cfg(test)]
@@ -445,5 +465,12 @@ mod tests {
         for error in [missing.build(), built_once] {
             assert_eq!(error.unwrap_err().to_string(), "it needs no-such-compiler: not found");
         }
+    }
+
+    #[test]
+    fn places_are_filled_wherever_they_stand() {
+        let places = [("{build}", OsString::from("/b")), ("{sources}", OsString::from("/s"))];
+        assert_eq!(fill("{sources}/x:{build}:{other}", &places), "/s/x:/b:{other}");
+        assert_eq!(fill("plain", &places), "plain");
     }
 }

@@ -27,7 +27,6 @@ pub struct Contenders {
 /// Whether a contender takes part in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Participation {
-    /// It does not.
     LeftOut,
     /// As it was built; if it was not, it is absent.
     AsBuilt,
@@ -108,7 +107,6 @@ impl Contenders {
         self.absent.insert(entry.name.clone(), reason);
     }
 
-    /// The contenders that answered.
     pub fn present(&self) -> &[Contender] {
         &self.contenders
     }
@@ -118,12 +116,10 @@ impl Contenders {
         &self.absent
     }
 
-    /// The contender of this name, if it answered.
     pub fn contender(&self, name: &str) -> Option<&Contender> {
         self.contenders.iter().find(|contender| contender.receipt.contender == name)
     }
 
-    /// A method's description, if its contender lists it by name.
     pub fn method(&self, id: &MethodId) -> Option<&MethodLine> {
         self.contender(&id.contender)?.methods.iter().find(|method| method.method == id.method)
     }

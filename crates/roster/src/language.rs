@@ -14,13 +14,11 @@ use std::collections::BTreeMap;
 pub struct Languages(BTreeMap<String, String>);
 
 impl Languages {
-    /// The languages of the contenders of a roster.
     pub fn of_roster(roster: &Roster) -> Languages {
         let named = |entry: &RosterEntry| Some((entry.name.clone(), entry.language.clone()?));
         Languages(roster.entries.iter().filter_map(named).collect())
     }
 
-    /// The languages of the contenders of a record.
     pub fn of_record(record: &Record) -> Languages {
         let mut languages = Languages::of_roster(&Roster::built_in());
         let receipts = record.contenders.iter();
@@ -47,7 +45,6 @@ pub struct LanguageChoice {
     languages: Option<Languages>,
 }
 
-/// A language that no contender has.
 #[derive(Debug, thiserror::Error)]
 #[error("no language '{name}' ({nearest})")]
 pub struct UnknownLanguage {
@@ -84,7 +81,6 @@ impl LanguageChoice {
         &self.names
     }
 
-    /// Whether trials of a contender may take part.
     pub fn admits(&self, contender: &str) -> bool {
         let language =
             self.languages.as_ref().map_or(contender, |languages| languages.language_of(contender));

@@ -11,9 +11,7 @@ use std::ffi::OsString;
 /// A contender that answered, with the methods that it offers.
 #[derive(Debug, Clone)]
 pub struct Contender {
-    /// The command that starts it.
     pub(super) command: CommandLine,
-    /// Its name, version and runtime.
     pub receipt: Receipt,
     /// What it offers, in its own order.
     pub methods: Vec<MethodLine>,
@@ -40,51 +38,20 @@ const ANY_METHOD: &str = "*";
 /// Stands for "no scan" on the wire.
 const NO_SCAN: &str = "-";
 
-/// Why a trial's name leads to no method.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The contender does not list the method.
     #[error("{contender} has no method '{method}' (it has: {known})")]
-    Unknown {
-        contender: String,
-        /// The requested method.
-        method: String,
-        /// Those that exist.
-        known: String,
-    },
-    /// The method can do this work, but not with this scan.
+    Unknown { contender: String, method: String, known: String },
     #[error("{method}: no scan '{scan}' for {work} here (there are: {known})")]
-    NoScan {
-        method: String,
-        /// The requested scan.
-        scan: String,
-        work: Work,
-        /// Those that exist.
-        known: String,
-    },
-    /// The method does this work in one way.
+    NoScan { method: String, scan: String, work: Work, known: String },
     #[error("{method} has no scans to choose from for {work}: name it without '/{scan}'")]
-    NoChoice {
-        method: String,
-        /// The requested scan.
-        scan: String,
-        work: Work,
-    },
-    /// The method cannot do this work, with no scan.
+    NoChoice { method: String, scan: String, work: Work },
     #[error("{method}: no {work} here (it does: {known})")]
-    NoWork {
-        method: String,
-        work: Work,
-        /// The works that it can do, each with its scans.
-        known: String,
-    },
-    /// The roster does not list the contender.
+    NoWork { method: String, work: Work, known: String },
     #[error("no contender '{0}' in the roster")]
     NoContender(String),
-    /// The contender says that the method does not work on this machine.
     #[error("{0}")]
     Unavailable(String),
-    /// A parameter is wrong.
     #[error(transparent)]
     Params(#[from] TrialError),
 }
@@ -122,7 +89,6 @@ impl Contender {
         command
     }
 
-    /// The command that starts a session for one choice.
     pub fn read_command(&self, choice: &ResolvedMethod, work: Work, request: &ReadRequest) -> CommandLine {
         let mut command = self.command.clone();
         let scan = choice.id.scan.as_deref().unwrap_or(NO_SCAN);
@@ -160,7 +126,6 @@ fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
 mod tests {
     use super::*;
 
-    /// A contender with one method, and what it says of works and scans.
     fn offering(scans: &[(&str, &[&str])]) -> Contender {
         let listed = |(work, scans): &(&str, &[&str])| {
             ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())

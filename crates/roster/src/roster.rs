@@ -10,25 +10,20 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The contenders that come with readlab.
 const BUILT_IN: &str = include_str!("../carried/contenders/roster.toml");
 
-/// A roster file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Roster {
-    /// Its contenders, in the order of the file.
     #[serde(default, rename = "contender")]
     pub entries: Vec<RosterEntry>,
 }
 
-/// One contender in a roster.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RosterEntry {
     /// Its name, the first part of a trial's name.
     pub name: String,
-    /// What it is, in one sentence.
     pub about: String,
     /// The folder of its sources, if it must be built: one that readlab carries, or, in a user's
     /// roster, a folder seen from the roster's. `{sources}` in the commands below; `{build}` is its
@@ -87,41 +82,21 @@ pub enum Warmup {
     UntilSteady,
 }
 
-/// Why a roster cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RosterError {
-    /// The file cannot be read.
     #[error("{path}: {cause}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// The file is no roster.
+    Io { path: PathBuf, cause: std::io::Error },
     #[error("{path}: {cause}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        cause: String,
-    },
-    /// Another contender has the name.
+    Malformed { path: PathBuf, cause: String },
     #[error("{path}: contender {name:?}: readlab or another roster has one of that name")]
-    NameTaken {
-        /// The file.
-        path: PathBuf,
-        name: String,
-    },
+    NameTaken { path: PathBuf, name: String },
 }
 
 impl Roster {
-    /// The contenders that come with readlab.
     pub fn built_in() -> Roster {
         toml::from_str(BUILT_IN).expect("the built-in roster is checked by a test")
     }
 
-    /// Reads a user's roster.
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;

@@ -4,13 +4,13 @@
 //! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
 //! lab turns into the trial's outcome.
 
-use crate::scheduling;
 use readlab_model::trial::Params;
 use readlab_protocol::{
-    CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, TurnRequest, VERSION,
+    CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, Scheduling, TurnRequest, VERSION,
 };
 use readlab_record::{Latencies, LatenciesError, Outcome, OwnScheduling, Receipt};
 use readlab_system::memory;
+use readlab_system::process::{scheduling_of_thread, threads};
 use readlab_system::program::{CommandLine, Exit, Leftovers, Process, ReadError};
 use readlab_targets::target::secret;
 use std::io;
@@ -29,50 +29,26 @@ const COUNTS_MAX: usize = 16;
 /// How a contender broke the protocol, or why it cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The program could not be started.
     #[error("cannot start {command}: {cause}")]
-    NotStarted {
-        /// The command line.
-        command: String,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// It speaks another protocol.
+    NotStarted { command: String, cause: io::Error },
     #[error("it speaks protocol {0}, this readlab speaks {VERSION}")]
     WrongVersion(u32),
-    /// It says that it is another contender.
     #[error("the roster calls it '{expected}', it calls itself '{said}'")]
-    WrongName {
-        /// The name in the roster.
-        expected: String,
-        /// The name in its hello.
-        said: String,
-    },
-    /// A line that is no message.
+    WrongName { expected: String, said: String },
     #[error("{0}")]
     Malformed(#[from] SayError),
-    /// A message that may not come now.
     #[error("out of turn: expected {expected}, got {said}")]
-    OutOfTurn {
-        /// What may come now.
-        expected: &'static str,
-        said: String,
-    },
-    /// The number of samples is not the requested one.
+    OutOfTurn { expected: &'static str, said: String },
     #[error("asked for {expected} samples, got {got}")]
     WrongCount {
-        /// How many the lab requested.
         expected: u32,
         /// How many came or were announced.
         got: u32,
     },
-    /// It counts one thing twice, or too many things.
     #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
     TooManyCounts(String),
-    /// What it says of single reads is not understood.
     #[error("latencies: {0}")]
     BadLatencies(#[from] LatenciesError),
-    /// Its windows are longer than the lab's whole turn.
     #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
     LiesAboutTime {
         /// Sum of its windows.
@@ -80,7 +56,6 @@ pub enum SessionError {
         /// The lab's own clock around the turn.
         seen_ns: u64,
     },
-    /// It comes as sources and is not built yet.
     #[error("not built yet: `readlab build {0}` builds it")]
     NotBuilt(String),
     /// It says so itself, or something that it needs is not there.
@@ -88,18 +63,10 @@ pub enum SessionError {
     Unavailable(String),
     #[error("{0}")]
     Failed(String),
-    /// It ended, hung, or its pipe broke.
     #[error("{cause}; {end}")]
-    Silent {
-        /// What the lab was waiting for.
-        cause: ReadError,
-        /// How it ended after that.
-        end: String,
-    },
-    /// It did not exit with 0 at the end of its input.
+    Silent { cause: ReadError, end: String },
     #[error("at the end of its input {0} instead of exiting with 0")]
     WrongExit(String),
-    /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -153,17 +120,14 @@ pub struct Session {
     patience: Duration,
     /// Processes killed for lack of memory before it was started.
     oom_kills: Option<u64>,
-    /// Its name, version and runtime.
     pub receipt: Receipt,
 }
 
 impl LaunchedSession {
-    /// The process id.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Reads the receipt of the contender.
     pub fn hello(self) -> Result<Session, SessionError> {
         let LaunchedSession(mut session) = self;
         match session.receive(session.patience)? {
@@ -184,7 +148,6 @@ impl LaunchedSession {
 }
 
 impl Session {
-    /// Starts the contender and reads its receipt.
     pub fn start(name: &str, command: &CommandLine) -> Result<Session, SessionError> {
         Session::launch(name, command)?.hello()
     }
@@ -345,8 +308,8 @@ impl Session {
     /// Every scheduling of its threads, or of programs that it started for these readings, that it
     /// was not given.
     pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
-        let Some(given) = scheduling::of_process(self.process.parent()) else { return Vec::new() };
-        let mut others = scheduling::others_than(&given, self.process.id());
+        let Some(given) = scheduling_of(self.process.parent()) else { return Vec::new() };
+        let mut others = other_schedulings(&given, self.process.id());
         for its in samples.iter().filter_map(|sample| sample.scheduling.as_ref()) {
             if *its != given && !others.contains(its) {
                 others.push(its.clone());
@@ -355,7 +318,6 @@ impl Session {
         others.into_iter().map(|ran| OwnScheduling { ran, given: given.clone() }).collect()
     }
 
-    /// The process id, for the meters.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -400,6 +362,25 @@ impl Session {
 
 fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
     SessionError::OutOfTurn { expected, said: said.line() }
+}
+
+/// How the first thread of a process is scheduled; `None` if it has ended or may not be seen.
+fn scheduling_of(pid: u32) -> Option<Scheduling> {
+    scheduling_of_thread(pid, pid)
+}
+
+/// Every way in which threads of a process are scheduled that is not the given one.
+fn other_schedulings(given: &Scheduling, pid: u32) -> Vec<Scheduling> {
+    let mut others = Vec::new();
+    for thread in threads(pid).unwrap_or_default() {
+        if let Some(its) = scheduling_of_thread(pid, thread)
+            && its != *given
+            && !others.contains(&its)
+        {
+            others.push(its);
+        }
+    }
+    others
 }
 
 #[cfg(test)]

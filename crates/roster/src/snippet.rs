@@ -18,12 +18,10 @@ const CARRIED: &[Carried] = include!(concat!(env!("OUT_DIR"), "/snippets.rs"));
 /// What begins a comment.
 const COMMENTS: [&str; 2] = ["//", "#"];
 
-/// A piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     /// The ending of its file, which names its language: `rs`, `java`, `swift`.
     pub language: &'static str,
-    /// The code, with its parameters filled in.
     pub code: String,
 }
 

@@ -18,7 +18,6 @@ type File = (&'static str, &'static [u8]);
 /// Every contender's files, by its folder's name; written by the build script.
 const CARRIED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// Where the user's caches of readlab are.
 pub(super) fn cache_folder() -> io::Result<PathBuf> {
     let places = etcetera::choose_base_strategy().map_err(|error| io::Error::other(error.to_string()))?;
     Ok(places.cache_dir().join("readlab"))

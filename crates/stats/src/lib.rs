@@ -48,8 +48,8 @@ pub use number::{count, float, whole};
 pub use observation::Observation;
 pub use ratio::{Ratio, Significance, ratio, ratio_at};
 pub use regression::{
-    FittedLine, LeastSquares, TheilSen, WeightedLeastSquares, least_squares, theil_sen, theil_sen_intervals,
-    weighted_least_squares,
+    AbsoluteErrors, FittedLine, LeastSquares, RelativeErrors, TheilSen, least_squares, theil_sen,
+    theil_sen_intervals, weighted_least_squares,
 };
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
 pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};

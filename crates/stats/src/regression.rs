@@ -51,76 +51,65 @@ impl FittedLine {
     }
 }
 
-/// A line by ordinary least squares of y on x.
+/// A line by least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct LeastSquares {
+pub struct LeastSquares<E> {
     pub line: FittedLine,
+    /// 95 % interval of the slope (Student's t, n-2 degrees of freedom); `None` with two points.
+    pub slope_ci95: Option<Interval>,
+    /// 95 % interval of the intercept; `None` with two points.
+    pub intercept_ci95: Option<Interval>,
+    #[serde(flatten)]
+    pub errors: E,
+    /// How many points.
+    pub n: usize,
+}
+
+/// The errors of a line by ordinary least squares of y on x.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AbsoluteErrors {
     /// Standard error of the slope; `None` with two points.
     pub slope_se: Option<f64>,
     /// Standard error of the intercept; `None` with two points.
     pub intercept_se: Option<f64>,
-    /// 95 % interval of the slope (Student's t, n-2 degrees of freedom); `None` with two points.
-    pub slope_ci95: Option<Interval>,
-    /// 95 % interval of the intercept; `None` with two points.
-    pub intercept_ci95: Option<Interval>,
     /// Share of the variance of y that the line explains; `None` where y does not vary.
     pub r_squared: Option<f64>,
     /// Standard deviation of the residuals, n-2; `None` with two points.
     pub residual_sd: Option<f64>,
-    /// How many points.
-    pub n: usize,
+}
+
+/// The errors of a line by least squares of relative errors.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RelativeErrors {
+    /// Standard deviation of the residuals as shares of the line, n-2; `None` with two points.
+    pub relative_sd: Option<f64>,
 }
 
 /// Fits by ordinary least squares (Draper & Smith, *Applied Regression Analysis*, chapter 1);
 /// `None` with fewer than two different x, or where a coordinate is no finite number.
-pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares> {
+pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteErrors>> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return None;
     }
-    let n = count(points.len());
-    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;
-    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
-    let xx: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    let yy: f64 = points.iter().map(|(_, y)| (y - mean_y).powi(2)).sum();
-    let xy: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    if points.len() < 2 || xx == 0.0 {
-        return None;
-    }
-    let slope = xy / xx;
-    let line = FittedLine { slope, intercept: mean_y - slope * mean_x };
-    let residual: f64 = points.iter().map(|&(x, y)| (y - line.at(x)).powi(2)).sum();
-    let freedom = n - 2.0;
-    let residual_sd = (freedom > 0.0).then(|| (residual / freedom).sqrt());
-    let slope_se = residual_sd.map(|sd| sd / xx.sqrt());
-    let intercept_se = residual_sd.map(|sd| sd * (1.0 / n + mean_x * mean_x / xx).sqrt());
-    let around = |estimate: f64, se: f64| {
-        let t = student_t(freedom, Confidence::REPORTED);
-        Interval { low: estimate - t * se, high: estimate + t * se }
-    };
+    let unweighted = vec![1.0; points.len()];
+    let sums = WeightedSums::new(points, &unweighted)?;
+    let (line, t) = (sums.line(), t_of_line(points));
+    let yy: f64 = points.iter().map(|(_, y)| (y - sums.mean_y).powi(2)).sum();
+    let residual_sd = residual_sd(points, &line, &unweighted);
+    let slope_se = residual_sd.map(|sd| sd / sums.xx.sqrt());
+    let intercept_se = residual_sd.map(|sd| sd * sums.intercept_error());
     Some(LeastSquares {
         line,
-        slope_se,
-        intercept_se,
-        slope_ci95: slope_se.map(|se| around(line.slope, se)),
-        intercept_ci95: intercept_se.map(|se| around(line.intercept, se)),
-        r_squared: (yy > 0.0).then(|| 1.0 - residual / yy),
-        residual_sd,
+        slope_ci95: slope_se.map(|se| around(line.slope, t * se)),
+        intercept_ci95: intercept_se.map(|se| around(line.intercept, t * se)),
+        errors: AbsoluteErrors {
+            slope_se,
+            intercept_se,
+            r_squared: (yy > 0.0).then(|| 1.0 - squares(points, &line, &unweighted) / yy),
+            residual_sd,
+        },
         n: points.len(),
     })
-}
-
-/// A line by least squares of relative errors.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct WeightedLeastSquares {
-    pub line: FittedLine,
-    /// 95 % interval of the slope (Student's t, n-2 degrees of freedom); `None` with two points.
-    pub slope_ci95: Option<Interval>,
-    /// 95 % interval of the intercept; `None` with two points.
-    pub intercept_ci95: Option<Interval>,
-    /// Standard deviation of the residuals as shares of the line, n-2; `None` with two points.
-    pub relative_sd: Option<f64>,
-    /// How many points.
-    pub n: usize,
 }
 
 /// Fits by least squares with weights 1/ŷ², where ŷ is the value of the line: for errors that are
@@ -128,45 +117,56 @@ pub struct WeightedLeastSquares {
 /// changes (Carroll & Ruppert, *Transformation and Weighting in Regression*, 1988, chapter 2);
 /// weights 1/y² would prefer points that are too low. `None` with fewer than two different x, or
 /// where a coordinate is no finite number, or a y is not above zero.
-pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<WeightedLeastSquares> {
+pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<RelativeErrors>> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite() || *y <= 0.0) {
         return None;
     }
     let mut fitted: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
-    let mut found = WeightedSums::new(points, &fitted)?;
+    let mut sums = WeightedSums::new(points, &fitted)?;
     for _ in 0..WEIGHINGS_MAX {
-        let line = found.line();
+        let line = sums.line();
         let within = |&(x, y): &(f64, f64)| line.at(x).clamp(y / WEIGHT_RANGE, y * WEIGHT_RANGE);
         let next: Vec<f64> = points.iter().map(within).collect();
         let change = fitted.iter().zip(&next).map(|(old, new)| (new / old - 1.0).abs()).fold(0.0, f64::max);
         fitted = next;
-        found = WeightedSums::new(points, &fitted)?;
+        sums = WeightedSums::new(points, &fitted)?;
         if change < WEIGHTS_PRECISION {
             break;
         }
     }
-    let line = found.line();
-    let squares = |(&(x, y), fitted): (&(f64, f64), &f64)| ((y - line.at(x)) / fitted).powi(2);
-    let residual: f64 = points.iter().zip(&fitted).map(squares).sum();
-    let freedom = count(points.len()) - 2.0;
-    let relative_sd = (freedom > 0.0).then(|| (residual / freedom).sqrt());
-    let around = |estimate: f64, error_in_sd: f64| {
-        let reach = student_t(freedom, Confidence::REPORTED) * error_in_sd * relative_sd?;
-        Some(Interval { low: estimate - reach, high: estimate + reach })
-    };
-    Some(WeightedLeastSquares {
+    let (line, t) = (sums.line(), t_of_line(points));
+    let relative_sd = residual_sd(points, &line, &fitted);
+    let (slope_error, intercept_error) = (sums.xx.sqrt().recip(), sums.intercept_error());
+    Some(LeastSquares {
         line,
-        slope_ci95: around(line.slope, found.xx.sqrt().recip()),
-        intercept_ci95: around(
-            line.intercept,
-            (1.0 / found.weight + found.mean_x * found.mean_x / found.xx).sqrt(),
-        ),
-        relative_sd,
+        slope_ci95: relative_sd.map(|sd| around(line.slope, t * slope_error * sd)),
+        intercept_ci95: relative_sd.map(|sd| around(line.intercept, t * intercept_error * sd)),
+        errors: RelativeErrors { relative_sd },
         n: points.len(),
     })
 }
 
-/// What weighted least squares need of points.
+/// The sum of the squares of the residuals, each as a share of the fitted value.
+fn squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> f64 {
+    points.iter().zip(fitted).map(|(&(x, y), fitted)| ((y - line.at(x)) / fitted).powi(2)).sum()
+}
+
+/// Their standard deviation, n-2; `None` with two points.
+fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Option<f64> {
+    let freedom = count(points.len()) - 2.0;
+    (freedom > 0.0).then(|| (squares(points, line, fitted) / freedom).sqrt())
+}
+
+/// The quantile of Student's t for the parameters of a line.
+fn t_of_line(points: &[(f64, f64)]) -> f64 {
+    student_t(count(points.len()) - 2.0, Confidence::REPORTED)
+}
+
+fn around(estimate: f64, reach: f64) -> Interval {
+    Interval { low: estimate - reach, high: estimate + reach }
+}
+
+/// What least squares need of points.
 struct WeightedSums {
     weight: f64,
     mean_x: f64,
@@ -187,6 +187,11 @@ impl WeightedSums {
         let xy = sum(&|x, y| (x - mean_x) * (y - mean_y));
         let has_two = points.iter().any(|(x, _)| *x != points[0].0);
         (has_two && xx > 0.0).then_some(WeightedSums { weight, mean_x, mean_y, xx, xy })
+    }
+
+    /// The standard error of the intercept, in those of a residual.
+    fn intercept_error(&self) -> f64 {
+        (1.0 / self.weight + self.mean_x * self.mean_x / self.xx).sqrt()
     }
 
     fn line(&self) -> FittedLine {
@@ -331,12 +336,12 @@ mod tests {
         let fit = least_squares(&NORRIS).unwrap();
         near(fit.line.intercept, -0.262_323_073_774_029);
         near(fit.line.slope, 1.002_116_818_020_45);
-        near(fit.intercept_se.unwrap(), 0.232_818_234_301_152);
-        near(fit.slope_se.unwrap(), 0.429_796_848_199_937e-3);
-        near(fit.residual_sd.unwrap(), 0.884_796_396_144_373);
-        near(fit.r_squared.unwrap(), 0.999_993_745_883_712);
+        near(fit.errors.intercept_se.unwrap(), 0.232_818_234_301_152);
+        near(fit.errors.slope_se.unwrap(), 0.429_796_848_199_937e-3);
+        near(fit.errors.residual_sd.unwrap(), 0.884_796_396_144_373);
+        near(fit.errors.r_squared.unwrap(), 0.999_993_745_883_712);
         // 97.5 % quantile of Student's t with 34 degrees of freedom, from printed tables: 2.0322.
-        let t = fit.slope_ci95.unwrap().half_width() / fit.slope_se.unwrap();
+        let t = fit.slope_ci95.unwrap().half_width() / fit.errors.slope_se.unwrap();
         assert!((t - 2.0322).abs() < 1e-4, "{t}");
     }
 
@@ -369,7 +374,7 @@ mod tests {
         assert_eq!(theil_sen(&[(1.0, 1.0)]), None);
         let two = least_squares(&[(1.0, 1.0), (2.0, 3.0)]).unwrap();
         assert_eq!((two.line.slope, two.line.intercept, two.slope_ci95), (2.0, -1.0, None));
-        assert_eq!(least_squares(&[(1.0, 4.0), (2.0, 4.0), (3.0, 4.0)]).unwrap().r_squared, None);
+        assert_eq!(least_squares(&[(1.0, 4.0), (2.0, 4.0), (3.0, 4.0)]).unwrap().errors.r_squared, None);
         assert_eq!(two.line.solve(3.0), Some(2.0));
         assert_eq!(FittedLine { slope: 0.0, intercept: 1.0 }.solve(1.0), None);
     }
@@ -400,7 +405,7 @@ mod tests {
         // of scipy.
         near(fit.line.slope, 0.968_310_560_628_162_2);
         near(fit.line.intercept, 1.077_485_266_992_003_9);
-        near(fit.relative_sd.unwrap(), 0.083_328_686_357_092_05);
+        near(fit.errors.relative_sd.unwrap(), 0.083_328_686_357_092_05);
         near(fit.slope_ci95.unwrap().half_width(), 0.161_172_347_663_124_7);
         near(fit.intercept_ci95.unwrap().half_width(), 0.512_328_832_978_527);
     }
@@ -488,7 +493,7 @@ mod tests {
         assert_eq!(weighted_least_squares(&[(1.0, 1.0), (2.0, f64::INFINITY)]), None);
         let two = weighted_least_squares(&[(1.0, 1.0), (2.0, 3.0)]).unwrap();
         assert!((two.line.slope - 2.0).abs() < 1e-12 && (two.line.intercept + 1.0).abs() < 1e-12);
-        assert_eq!((two.slope_ci95, two.relative_sd), (None, None));
+        assert_eq!((two.slope_ci95, two.errors.relative_sd), (None, None));
     }
 
     proptest! {

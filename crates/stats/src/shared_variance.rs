@@ -191,11 +191,6 @@ impl SharedVariance {
         Some(self.trials.get(trial)?.noise.as_ref()?.spread.typical())
     }
 
-    /// The median over the trials of the standard deviation of one reading, as a share of its time.
-    pub fn typical_noise(&self) -> Option<f64> {
-        median((0..self.trials.len()).filter_map(|it| self.noise(it)))
-    }
-
     /// How many times as fast a trial is as the reference; `None` where no unit holds both.
     /// Swapping the two gives exactly the inverse.
     pub fn ratio(&self, trial: usize, reference: usize) -> Option<SharedRatio> {
@@ -567,7 +562,7 @@ mod tests {
         let found = shared.ratio(1, 0).unwrap();
         assert_eq!((found.pairs, found.ci95, found.clear()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
-        assert_eq!((shared.sharing(), shared.noise(0), shared.typical_noise()), (0, None, None));
+        assert_eq!((shared.sharing(), shared.noise(0)), (0, None));
         assert_eq!(shared.against_first(0, 1), None);
     }
 
@@ -580,7 +575,7 @@ mod tests {
         assert_eq!(shared.ratio(0, 99), None);
         assert_eq!(shared.location(2), None);
         assert!((shared.ratio(3, 1).unwrap().estimate - 1.0).abs() < 1e-12);
-        assert_eq!(SharedVariance::new::<Observation, Vec<_>>([]).typical_noise(), None);
+        assert_eq!(SharedVariance::new::<Observation, Vec<_>>([]).noise(0), None);
         assert_eq!(SharedVariance::new(trials(&[&[one, two]])).location(0).unwrap().units, 2);
     }
 

@@ -1,8 +1,7 @@
 //! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and
 //! the trials of a race are suite files, and users write their own.
 //!
-//! Only the content of the file is here; `readlab_run::experiment::planner` makes a plan for this
-//! machine from it.
+//! Here is the content of the file; `readlab_run::experiment::planner` makes a plan from it.
 
 pub mod parameter_space;
 pub mod published;
@@ -16,7 +15,6 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The suites that come with readlab, by name.
 const BUILT_IN: [(&str, &str); 8] = [
     ("race", include_str!("../carried/suites/race.toml")),
     ("newlines", include_str!("../carried/suites/newlines.toml")),
@@ -31,56 +29,42 @@ const BUILT_IN: [(&str, &str); 8] = [
 /// The controls that take part in every suite, unless it says `controls = false`.
 const CONTROLS: &str = include_str!("../carried/suites/controls.toml");
 
-/// Untimed runs that count, for a suite that is run as it was published: from this number on a 90th
-/// percentile is shown.
+/// Untimed runs that count, for a suite in full: from this number on a 90th percentile is shown.
 const FULL_COUNTS: u32 = 20;
 
-/// The content of the file of controls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Controls {
     trial: Vec<Entry>,
 }
 
-/// A suite file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Its name.
     pub name: String,
     /// The question that it answers, in one or two sentences.
     pub about: String,
     /// What is done with the bytes; absent: newlines for text, sum for anything else.
-    #[serde(default)]
     pub work: Option<Work>,
     /// The states of the cache: `cold`, `warm` or `both`.
     #[serde(default)]
     pub state: States,
     /// What it reads when the user names no target.
-    #[serde(default)]
     pub corpus: Option<Recipe>,
     /// The same in the size of the publication, if that is too large for everyday use.
-    #[serde(default)]
     pub full: Option<Recipe>,
     /// The trial against which ratios are made.
-    #[serde(default)]
     pub reference: Option<String>,
     /// Timed readings at least, if the suite has a rule of its own.
-    #[serde(default)]
     pub min_runs: Option<u32>,
     /// Timed readings at most, if the suite has a rule of its own.
-    #[serde(default)]
     pub max_runs: Option<u32>,
     /// Time of timed readings at most for each trial, such as `30s`.
-    #[serde(default)]
     pub max_time: Option<String>,
     /// Time that the whole run aims at, such as `8m`.
-    #[serde(default)]
     pub budget: Option<String>,
     /// Untimed runs in which is counted what contenders do inside.
-    #[serde(default)]
     pub counts: Option<u32>,
-    /// Which trials the rounds are for: `everything` or `first`.
     #[serde(default)]
     pub focus: Focus,
     /// Whether it is run as it was published: in the size of the publication, and every trial with
@@ -90,7 +74,6 @@ pub struct Suite {
     /// The user's own file that it is, if it is one: then the user named each of its trials.
     #[serde(skip)]
     pub own_file: Option<PathBuf>,
-    /// Whether the controls that show the limits take part.
     #[serde(default = "yes")]
     pub controls: bool,
     /// Its trials in the order of the file, after the controls that it does not name itself.
@@ -98,7 +81,6 @@ pub struct Suite {
     pub entries: Vec<Entry>,
 }
 
-/// Who named a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NamedBy {
     /// The user, on the command line or in a suite of their own.
@@ -115,17 +97,12 @@ pub struct Entry {
     /// Whether it is a control that the suite itself does not name.
     #[serde(skip)]
     pub is_added: bool,
-    /// Who named it.
     #[serde(skip)]
     pub named_by: NamedBy,
-    /// Its name, such as `rust/mmap/avx2`; the value `all` of a parameter is the number of
-    /// processors.
+    /// Its name, such as `rust/mmap/avx2`; the value `all` is the number of processors.
     pub trial: String,
-    /// Its name in the suite.
-    #[serde(default)]
     pub label: Option<String>,
     /// What is done with the bytes, if it is not what the suite says.
-    #[serde(default)]
     pub work: Option<Work>,
     /// The works that it can do, for a command that always answers the same. Empty: any.
     #[serde(default)]
@@ -137,7 +114,6 @@ pub struct Entry {
     /// Over which transport its bytes come: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
-    /// When its contender is started.
     #[serde(default)]
     pub start: Start,
     /// What is asked of a command as it is; its work is then `output`.
@@ -152,10 +128,8 @@ pub struct Entry {
     #[serde(default)]
     pub only_with_all: bool,
     /// Of a tree of more files it takes part only with `--all`, too.
-    #[serde(default)]
     pub files_max: Option<u64>,
     /// Its name in the publication, if that is another.
-    #[serde(default)]
     pub published: Option<String>,
 }
 
@@ -176,34 +150,19 @@ pub enum States {
     Both,
 }
 
-/// Why there is no such suite.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// Neither a built-in name nor a file.
     #[error("{name}: no suite of this name and no such file (suites: {known})")]
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The built-in names.
-        known: String,
-    },
-    /// The file is no suite.
+    Unknown { name: String, known: String },
     #[error("{path}: {cause}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        cause: String,
-    },
+    Malformed { path: PathBuf, cause: String },
 }
 
 impl Suite {
-    /// The names of the built-in suites.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The suite of a race.
     pub fn race() -> Suite {
         Suite::find("race").expect("the built-in suites are checked by a test")
     }
@@ -213,8 +172,7 @@ impl Suite {
         Suite::find("commands").expect("the built-in suites are checked by a test")
     }
 
-    /// The suite of `readlab fleet scale`: few trials, because each is read by every number of
-    /// ranks.
+    /// The suite of `readlab fleet scale`: few trials, each read by every number of ranks.
     pub fn scale() -> Suite {
         Suite::find("scale").expect("the built-in suites are checked by a test")
     }
@@ -261,9 +219,7 @@ impl Suite {
         entries.append(&mut self.entries);
         Suite { entries, ..self }
     }
-}
 
-impl Suite {
     /// The suite as it was published, instead of in a size and a time for everyday use.
     pub fn in_full(self) -> Suite {
         let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
@@ -271,7 +227,6 @@ impl Suite {
         Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), entries, ..self }
     }
 
-    /// Whether some of its trials read over HTTP.
     pub fn reads_over_http(&self) -> bool {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
@@ -334,10 +289,8 @@ mod tests {
         let gzip = trials(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
         assert_eq!(gzip.iter().filter(|it| *it == "rust/decoder").count(), 1, "{gzip:?}");
         // What it names itself stays where it is, with the work that it has there.
-        assert_eq!(
-            trials(&own("rust/copy")),
-            ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"]
-        );
+        let expected = ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"];
+        assert_eq!(trials(&own("rust/copy")), expected);
         for name in Suite::names() {
             let suite = Suite::find(name).unwrap();
             assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");

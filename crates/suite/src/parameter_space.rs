@@ -18,8 +18,7 @@ pub struct Space {
     in_flight_bytes_max: u64,
 }
 
-/// The space unless the user names one: what is worth setting in most programs, in steps that
-/// change the rate.
+/// The space unless the user names one: what is worth setting, in steps that change the rate.
 const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
                      part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
@@ -30,27 +29,17 @@ const USUAL_IN_FLIGHT_BYTES: u64 = 64 << 20;
 /// The parameters whose product is the memory in flight.
 const IN_FLIGHT: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
 
-/// Why a text is not a space.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
-    /// Not `name=low..high` or `name=value|value`.
     #[error("'{0}' is no space: expected name=low..high or name=value|value, separated by commas")]
     Shape(String),
-    /// A value is not an integer or a size.
     #[error("'{text}': {cause}")]
-    Value {
-        /// The parameter with its values.
-        text: String,
-        /// What is wrong.
-        cause: String,
-    },
-    /// A range ends before it begins.
+    Value { text: String, cause: String },
     #[error("'{0}': the range ends before it begins")]
     Backwards(String),
 }
 
 impl Space {
-    /// The space unless the user names one.
     pub fn usual() -> Space {
         let space: Space = USUAL.parse().expect("the usual space is checked by a test");
         Space { in_flight_bytes_max: USUAL_IN_FLIGHT_BYTES, ..space }
@@ -73,9 +62,8 @@ impl Space {
         set.map(|param| Params::short(&param.name))
     }
 
-    /// Every setting of a method: each combination of the values that it takes. What is not in the
-    /// space keeps its default, and a switch that is off or a single thread is not named where it
-    /// is the default.
+    /// Every setting of a method: each combination of its values. What is not in the space keeps
+    /// its default; so does a switch that is off or a single thread, if it is the default.
     pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
         let mut settings = vec![Params::default()];
         for param in &method.params {
@@ -187,9 +175,8 @@ mod tests {
         assert_eq!(values("direct=0..1"), [0, 1]);
         assert_eq!(values("depth=0..4"), [0, 1, 2, 4]);
         assert_eq!(values("depth=1|64|1..2"), [1, 2, 64]);
-        assert!(
-            values("threads=1..all").ends_with(&[std::thread::available_parallelism().unwrap().get() as u64])
-        );
+        let processors = std::thread::available_parallelism().unwrap().get() as u64;
+        assert_eq!(values("threads=1..all").last(), Some(&processors));
         assert_eq!(values("x=18446744073709551614..18446744073709551615").len(), 2);
     }
 

@@ -1,19 +1,16 @@
 //! Files that a method decodes: packed ones of awkward content, with several members, cut short,
 //! with other bytes behind the end, and with a dictionary.
 
-use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, visits};
-use super::files::{Ending, Reading, ending_of, refused, spelled};
+use super::check::{Check, ReadWords, Visit, exits, visits};
+use super::files::{Reading, cases_of, ending_of, spelled};
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
-use readlab_model::trial::Work;
 use readlab_protocol::{Archive, DICTIONARY_VARIABLE, MethodLine};
-use readlab_roster::session::Session;
 use readlab_targets::corpus::archive::packed;
 use readlab_targets::corpus::oracle;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The content of the archives that are broken.
@@ -25,12 +22,12 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     for &archive in &method.decodes {
         let cases = Arc::new(cases(stage, method, archive)?);
         for (at, visit) in visits(method).into_iter().enumerate() {
-            let reading = Reading::new(method, &visit, ending_of(method, at));
+            let reading = Reading { words: ReadWords::new(method, &visit), ending: ending_of(method, at) };
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         let Some(visit) = visits(method).into_iter().next() else { continue };
         for setting in settings::for_load(method, Load::Kilobytes) {
-            let reading = Reading::new(method, &visit, Ending::InputEnds).with(setting);
+            let reading = Reading::with_setting(&ReadWords::new(method, &visit), setting);
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
         checks.extend(named(stage, method, &visit, archive)?);
@@ -43,28 +40,23 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
 }
 
 fn packed_reading<'s>(reading: Reading, archive: Archive, cases: Arc<Vec<Case>>) -> Check<'s> {
-    Check::new(move |stage| {
+    let settings = reading.words.settings.clone();
+    let check = Check::new(move |stage| {
         let all: Vec<&Case> = cases.iter().collect();
-        let outcome = reading.run(stage, &format!("packed.{}", archive.suffix()), &all);
-        if reading.words.settings.is_empty() {
-            outcome
-        } else {
-            settings::or_refused(&reading.words, outcome)
-        }
-    })
+        reading.run(stage, &format!("packed.{}", archive.suffix()), &all)
+    });
+    check.or_refused(settings)
 }
 
 /// The files of the stage that the method can visit, each packed; and, where the format has it, two
 /// members one after the other.
 fn cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec<Case>> {
     let folder = stage.new_folder()?;
-    let visits_bytes = method.scans.contains_key(Work::Sum.word());
-    let plain = stage.text.iter().chain(stage.bytes.iter().filter(|_| visits_bytes));
     let mut cases = Vec::new();
-    for case in plain {
+    for case in cases_of(stage, method) {
         let path = folder.join(format!("{}.{}", case.name, archive.suffix()));
         fs::write(&path, packed(&case.name, &fs::read(&case.path)?, archive)?)?;
-        cases.push(Case { name: name_of(&path), truth: case.truth.clone(), path });
+        cases.push(Case::at(path, case.truth.clone()));
     }
     if !matches!(archive, Archive::Zip | Archive::Brotli) {
         let content = fs::read(&stage.file(WHOLE).path)?;
@@ -72,13 +64,9 @@ fn cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec
         fs::write(&path, packed(WHOLE, &content, archive)?.repeat(2))?;
         let twice = content.repeat(2);
         let truth = oracle::truth_of(|| Ok(twice.as_slice()), &|_| Ok(()))?;
-        cases.push(Case { name: name_of(&path), path, truth });
+        cases.push(Case::at(path, truth));
     }
     Ok(cases)
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Packed files whose names need care.
@@ -95,9 +83,8 @@ fn named<'s>(
         name.push(format!(".{}", archive.suffix()));
         let path = folder.join(&name);
         fs::write(&path, packed("content", &content, archive)?)?;
-        let case = Case { name: name_of(&path), path, truth: stage.awkward.truth.clone() };
-        let (method, visit, words) = (method.clone(), visit.clone(), ReadWords::new(method, visit));
-        Ok(Check::new(move |stage| spelled(&method, &visit, words.clone(), &case, name.clone()).run(stage)))
+        let case = Case::at(path, stage.awkward.truth.clone());
+        Ok(spelled(ReadWords::new(method, visit), case, name))
     };
     names.into_iter().map(check).collect()
 }
@@ -121,7 +108,7 @@ fn broken<'s>(
         let path = folder.join(&name);
         fs::write(&path, bytes)?;
         let words = ReadWords::new(method, visit).on(path.as_os_str());
-        Ok(Check::new(move |stage| refused(stage, &words, &name, &name)))
+        Ok(Check::refused(words, name.clone(), name))
     };
     broken.into_iter().map(check).collect()
 }
@@ -137,12 +124,8 @@ fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> 
         zstd::stream::Encoder::with_dictionary(Vec::new(), zstd::DEFAULT_COMPRESSION_LEVEL, &known)?;
     encoder.write_all(&fs::read(&source.path)?)?;
     fs::write(&path, encoder.finish()?)?;
-    let case = Case { name: name_of(&path), path, truth: source.truth.clone() };
-    let mut words = ReadWords::new(method, visit).on(case.path.as_os_str());
+    let case = Case::at(path, source.truth.clone());
+    let mut words = ReadWords::new(method, visit);
     words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
-    let (method, work) = (method.clone(), visit.work);
-    Ok(Check::new(move |stage| {
-        let read = after_a_turn(stage, &words, &method, work, &case).and_then(Session::exit);
-        read.map(|()| TURN.count).map_err(|error| words.fault(stage, &case.name, error))
-    }))
+    Ok(Check::reads(words, case, exits))
 }

@@ -1,12 +1,13 @@
 //! One session of a contender with a purpose, and what is found in it.
 
+use super::instead_of_failure;
 use super::stage::{Case, Stage};
 use readlab_model::trial::{Answer, Work};
 use readlab_protocol::{Cache, MethodLine, SampleLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
-use std::time::Duration;
 
 /// A turn of an untimed and two timed readings.
 pub(super) const TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
@@ -22,15 +23,26 @@ pub type Outcome = Result<u32, Fault>;
 pub struct Fault {
     /// What was requested, in words: `newlines of no-final-newline`.
     pub request: String,
-    /// What is wrong with the answer.
     pub reason: String,
     /// A line for a shell that repeats it.
     pub repeat: String,
 }
 
+/// Why a check stops, in words: what was requested is added where that is known.
+pub(super) struct Reason(pub String);
+
+impl<E: fmt::Display> From<E> for Reason {
+    fn from(why: E) -> Reason {
+        Reason(why.to_string())
+    }
+}
+
 /// The words after `read` on a contender's command line, and its environment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct ReadWords {
+    pub line: MethodLine,
+    /// What samples prove.
+    pub proves: Work,
     pub method: String,
     pub scan: String,
     pub work: String,
@@ -44,12 +56,63 @@ pub(super) struct ReadWords {
     pub again: Option<String>,
 }
 
-/// A check that can be run.
 pub(super) struct Check<'a>(Box<dyn Fn(&Stage) -> Outcome + Send + Sync + 'a>);
 
 impl<'a> Check<'a> {
     pub(super) fn new(run: impl Fn(&Stage) -> Outcome + Send + Sync + 'a) -> Check<'a> {
         Check(Box::new(run))
+    }
+
+    /// A session that proves the work on the case in its first turn, and goes on with `end`.
+    pub(super) fn reads(
+        words: ReadWords,
+        case: impl Borrow<Case> + Send + Sync + 'a,
+        end: fn(&Stage, Session) -> Result<(), Reason>,
+    ) -> Check<'a> {
+        Check::new(move |stage| {
+            let case: &Case = case.borrow();
+            let words = words.on(case.path.as_os_str());
+            words.attempt(stage, &case.name, || {
+                end(stage, after_a_turn(stage, &words, case)?)?;
+                Ok(TURN.count)
+            })
+        })
+    }
+
+    /// A session that must fail before it is ready, with a reason that has what is expected.
+    pub(super) fn refused(words: ReadWords, of: impl Into<String>, expected: impl Into<String>) -> Check<'a> {
+        let (of, expected) = (of.into(), expected.into());
+        Check::new(move |stage| {
+            let opened = stage.launch(&words).and_then(|mut session| {
+                session.ready()?;
+                session.turn(TURN, stage.deadline).map(|turn| turn.samples.len())
+            });
+            words.attempt(stage, &of, || match opened {
+                Err(SessionError::Failed(reason))
+                    if reason.to_lowercase().contains(&expected.to_lowercase()) =>
+                {
+                    Ok(1)
+                }
+                Err(SessionError::Failed(reason)) => {
+                    Err(format!("it failed with {reason:?}, which must have {expected:?}").into())
+                }
+                Err(error) => Err(instead_of_failure(&error.to_string()).into()),
+                Ok(samples) => Err(instead_of_failure(&format!("it sent {samples} samples")).into()),
+            })
+        })
+    }
+
+    /// The same with settings that may be refused within their bounds, for example where a device
+    /// does not take one, if the reason names it.
+    pub(super) fn or_refused(self, settings: Vec<String>) -> Check<'a> {
+        let is_named = move |fault: &Fault| {
+            let mut names = settings.iter().map(|setting| setting.split('=').next().unwrap_or_default());
+            names.any(|name| fault.reason.to_lowercase().contains(&name.to_lowercase()))
+        };
+        Check::new(move |stage| match self.run(stage) {
+            Err(fault) if is_named(&fault) => Ok(0),
+            other => other,
+        })
     }
 
     pub(super) fn run(&self, stage: &Stage) -> Outcome {
@@ -80,10 +143,16 @@ pub(super) fn visits(method: &MethodLine) -> Vec<Visit> {
 impl ReadWords {
     pub(super) fn new(method: &MethodLine, visit: &Visit) -> ReadWords {
         ReadWords {
+            line: method.clone(),
+            proves: visit.work,
             method: method.method.clone(),
             scan: visit.scan.clone(),
             work: visit.work.word().to_owned(),
-            ..ReadWords::default()
+            target: OsString::new(),
+            settings: Vec::new(),
+            env: Vec::new(),
+            env_removed: Vec::new(),
+            again: None,
         }
     }
 
@@ -132,88 +201,97 @@ impl ReadWords {
         format!("printf '{lines}' | {variables}{}", stage.command(self).shell_line())
     }
 
+    /// What is found; where the search for it stops, a fault of this session at what is called so.
+    pub(super) fn attempt<T>(
+        &self,
+        stage: &Stage,
+        of: &str,
+        search: impl FnOnce() -> Result<T, Reason>,
+    ) -> Result<T, Fault> {
+        search().map_err(|Reason(reason)| self.fault(stage, of, reason))
+    }
+
     /// The same at a file, which the repeated command reads under its own name.
-    pub(super) fn fault_at(&self, stage: &Stage, case: &Case, reason: impl fmt::Display) -> Fault {
-        self.on(case.path.as_os_str()).fault(stage, &case.name, reason)
+    pub(super) fn attempt_at<T>(
+        &self,
+        stage: &Stage,
+        case: &Case,
+        search: impl FnOnce() -> Result<T, Reason>,
+    ) -> Result<T, Fault> {
+        self.on(case.path.as_os_str()).attempt(stage, &case.name, search)
+    }
+
+    /// An error if some sample does not prove that the case was read.
+    pub(super) fn check_samples(&self, samples: &[SampleLine], case: &Case) -> Result<(), String> {
+        samples.iter().find_map(|sample| self.refusal(sample, case)).map_or(Ok(()), Err)
+    }
+
+    /// Why a sample does not prove that the case was read; `None` if it does.
+    fn refusal(&self, sample: &SampleLine, case: &Case) -> Option<String> {
+        if sample.wall_ns == 0 {
+            return Some("its window has 0 ns".to_owned());
+        }
+        // What a control proves is said of it in the protocol.
+        if is_control(&self.line) {
+            return None;
+        }
+        let (answer, truth, work) = (Answer::from(sample), &case.truth, self.proves);
+        if !answer.proves(work, &truth.answer) {
+            return Some(answer.refusal(work, &truth.answer));
+        }
+        let products = truth.products?;
+        (!products.agree(work, &answer, true)).then(|| match answer.products {
+            None => format!("it answered {answer} without products"),
+            Some(said) => format!(
+                "it answered {answer}, which is right, with the products {said}, which are not: a piece was left out, \
+                 or read twice, or stands for another one"
+            ),
+        })
     }
 }
 
 /// Starts a session and waits until it is ready. Its parameters in force are those of the method; a
 /// value of 0 or one that does not fit may have become another one.
-pub(super) fn ready(stage: &Stage, words: &ReadWords, method: &MethodLine) -> Result<Session, SessionError> {
+pub(super) fn ready(stage: &Stage, words: &ReadWords) -> Result<Session, SessionError> {
     let mut session = stage.launch(words)?;
     let in_force = session.ready()?;
-    if let Some(param) = method.params.iter().find(|param| !in_force.0.contains_key(&param.name)) {
-        return Err(SessionError::Failed(format!(
-            "'ready' has no {}, a parameter of the method",
-            param.name
-        )));
-    }
-    match in_force.0.keys().find(|name| method.params.iter().all(|param| param.name != **name)) {
-        Some(name) => {
-            Err(SessionError::Failed(format!("'ready' has {name}, which is no parameter of the method")))
-        }
-        None => Ok(session),
-    }
+    let known: Vec<&String> = words.line.params.iter().map(|param| &param.name).collect();
+    let lacking = known.iter().find(|name| !in_force.0.contains_key(**name));
+    let lacking = lacking.map(|name| format!("'ready' has no {name}, a parameter of the method"));
+    let added = in_force.0.keys().find(|name| !known.contains(name));
+    let added = || added.map(|name| format!("'ready' has {name}, which is no parameter of the method"));
+    lacking.or_else(added).map_or(Ok(session), |reason| Err(SessionError::Failed(reason)))
 }
 
 /// One turn; its samples prove the work on the case.
 pub(super) fn turn(
     session: &mut Session,
-    deadline: Duration,
-    method: &MethodLine,
-    work: Work,
+    stage: &Stage,
+    words: &ReadWords,
     case: &Case,
 ) -> Result<Turn, SessionError> {
-    let turn = session.turn(TURN, deadline)?;
-    match refusal_of(&turn.samples, method, work, case) {
-        Some(reason) => Err(SessionError::Failed(reason)),
-        None => Ok(turn),
-    }
+    let turn = session.turn(TURN, stage.deadline)?;
+    words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
+    Ok(turn)
 }
 
 /// A session that has proven the work on the case in its first turn.
-pub(super) fn after_a_turn(
-    stage: &Stage,
-    words: &ReadWords,
-    method: &MethodLine,
-    work: Work,
-    case: &Case,
-) -> Result<Session, SessionError> {
-    let mut session = ready(stage, words, method)?;
-    turn(&mut session, stage.deadline, method, work, case)?;
+pub(super) fn after_a_turn(stage: &Stage, words: &ReadWords, case: &Case) -> Result<Session, SessionError> {
+    let mut session = ready(stage, words)?;
+    turn(&mut session, stage, words, case)?;
     Ok(session)
 }
 
-/// Why some sample does not prove that the case was read; `None` if all do.
-pub(super) fn refusal_of(
-    samples: &[SampleLine],
-    method: &MethodLine,
-    work: Work,
-    case: &Case,
-) -> Option<String> {
-    samples.iter().find_map(|sample| refusal(sample, method, work, case))
+/// The session exits with 0 at the end of its input.
+pub(super) fn exits(_: &Stage, session: Session) -> Result<(), Reason> {
+    Ok(session.exit()?)
 }
 
-/// Why a sample does not prove that the case was read; `None` if it does.
-fn refusal(sample: &SampleLine, method: &MethodLine, work: Work, case: &Case) -> Option<String> {
-    if sample.wall_ns == 0 {
-        return Some("its window has 0 ns".to_owned());
+/// Between turns nothing is open or mapped; at the end of its input the session exits with 0, and
+/// leaves nothing behind.
+pub(super) fn ends_well(stage: &Stage, session: Session) -> Result<(), Reason> {
+    if let Some(reason) = stage.held(&session) {
+        return Err(reason.into());
     }
-    // What a control proves is said of it in the protocol.
-    if is_control(method) {
-        return None;
-    }
-    let (answer, truth) = (Answer::from(sample), &case.truth);
-    if !answer.proves(work, &truth.answer) {
-        return Some(answer.refusal(work, &truth.answer));
-    }
-    let products = truth.products?;
-    (!products.agree(work, &answer, true)).then(|| match answer.products {
-        None => format!("it answered {answer} without products"),
-        Some(said) => format!(
-            "it answered {answer}, which is right, with the products {said}, which are not: a piece was left out, \
-             or read twice, or stands for another one"
-        ),
-    })
+    exits(stage, session)
 }

@@ -2,14 +2,15 @@
 //! path, and each session ends in another way.
 
 use super::check::{
-    Check, Fault, Outcome, ReadWords, TURN, Visit, after_a_turn, is_control, ready, refusal_of, turn, visits,
+    Check, Outcome, ReadWords, Reason, TURN, Visit, after_a_turn, ends_well, is_control, ready, turn, visits,
 };
+use super::reason_of;
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Slot, Stage, raw_name};
-use super::{instead_of_failure, reason_of};
 use readlab_model::trial::Work;
 use readlab_protocol::{MethodLine, TurnRequest};
-use readlab_roster::session::{Session, SessionError};
+use readlab_roster::session::{Session, SessionError, Turn};
+use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -52,11 +53,8 @@ pub(super) fn ending_of(method: &MethodLine, number: usize) -> Ending {
     if is_control(method) { Ending::InputEnds } else { ENDINGS[number % ENDINGS.len()] }
 }
 
-/// A session about single files.
 pub(super) struct Reading {
-    pub method: MethodLine,
     pub words: ReadWords,
-    pub work: Work,
     pub ending: Ending,
 }
 
@@ -67,29 +65,26 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     // Each ending at least once, however few visits there are.
     for at in 0..visits.len().max(ENDINGS.len()) {
         let Some(visit) = visits.get(at % visits.len().max(1)) else { break };
-        let reading = Reading::new(method, visit, ending_of(method, at));
+        let reading = Reading { words: ReadWords::new(method, visit), ending: ending_of(method, at) };
         let cases =
             if at < visits.len() { cases_of(stage, method) } else { vec![stage.file("no-final-newline")] };
-        checks.push(Check::new(move |stage| reading.run(stage, "file", &cases)));
+        checks.push(reading.check(cases));
     }
     for (at, visit) in visits.iter().enumerate() {
         if visits[..at].iter().all(|before| before.work != visit.work) {
             checks.push(around_buffers(stage, method, visit)?);
         }
     }
-    if let Some(visit) = visits.first().cloned() {
-        let words = ReadWords::new(method, &visit);
+    if let Some(visit) = visits.first() {
+        let words = ReadWords::new(method, visit);
         if !is_control(method) {
-            checks.push(reads_as_often_as_asked(method, &visit, &words));
+            checks.push(reads_as_often_as_asked(words.on(stage.large.path.as_os_str())));
         }
-        checks.push(spelled(method, &visit, words.clone(), &stage.awkward, AWKWARD_NAME.into()));
-        checks.push(spelled(method, &visit, words, &stage.raw, raw_name()));
+        checks.push(spelled(words.clone(), &stage.awkward, AWKWARD_NAME.into()));
+        checks.push(spelled(words.clone(), &stage.raw, raw_name()));
+        let cases: Vec<&Case> = settings::CASES.iter().map(|name| stage.file(name)).collect();
         for setting in settings::for_load(method, Load::Kilobytes) {
-            let reading = Reading::new(method, &visit, Ending::InputEnds).with(setting);
-            let cases: Vec<&Case> = settings::CASES.iter().map(|name| stage.file(name)).collect();
-            checks.push(Check::new(move |stage| {
-                settings::or_refused(&reading.words, reading.run(stage, "file", &cases))
-            }));
+            checks.push(Reading::with_setting(&words, setting).check(cases.clone()));
         }
     }
     Ok(checks)
@@ -100,7 +95,7 @@ fn around_buffers<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> i
     let sizes = method.params.iter().filter(|param| param.name.ends_with("_bytes"));
     let sizes = sizes.map(|param| param.default).filter(|bytes| (2..=BUFFER_BYTES_MAX).contains(bytes));
     let cases = sizes.map(|bytes| stage.around(bytes)).collect::<io::Result<Vec<_>>>()?;
-    let reading = Reading::new(method, visit, Ending::InputEnds);
+    let reading = Reading { words: ReadWords::new(method, visit), ending: Ending::InputEnds };
     Ok(Check::new(move |stage| {
         let cases: Vec<&Case> = cases.iter().flat_map(|cases| cases.iter()).collect();
         reading.run(stage, "file", &cases)
@@ -109,35 +104,31 @@ fn around_buffers<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> i
 
 /// Whether untimed readings take time: a turn of many of them is longer than one timed reading. On
 /// a busy machine one turn shows nothing, so several are looked at.
-fn reads_as_often_as_asked<'s>(method: &MethodLine, visit: &Visit, words: &ReadWords) -> Check<'s> {
-    let (method, work, words) = (method.clone(), visit.work, words.clone());
+fn reads_as_often_as_asked<'s>(words: ReadWords) -> Check<'s> {
     Check::new(move |stage| {
-        let case = &stage.large;
-        let words = words.on(case.path.as_os_str());
-        let fault = |reason: &dyn std::fmt::Display| words.fault(stage, &case.name, reason);
-        let mut session = ready(stage, &words, &method).map_err(|error| fault(&error))?;
-        for _ in 0..LEAD_TRIES {
-            let turn = session.turn(MANY_UNTIMED, stage.deadline).map_err(|error| fault(&error))?;
-            if let Some(reason) = refusal_of(&turn.samples, &method, work, case) {
-                return Err(fault(&reason));
+        words.attempt(stage, &stage.large.name, || {
+            let mut session = ready(stage, &words)?;
+            for _ in 0..LEAD_TRIES {
+                let turn = session.turn(MANY_UNTIMED, stage.deadline)?;
+                words.check_samples(&turn.samples, &stage.large)?;
+                let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or_default();
+                if turn.seen_ns > window_ns.saturating_mul(u64::from(MANY_UNTIMED.lead) / 2) {
+                    session.exit()?;
+                    return Ok(1);
+                }
             }
-            let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or_default();
-            if turn.seen_ns > window_ns.saturating_mul(u64::from(MANY_UNTIMED.lead) / 2) {
-                return session.exit().map(|()| 1).map_err(|error| fault(&error));
-            }
-        }
-        let reason = format!(
-            "asked for {} untimed readings and a timed one, it took less time than {} of its windows: it leaves out \
-             untimed readings",
-            MANY_UNTIMED.lead,
-            MANY_UNTIMED.lead / 2
-        );
-        Err(fault(&reason))
+            Err(Reason::from(format!(
+                "asked for {} untimed readings and a timed one, it took less time than {} of its windows: it leaves out \
+                 untimed readings",
+                MANY_UNTIMED.lead,
+                MANY_UNTIMED.lead / 2
+            )))
+        })
     })
 }
 
 /// The files that a method can read: bytes of every value only if it visits bytes.
-fn cases_of<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<&'s Case> {
+pub(super) fn cases_of<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<&'s Case> {
     let visits_bytes = method.scans.contains_key(Work::Sum.word());
     let bytes = stage.bytes.iter().filter(|_| visits_bytes);
     stage.text.iter().chain(bytes).collect()
@@ -146,46 +137,50 @@ fn cases_of<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<&'s Case> {
 /// One reading of a file whose name is part of the check. Only a name that is no UTF-8 may be
 /// refused, by saying that it cannot be spelled.
 pub(super) fn spelled<'s>(
-    method: &MethodLine,
-    visit: &Visit,
     words: ReadWords,
-    case: &'s Case,
+    case: impl Borrow<Case> + Send + Sync + 's,
     name: OsString,
 ) -> Check<'s> {
-    let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
-    Check::new(move |stage| match after_a_turn(stage, &words, &method, work, case).and_then(Session::exit) {
-        Ok(()) => Ok(TURN.count),
-        Err(SessionError::Failed(reason) | SessionError::Unavailable(reason))
-            if name.to_str().is_none() && reason.contains("spell") =>
-        {
-            Ok(0)
+    Check::new(move |stage| {
+        let case: &Case = case.borrow();
+        let words = words.on(case.path.as_os_str());
+        match after_a_turn(stage, &words, case).and_then(Session::exit) {
+            Ok(()) => Ok(TURN.count),
+            Err(SessionError::Failed(reason) | SessionError::Unavailable(reason))
+                if name.to_str().is_none() && reason.contains("spell") =>
+            {
+                Ok(0)
+            }
+            Err(error) => Err(words.fault(stage, &format!("a file named {name:?}"), error)),
         }
-        Err(error) => Err(words.fault(stage, &format!("a file named {name:?}"), error)),
     })
 }
 
 impl Reading {
-    pub(super) fn new(method: &MethodLine, visit: &Visit, ending: Ending) -> Reading {
-        Reading { method: method.clone(), words: ReadWords::new(method, visit), work: visit.work, ending }
+    pub(super) fn with_setting(words: &ReadWords, setting: String) -> Reading {
+        Reading { words: words.with([setting]), ending: Ending::InputEnds }
     }
 
-    pub(super) fn with(self, setting: String) -> Reading {
-        Reading { words: self.words.with([setting]), ..self }
+    fn check<'s>(self, cases: Vec<&'s Case>) -> Check<'s> {
+        let settings = self.words.settings.clone();
+        Check::new(move |stage| self.run(stage, "file", &cases)).or_refused(settings)
     }
 
     /// Reads the cases one after the other at one path, whose last part is `name`.
     pub(super) fn run(&self, stage: &Stage, name: &str, cases: &[&Case]) -> Outcome {
         let (Some(first), Some(last)) = (cases.first(), cases.last()) else { return Ok(0) };
-        let fault = |case: &Case, reason: &dyn std::fmt::Display| self.words.fault_at(stage, case, reason);
-        let slot = stage.slot(name).map_err(|error| fault(first, &error))?;
-        slot.put(&first.path).map_err(|error| fault(first, &error))?;
-        let words = self.words.on(slot.path.as_os_str());
-        let mut session = ready(stage, &words, &self.method).map_err(|error| fault(first, &error))?;
+        let (slot, words, mut session) = self.words.attempt_at(stage, first, || {
+            let slot = stage.slot(name)?;
+            slot.put(&first.path)?;
+            let words = self.words.on(slot.path.as_os_str());
+            let session = ready(stage, &words)?;
+            Ok((slot, words, session))
+        })?;
         let mut left_out_ns = u64::MAX;
         let mut answers = 0;
         for case in cases {
-            slot.put(&case.path).map_err(|error| fault(case, &error))?;
-            match turn(&mut session, stage.deadline, &self.method, self.work, case) {
+            self.words.attempt_at(stage, case, || Ok(slot.put(&case.path)?))?;
+            match turn(&mut session, stage, &words, case) {
                 Ok(turn) => {
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
                     let shortest = windows.clone().min().unwrap_or_default();
@@ -198,7 +193,7 @@ impl Reading {
                 Err(SessionError::Failed(reason)) if !is_text(case) && reason.contains("UTF-8") => {
                     return Ok(answers);
                 }
-                Err(error) => return Err(fault(case, &error)),
+                Err(error) => return self.words.attempt_at(stage, case, || Err(error.into())),
             }
         }
         if cases.len() > FIRST_TURNS && Duration::from_nanos(left_out_ns) > LEFT_OUT_MAX {
@@ -206,75 +201,40 @@ impl Reading {
                 "its windows leave out at least {left_out_ns} ns of every turn: everything that it does for a reading \
                  belongs in the window"
             );
-            return Err(fault(last, &reason));
+            return self.words.attempt_at(stage, last, || Err(reason.into()));
         }
-        self.end(stage, session, &slot, last)?;
+        match self.ending {
+            Ending::InputEnds => self.words.attempt_at(stage, last, || ends_well(stage, session))?,
+            Ending::FileVanishes => words.attempt(stage, "a file that vanished", || {
+                slot.clear()?;
+                names_the_file(&slot, session.turn(TURN, stage.deadline), "no such file")
+            })?,
+            Ending::FolderInstead => words.attempt(stage, "a folder instead of a file", || {
+                slot.clear()?;
+                fs::create_dir(&slot.path)?;
+                match session.turn(TURN, stage.deadline) {
+                    Err(SessionError::Unavailable(_)) => Ok(()),
+                    // What the system says depends on the call.
+                    result => names_the_file(&slot, result, ""),
+                }
+            })?,
+        }
         Ok(answers)
-    }
-
-    fn end(&self, stage: &Stage, mut session: Session, slot: &Slot, last: &Case) -> Result<(), Fault> {
-        let named = slot.path.to_string_lossy().into_owned();
-        let (of, cause) = match self.ending {
-            Ending::InputEnds => return ends_well(stage, &self.words, session, last),
-            Ending::FileVanishes => ("a file that vanished", "no such file"),
-            // What the system says depends on the call.
-            Ending::FolderInstead => ("a folder instead of a file", ""),
-        };
-        let words = self.words.on(slot.path.as_os_str());
-        let fault = |reason: &dyn std::fmt::Display| words.fault(stage, of, reason);
-        slot.clear().map_err(|error| fault(&error))?;
-        if self.ending == Ending::FolderInstead {
-            fs::create_dir(&slot.path).map_err(|error| fault(&error))?;
-        }
-        let result = session.turn(TURN, stage.deadline);
-        if self.ending == Ending::FolderInstead && matches!(result, Err(SessionError::Unavailable(_))) {
-            return Ok(());
-        }
-        let reason = reason_of(result).map_err(|reason| fault(&reason))?;
-        if !reason.contains(&named) {
-            return Err(fault(&format!("it failed with {reason:?}, which must have the path {named:?}")));
-        }
-        if !reason.to_lowercase().contains(cause) {
-            return Err(fault(&format!("it failed with {reason:?}, which must have the cause: {cause}")));
-        }
-        Ok(())
     }
 }
 
-/// Between turns nothing is open or mapped; at the end of its input the session exits with 0, and
-/// leaves nothing behind.
-pub(super) fn ends_well(
-    stage: &Stage,
-    words: &ReadWords,
-    session: Session,
-    case: &Case,
-) -> Result<(), Fault> {
-    let fault = |reason: &dyn std::fmt::Display| words.fault_at(stage, case, reason);
-    if let Some(reason) = stage.held(&session) {
-        return Err(fault(&reason));
+/// A turn has failed, with the file and the cause in its reason.
+fn names_the_file(slot: &Slot, result: Result<Turn, SessionError>, cause: &str) -> Result<(), Reason> {
+    let (reason, named) = (reason_of(result)?, slot.path.to_string_lossy());
+    if !reason.contains(&*named) {
+        return Err(format!("it failed with {reason:?}, which must have the path {named:?}").into());
     }
-    session.exit().map_err(|error| fault(&error))
+    if !reason.to_lowercase().contains(cause) {
+        return Err(format!("it failed with {reason:?}, which must have the cause: {cause}").into());
+    }
+    Ok(())
 }
 
 pub(super) fn is_text(case: &Case) -> bool {
     fs::read(&case.path).is_ok_and(|bytes| std::str::from_utf8(&bytes).is_ok())
-}
-
-/// A session that must fail before it is ready.
-pub(super) fn refused(stage: &Stage, words: &ReadWords, of: &str, expected: &str) -> Outcome {
-    let fault = |reason: &dyn std::fmt::Display| words.fault(stage, of, reason);
-    let opened = stage.launch(words).and_then(|mut session| {
-        session.ready()?;
-        session.turn(TURN, stage.deadline).map(|turn| turn.samples.len())
-    });
-    match opened {
-        Err(SessionError::Failed(reason)) if reason.to_lowercase().contains(&expected.to_lowercase()) => {
-            Ok(1)
-        }
-        Err(SessionError::Failed(reason)) => {
-            Err(fault(&format!("it failed with {reason:?}, which must have {expected:?}")))
-        }
-        Err(error) => Err(fault(&instead_of_failure(&error.to_string()))),
-        Ok(samples) => Err(fault(&instead_of_failure(&format!("it sent {samples} samples")))),
-    }
 }

@@ -9,8 +9,6 @@
 mod archives;
 mod check;
 mod files;
-mod misuse;
-mod parts;
 mod places;
 mod protocol;
 mod report;
@@ -30,24 +28,20 @@ use stage::Stage;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 /// The method name of a contender that takes any command for a method.
 const ANY_METHOD: &str = "*";
 
-/// What is verified, and how.
 pub struct Verification<'a> {
     pub contender: &'a Contender,
-    /// Whether a method is verified.
     pub is_selected: &'a dyn Fn(&str) -> bool,
     /// An empty folder for the files that are read.
     pub folder: &'a Path,
-    /// How long an answer may take.
     pub deadline: Duration,
     /// A line for a shell that verifies the contender again, all its methods.
     pub again: &'a str,
-    /// How many sessions run at once.
     pub jobs: usize,
 }
 
@@ -60,7 +54,6 @@ struct Subject<'a> {
     verdict: Option<Verdict>,
 }
 
-/// A check that waits for its turn.
 struct Waiting<'a> {
     subject: usize,
     number: usize,
@@ -139,7 +132,7 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         Reads::List => {}
     }
     if reads_files && method.parts && method.decodes.is_empty() {
-        checks.extend(parts::checks(stage, &method)?);
+        checks.extend(places::part_checks(stage, &method)?);
     }
     if method.lists || method.reads == Reads::List {
         checks.extend(several::list_checks(stage, &method)?);
@@ -152,7 +145,7 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         stage.leave_out(&method.method, &reason);
     }
     if !checks.is_empty() {
-        checks.extend(misuse::checks(stage, &method, number));
+        checks.extend(protocol::misuses(stage, &method, number));
     }
     Ok(Subject { method: Some(method), checks, verdict })
 }
@@ -176,20 +169,21 @@ fn work(
     results: &mpsc::Sender<(usize, usize, Option<Outcome>)>,
 ) {
     loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let next = locked(queue).pop_front();
         let Some(Waiting { subject, number, check }) = next else { return };
-        let is_left_out = {
-            let first_faults = first_faults.lock().unwrap_or_else(PoisonError::into_inner);
-            first_faults[subject] < number || readlab_system::interrupt::requested()
-        };
+        let is_left_out = locked(first_faults)[subject] < number || readlab_system::interrupt::requested();
         let outcome = (!is_left_out).then(|| check.run(stage));
         if matches!(outcome, Some(Err(_))) {
-            let mut first_faults = first_faults.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut first_faults = locked(first_faults);
             first_faults[subject] = first_faults[subject].min(number);
         }
         // Nobody receives any more: the program ends.
         let _ = results.send((subject, number, outcome));
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a session that should have failed gave another answer.

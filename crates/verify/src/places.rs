@@ -1,14 +1,17 @@
-//! Places of a file: blocks of awkward sizes at places in no order, lists that are broken, and a
-//! file that is cut off between turns.
+//! Parts of a file: the first pages, the rest, the end and what is behind it. And places of a file:
+//! blocks of awkward sizes at places in no order, lists that are broken, and a file that is cut off
+//! between turns.
 
-use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, is_control, ready, turn, visits};
-use super::files::{ends_well, refused};
+use super::check::{Check, ReadWords, TURN, Visit, ends_well, exits, is_control, ready, turn, visits};
+use super::files::spelled;
 use super::reason_of;
 use super::settings::{self, Load};
-use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use super::stage::{AWKWARD_NAME, Case, Stage, raw_name, text};
 use readlab_protocol::places::places_word;
-use readlab_protocol::{Cache, MethodLine, Places};
+use readlab_protocol::{Cache, MethodLine, Part, Places};
+use readlab_system::memory::page_bytes;
 use readlab_targets::corpus::block_truth::truth_of_blocks;
+use readlab_targets::corpus::oracle;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,36 +69,27 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
         let file = folder.join(&name);
         fs::copy(&data, &file)?;
         let case = list(&folder, "of-a-name.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
-        let (method, visit, words) = (method.clone(), visit.clone(), words.clone());
-        checks.push(Check::new(move |stage| {
-            super::files::spelled(&method, &visit, words.clone(), &case, name.clone()).run(stage)
-        }));
+        checks.push(spelled(words.clone(), case, name));
     }
     if !is_control(method) {
-        checks.push(shrinks(stage, method, visit, &words, &data)?);
+        checks.push(shrinks(stage, &words, &data)?);
         checks.extend(unreadable(method, &words, &folder, &data)?);
     }
     let of_one = words.on(lists[0].case.path.as_os_str());
-    let no_lines = ReadWords { work: "lines".to_owned(), ..of_one.clone() };
     if !method.scans.contains_key("lines") {
-        checks.push(Check::new(move |stage| refused(stage, &no_lines, "places", "")));
+        let no_lines = ReadWords { work: "lines".to_owned(), ..of_one.clone() };
+        checks.push(Check::refused(no_lines, "places", ""));
     }
     let without_word = ReadWords { settings: Vec::new(), ..of_one };
-    checks.push(Check::new(move |stage| refused(stage, &without_word, "places, without their word", "")));
+    checks.push(Check::refused(without_word, "places, without their word", ""));
     Ok(checks)
 }
 
 fn reading<'s>(method: &MethodLine, visit: &Visit, setting: Option<String>, case: Arc<Case>) -> Check<'s> {
-    let settings = [places_word()].into_iter().chain(setting.clone());
-    let words = ReadWords::new(method, visit).on(case.path.as_os_str()).with(settings);
-    let (method, work) = (method.clone(), visit.work);
-    Check::new(move |stage| {
-        let outcome = after_a_turn(stage, &words, &method, work, &case)
-            .map_err(|error| words.fault(stage, &case.name, error))
-            .and_then(|session| ends_well(stage, &words, session, &case))
-            .map(|()| TURN.count);
-        if setting.is_some() { settings::or_refused(&words, outcome) } else { outcome }
-    })
+    let is_set = setting.is_some();
+    let words = ReadWords::new(method, visit).with([places_word()]).with(setting);
+    let named = if is_set { words.settings.clone() } else { Vec::new() };
+    Check::reads(words, case, ends_well).or_refused(named)
 }
 
 /// Bytes of every value; in blocks of 512 bytes, newlines of a different density in each.
@@ -149,31 +143,24 @@ fn lists(folder: &Path, data: &Path) -> io::Result<Vec<Listed>> {
 }
 
 /// A turn, then one after the file has been cut off.
-fn shrinks<'s>(
-    stage: &Stage,
-    method: &MethodLine,
-    visit: &Visit,
-    words: &ReadWords,
-    data: &Path,
-) -> io::Result<Check<'s>> {
+fn shrinks<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io::Result<Check<'s>> {
     let folder = stage.new_folder()?;
     let file = folder.join("shrinking");
     fs::copy(data, &file)?;
     let case = list(&folder, "shrinking.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
-    let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
+    let words = words.on(case.path.as_os_str());
     Ok(Check::new(move |stage| {
-        let fault = |reason: &dyn std::fmt::Display| {
-            words.fault(stage, "a file that is cut off between turns", reason)
-        };
-        let mut session = ready(stage, &words, &method).map_err(|error| fault(&error))?;
-        turn(&mut session, stage.deadline, &method, work, &case).map_err(|error| fault(&error))?;
-        fs::write(&file, vec![b'x'; 5000]).map_err(|error| fault(&error))?;
-        let reason = reason_of(session.turn(TURN, stage.deadline)).map_err(|reason| fault(&reason))?;
-        let named = format!("{}: ", file.display());
-        if !reason.contains(&named) {
-            return Err(fault(&format!("it failed with {reason:?}, which must have {named:?}")));
-        }
-        Ok(TURN.count)
+        words.attempt(stage, "a file that is cut off between turns", || {
+            let mut session = ready(stage, &words)?;
+            turn(&mut session, stage, &words, &case)?;
+            fs::write(&file, vec![b'x'; 5000])?;
+            let reason = reason_of(session.turn(TURN, stage.deadline))?;
+            let named = format!("{}: ", file.display());
+            if !reason.contains(&named) {
+                return Err(format!("it failed with {reason:?}, which must have {named:?}").into());
+            }
+            Ok(TURN.count)
+        })
     }))
 }
 
@@ -204,10 +191,9 @@ fn unreadable<'s>(
         let named = format!("{}: ", file.display());
         let of = format!("places {offsets:?} of {}", file.file_name().unwrap_or_default().display());
         let threads = with_threads.then(|| "threads=3".to_owned());
-        for threads in [None, threads.clone()].into_iter().take(1 + usize::from(threads.is_some())) {
+        for threads in [None].into_iter().chain(threads.map(Some)) {
             let words = words.on(path.as_os_str()).with(threads);
-            let (of, named) = (of.clone(), named.clone());
-            checks.push(Check::new(move |stage| refused(stage, &words, &of, &named)));
+            checks.push(Check::refused(words, of.clone(), named.clone()));
         }
     }
     let whole = bytes_of(&short, ALIGNED_BLOCK_BYTES, &[0, 4096]);
@@ -222,15 +208,51 @@ fn unreadable<'s>(
     for (name, bytes) in broken {
         let path = folder.join(name);
         fs::write(&path, bytes)?;
-        let words = words.on(path.as_os_str());
-        checks.push(Check::new(move |stage| refused(stage, &words, name, &format!("{name}: "))));
+        checks.push(Check::refused(words.on(path.as_os_str()), name, format!("{name}: ")));
     }
     let no_list = words.on(folder.join("no-such.list"));
-    checks.push(Check::new(move |stage| refused(stage, &no_list, "no-such.list", "no-such.list: ")));
+    checks.push(Check::refused(no_list, "no-such.list", "no-such.list: "));
     // No machine has the memory for such a block.
     let path = folder.join("blocks-too-large.list");
     fs::write(&path, bytes_of(data, 1 << 60, &[0]))?;
-    let too_large = words.on(path);
-    checks.push(Check::new(move |stage| refused(stage, &too_large, "blocks-too-large.list", "")));
+    checks.push(Check::refused(words.on(path), "blocks-too-large.list", ""));
     Ok(checks)
+}
+
+/// Each part and each visit at least once.
+pub(super) fn part_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
+    let visits = visits(method);
+    let cases = parts(stage)?;
+    let count = if visits.is_empty() { 0 } else { visits.len().max(cases.len()) };
+    let checks = (0..count).map(|at| {
+        let visit = &visits[at % visits.len()];
+        let (part, case) = cases[at % cases.len()].clone();
+        Check::reads(ReadWords::new(method, visit).with(part.words()), case, exits)
+    });
+    Ok(checks.collect())
+}
+
+/// Parts of a file of sixteen pages and a byte, each with its right answer.
+fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
+    let page = usize::try_from(page_bytes()).map_err(io::Error::other)?;
+    let content = text(16 * page as u64 + 1);
+    let name = "sixteen-pages-and-a-byte";
+    let path = stage.new_folder()?.join(name);
+    fs::write(&path, &content)?;
+    let within = |bytes: usize| bytes.min(content.len());
+    let case = |(start, length): (usize, usize)| {
+        let read = &content[within(start)..within(start + length)];
+        let truth = oracle::truth_of(|| Ok(read), &|_| Ok(()))?;
+        let part = Part { start_bytes: start as u64, length_bytes: length as u64 };
+        Ok((part, Arc::new(Case { name: name.to_owned(), path: path.clone(), truth })))
+    };
+    let parts = [
+        (0, 2 * page),
+        (2 * page, 14 * page + 1),
+        (15 * page, page),
+        (15 * page, 25 * page),
+        (32 * page, page),
+        (page, 0),
+    ];
+    parts.into_iter().map(case).collect()
 }

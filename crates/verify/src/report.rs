@@ -5,28 +5,27 @@ use super::check::{Fault, Outcome};
 use readlab_record::Receipt;
 use serde::Serialize;
 
-/// What was found about a method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
-    /// Everything was right.
     Ok,
     /// The first thing that was not.
     Failed {
-        /// What was requested, in words.
         request: String,
-        /// What is wrong with the answer.
         reason: String,
         /// A line for a shell that repeats it.
         repeat: String,
     },
     /// It does not work on this machine.
-    Unavailable { reason: String },
+    Unavailable {
+        reason: String,
+    },
     /// It is not tested, and why.
-    NotVerified { reason: String },
+    NotVerified {
+        reason: String,
+    },
 }
 
-/// What was found about a method, and by how many checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MethodReport {
     /// Its name; `(protocol)` for what all methods share.
@@ -45,7 +44,6 @@ pub struct MethodReport {
     pub(super) fault_at: Option<usize>,
 }
 
-/// What was found about a contender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContenderReport {
     /// Its name in the roster.
@@ -56,7 +54,6 @@ pub struct ContenderReport {
     /// Why nothing of it was tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Its methods, in its own order.
     pub methods: Vec<MethodReport>,
 }
 
@@ -74,7 +71,6 @@ impl From<&Subject<'_>> for MethodReport {
 const ALL_METHODS: &str = "(protocol)";
 
 impl MethodReport {
-    /// What was found about what all methods share.
     pub fn of_all_methods(verdict: Verdict) -> MethodReport {
         MethodReport {
             method: ALL_METHODS.to_owned(),

@@ -5,7 +5,6 @@
 //! page of its own there, whose content may change from turn to turn.
 
 mod answers;
-mod certificates;
 mod conduct;
 mod listening;
 mod pages;
@@ -104,7 +103,6 @@ fn reading<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> Option<R
     Some(Reading::new(stage.servers.as_ref()?, method, visit))
 }
 
-/// Everything that is read from servers.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>> {
     let visits = visits(method);
     let first = visits.first().and_then(|visit| reading(stage, method, visit));
@@ -184,9 +182,8 @@ fn with_settings<'s>(stage: &'s Stage, method: &MethodLine, small: &Reading<'s>)
             "part_bytes" | "concurrency" => contents(stage, method).chain([&stage.large]).collect(),
             _ => settings::CASES.iter().map(|name| stage.file(name)).collect(),
         };
-        let words = ReadWords { settings: vec![setting.clone()], ..ReadWords::default() };
         let reading = reading.keyed(&setting, "");
-        Check::new(move |stage| settings::or_refused(&words, reading.right(stage, &cases, DOUBLE)))
+        right(reading, cases, DOUBLE).or_refused(vec![setting])
     };
     settings::for_load(method, Load::Kilobytes).into_iter().filter(is_own).map(with).collect()
 }
@@ -198,12 +195,10 @@ fn misbehaving<'s>(stage: &'s Stage, small: &Reading<'s>) -> Vec<Check<'s>> {
     let is_ranged = method.params.iter().any(|param| OF_RANGES.iter().any(|word| param.name.contains(word)));
     let chosen = OF_ALL.iter().chain(OF_CLIENTS.iter().filter(|_| is_first));
     let chosen = chosen.chain(OF_RANGED.iter().filter(|_| is_ranged));
-    let misbehaving = |&misbehaviour: &Misbehaviour| {
-        let reading = small.clone().keyed(&format!("{misbehaviour:?}"), misbehaviour.words());
-        let reading = Reading { misbehaviour: Some(misbehaviour), ..reading };
-        Check::new(move |stage| {
-            reading.at_misbehaving_server(stage, misbehaviour, stage.file(OF_SEVERAL_PARTS))
-        })
+    let misbehaving = |&how: &Misbehaviour| {
+        let reading = small.clone().keyed(&format!("{how:?}"), how.words());
+        let reading = Reading { misbehaviour: Some(how), ..reading };
+        Check::new(move |stage| reading.at_misbehaving_server(stage, how, stage.file(OF_SEVERAL_PARTS)))
     };
     let mut checks: Vec<Check> = chosen.map(misbehaving).collect();
     let refused = |key: &str, what: &str, change: &dyn Fn(&mut Reading<'s>)| {

@@ -1,6 +1,5 @@
 //! Values of a method's parameters that change how it shares out the bytes.
 
-use super::check::{Fault, Outcome, ReadWords};
 use readlab_protocol::MethodLine;
 
 /// The files that are read with settings: few bytes, because a buffer may have one.
@@ -33,19 +32,4 @@ pub(super) fn for_load(method: &MethodLine, load: Load) -> Vec<String> {
         values.into_iter().map(|value| format!("{}={value}", param.name))
     });
     values.collect()
-}
-
-/// A setting within its bounds may still be refused, for example one that a device does not take,
-/// if the reason names it.
-pub(super) fn or_refused(words: &ReadWords, outcome: Outcome) -> Outcome {
-    let is_named = |fault: &Fault| {
-        words.settings.iter().any(|setting| {
-            let name = setting.split('=').next().unwrap_or_default();
-            fault.reason.to_lowercase().contains(&name.to_lowercase())
-        })
-    };
-    match outcome {
-        Err(fault) if is_named(&fault) => Ok(0),
-        other => other,
-    }
 }

@@ -1,8 +1,8 @@
 //! Lists and folders: a tree of awkward sizes and names with things in it that no method may read,
 //! lists that are broken, and files that cannot be read.
 
-use super::check::{Check, ReadWords, TURN, Visit, after_a_turn, is_control, visits};
-use super::files::{ends_well, refused};
+use super::check::{Check, ReadWords, ends_well, is_control, visits};
+use super::files::spelled;
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use readlab_protocol::MethodLine;
@@ -43,31 +43,26 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     };
     let twice_paths = [there.clone(), there.clone()];
     let twice = list("twice.list", list_of(&twice_paths))?;
-    let twice =
-        Arc::new(Case { name: "twice.list".to_owned(), truth: truth(twice_paths.to_vec())?, path: twice });
+    let twice = Arc::new(Case::at(twice, truth(twice_paths.to_vec())?));
     let vanished = list("vanished.list", list_of(&[there.clone(), folder.join("vanished"), there.clone()]))?;
     let mut cut = list_of(&[there.clone(), there.clone()]);
     cut.pop();
     let mut gap = list_of(&[there]);
     gap.push(0);
     let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
-    let word = || vec![list_word()];
-    let mut checks = readings(method, &trees.whole.list, &word);
+    let mut checks = readings(method, &trees.whole.list, &[list_word()]);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
-    let words = ReadWords::new(method, &visit).with(word());
-    checks.push(reading(method, &visit, words.clone(), twice));
-    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.list.clone()));
+    let words = ReadWords::new(method, &visit).with([list_word()]);
+    checks.push(Check::reads(words.clone(), twice, ends_well));
+    checks.push(spelled(words.clone(), trees.raw.list.clone(), raw_name()));
     if is_control(method) {
         return Ok(checks);
     }
     let vanishing = words.on(vanished.as_os_str());
-    checks.push(Check::new(move |stage| {
-        refused(stage, &vanishing, "a list with a file that vanished", "vanished:")
-    }));
+    checks.push(Check::refused(vanishing, "a list with a file that vanished", "vanished:"));
     for path in broken {
-        let words = words.on(path.as_os_str());
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        checks.push(Check::new(move |stage| refused(stage, &words, &name, &name)));
+        checks.push(Check::refused(words.on(path.as_os_str()), name.clone(), name));
     }
     Ok(checks)
 }
@@ -76,58 +71,34 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
     let path = trees.whole.folder.path.clone();
-    let mut checks = readings(method, &trees.whole.folder, &Vec::new);
+    let mut checks = readings(method, &trees.whole.folder, &[]);
     let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit);
-    checks.push(of_raw_name(method, &visit, words.clone(), trees.raw.folder.clone()));
+    checks.push(spelled(words.clone(), trees.raw.folder.clone(), raw_name()));
     let absent = words.on(stage.new_folder()?.join("absent"));
-    checks.push(Check::new(move |stage| refused(stage, &absent, "a folder that is absent", "absent")));
+    checks.push(Check::refused(absent, "a folder that is absent", "absent"));
     if let Some(unreadable) = unreadable(stage)? {
         let words = words.on(unreadable.as_os_str());
         let named = format!("{}/", unreadable.display());
-        checks.push(Check::new(move |stage| {
-            refused(stage, &words, "a folder with a file that cannot be read", &named)
-        }));
+        checks.push(Check::refused(words, "a folder with a file that cannot be read", named));
     }
-    let as_list = words.on(path).with([list_word()]);
-    checks.push(Check::new(move |stage| refused(stage, &as_list, "a folder as a list", "")));
+    checks.push(Check::refused(words.on(path).with([list_word()]), "a folder as a list", ""));
     Ok(checks)
 }
 
 /// Every visit, and every setting once.
-fn readings<'s>(method: &MethodLine, case: &Arc<Case>, words: &dyn Fn() -> Vec<String>) -> Vec<Check<'s>> {
+fn readings<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -> Vec<Check<'s>> {
     let visits = visits(method);
-    let mut checks: Vec<Check> = visits
-        .iter()
-        .map(|visit| reading(method, visit, ReadWords::new(method, visit).with(words()), case.clone()))
-        .collect();
+    let words = |visit| ReadWords::new(method, visit).with(fixed.iter().cloned());
+    let mut checks: Vec<Check> =
+        visits.iter().map(|visit| Check::reads(words(visit), case.clone(), ends_well)).collect();
     let Some(visit) = visits.first() else { return checks };
     for setting in settings::for_load(method, Load::Megabytes) {
-        let settings = words().into_iter().chain([setting]);
-        let words = ReadWords::new(method, visit).with(settings);
-        let check = reading(method, visit, words.clone(), case.clone());
-        checks.push(Check::new(move |stage| settings::or_refused(&words, check.run(stage))));
+        let words = words(visit).with([setting]);
+        let settings = words.settings.clone();
+        checks.push(Check::reads(words, case.clone(), ends_well).or_refused(settings));
     }
     checks
-}
-
-fn reading<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
-    let (method, work, words) = (method.clone(), visit.work, words.on(case.path.as_os_str()));
-    Check::new(move |stage| {
-        let read = after_a_turn(stage, &words, &method, work, &case);
-        let session = read.map_err(|error| words.fault(stage, &case.name, error))?;
-        ends_well(stage, &words, session, &case)?;
-        Ok(TURN.count)
-    })
-}
-
-/// A tree with a file whose name is no UTF-8: it is read, or the reason says that it cannot be
-/// spelled.
-fn of_raw_name<'s>(method: &MethodLine, visit: &Visit, words: ReadWords, case: Arc<Case>) -> Check<'s> {
-    let (method, visit) = (method.clone(), visit.clone());
-    Check::new(move |stage| {
-        super::files::spelled(&method, &visit, words.clone(), &case, raw_name()).run(stage)
-    })
 }
 
 impl Trees {
@@ -141,10 +112,7 @@ impl Tree {
         let list = folder.with_extension("list");
         fs::write(&list, list_of(&files))?;
         let truth = truth(files)?;
-        let case = |path: PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Arc::new(Case { name, path, truth: truth.clone() })
-        };
+        let case = |path: PathBuf| Arc::new(Case::at(path, truth.clone()));
         Ok(Tree { folder: case(folder), list: case(list) })
     }
 

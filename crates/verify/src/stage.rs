@@ -2,6 +2,7 @@
 //! slots, the paths at which one file after the other is read.
 
 use super::check::ReadWords;
+use super::locked;
 use super::places::PlacesFiles;
 use super::servers::{self, Servers};
 use super::several::Trees;
@@ -18,7 +19,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A name with everything in it that a shell, a URL or a text could take for something else.
@@ -39,10 +40,16 @@ pub(super) struct Case {
 }
 
 impl Case {
+    /// Under the name of its file.
+    pub(super) fn at(path: PathBuf, truth: Truth) -> Case {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Case { name, path, truth }
+    }
+
     /// A file that exists.
     pub(super) fn read(path: PathBuf) -> io::Result<Case> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Case { name, truth: oracle::truth(&path)?, path })
+        let truth = oracle::truth(&path)?;
+        Ok(Case::at(path, truth))
     }
 }
 
@@ -63,7 +70,6 @@ pub(super) struct Stage<'a> {
     pub servers: Option<Servers>,
     /// What of a method is not tested, and why.
     left_out: Mutex<BTreeMap<String, BTreeSet<String>>>,
-    /// Files of text.
     pub text: Vec<Case>,
     /// Files with bytes of every value.
     pub bytes: Vec<Case>,
@@ -86,7 +92,7 @@ impl<T> Default for MadeOnce<T> {
 
 impl<T> MadeOnce<T> {
     pub(super) fn get(&self, make: impl FnOnce() -> io::Result<T>) -> io::Result<Arc<T>> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = locked(&self.0);
         Ok(match made.take() {
             Some(made_before) => made.insert(made_before).clone(),
             None => made.insert(Arc::new(make()?)).clone(),
@@ -101,7 +107,6 @@ pub(super) struct Slot {
 }
 
 impl<'a> Stage<'a> {
-    /// Writes the files.
     pub(super) fn make(
         contender: &'a Contender,
         folder: &'a Path,
@@ -152,17 +157,13 @@ impl<'a> Stage<'a> {
 
     /// Notes what of a method is not tested.
     pub(super) fn leave_out(&self, method: &str, what: &str) {
-        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
-        left_out.entry(method.to_owned()).or_default().insert(what.to_owned());
+        locked(&self.left_out).entry(method.to_owned()).or_default().insert(what.to_owned());
     }
 
-    /// What was noted of a method.
     pub(super) fn left_out(&self, method: &str) -> Vec<String> {
-        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
-        left_out.get(method).into_iter().flatten().cloned().collect()
+        locked(&self.left_out).get(method).into_iter().flatten().cloned().collect()
     }
 
-    /// The text file of this name.
     pub(super) fn file(&self, name: &str) -> &Case {
         let found = self.text.iter().chain(&self.bytes).find(|case| case.name == name);
         found.expect("the name is one of the files' below")
@@ -170,7 +171,7 @@ impl<'a> Stage<'a> {
 
     /// Text of a byte less than this, of as many bytes, and of one more.
     pub(super) fn around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
-        let mut around = self.around.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut around = locked(&self.around);
         if let Some(cases) = around.get(&bytes) {
             return Ok(cases.clone());
         }

@@ -1,10 +1,11 @@
 //! Hosts that are namespaces of this machine, each with a network, a name and a mount of its own of
 //! one store (`hosts.sh`). Skipped with a message where these cannot be made.
 
-use super::super::{Home, READLAB, Said};
-use super::{OPEN_MPI, RACE, file_of_each, on_path, said};
-use readlab_record::{Outcome, Record};
-use serde_json::Value;
+use super::{Flavour, OPEN_MPI, RACE, SHORT, home_of, of_read};
+use crate::home::{Home, READLAB, Said, Words, items};
+use crate::machine::{is_root, on_path, skip};
+use crate::repository;
+use readlab_record::Outcome;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,57 +29,41 @@ struct Hosts<'a> {
 impl Hosts<'_> {
     /// A fleet with one rank on each host, on the file `f` of the store; `None` where there can be
     /// no such hosts. Before it begins, `before` runs for a shell.
-    fn fleet(&self, before: &str, verb: &str, words: &[&str]) -> Option<Said> {
+    fn fleet(&self, before: &str, verb: &str, words: &str) -> Option<Said> {
         let lacking: Vec<&str> = PROGRAMS.into_iter().filter(|it| on_path(it).is_none()).collect();
         let has_server = Path::new("/usr/lib/openssh/sftp-server").exists();
-        let is_root = rustix::process::geteuid().is_root();
-        if !is_root || !lacking.is_empty() || !has_server || !Path::new("/dev/fuse").exists() {
-            eprintln!("SKIPPED: hosts as namespaces need root, /dev/fuse, an sftp-server and {lacking:?}");
+        if !is_root() || !lacking.is_empty() || !has_server || !Path::new("/dev/fuse").exists() {
+            skip(format!("hosts as namespaces need root, /dev/fuse, an sftp-server and {lacking:?}"));
             return None;
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cli/fleet/hosts.sh");
-        let names: Vec<String> = (1..=self.count).map(|number| format!("host{number}")).collect();
+        let (home, count) = (self.home, self.count);
+        let names: Vec<String> = (1..=count).map(|number| format!("host{number}")).collect();
         // The launcher's environment, which has the compiler of the agent.
-        let launcher = OPEN_MPI.command(self.home, self.count);
-        let mut command = Command::new(script);
+        let launcher = OPEN_MPI.command(home, count);
+        let mut command = Command::new(repository::path("tests/cli/fleet/hosts.sh"));
         let environment = launcher.get_envs().filter_map(|(name, value)| Some((name, value?)));
         command.envs(environment).envs(self.limits.iter().copied());
-        command.arg(self.count.to_string()).arg(self.home.at("store"));
+        command.arg(count.to_string()).arg(home.at("store"));
         let begin = format!(r#"{before} exec mpirun.openmpi --mca plm_rsh_agent "$READLAB_RSH" "$@""#);
-        command.args(["sh", "-c", &begin, "sh"]).args(OPEN_MPI.options);
-        for of in ["btl", "oob"] {
-            command.args(["--mca", &format!("{of}_tcp_if_include"), NETWORK]);
-        }
-        command.args(["--host", &names.join(","), "-n", &self.count.to_string(), "--map-by", "ppr:1:node"]);
-        command.arg(READLAB).args(["fleet", verb]).args(words);
+        command.args(["sh", "-c", &begin, "sh"]).args(OPEN_MPI.options.words());
+        let on_hosts = format!(
+            "--mca btl_tcp_if_include {NETWORK} --mca oob_tcp_if_include {NETWORK} --host {} -n {count} --map-by ppr:1:node",
+            names.join(",")
+        );
+        command.args(on_hosts.words()).arg(READLAB).args(["fleet", verb, "/mnt/f"]);
+        command.args(format!("{RACE} --export-json out.json {words}").words());
         if self.witness {
-            let store = self.home.at("store/f");
+            let store = home.at("store/f");
             command.args([":", "-n", "1", "--host", "store", READLAB, "fleet", "witness"]).arg(store);
         }
-        command.current_dir(self.home.at("")).stdin(Stdio::null());
-        Some(said(&mut command))
+        Some(Said::by(command.current_dir(home.at("")).stdin(Stdio::null())))
     }
 }
 
 /// A home with a store of one file of so many bytes.
 fn store(bytes: usize) -> Home {
-    let home = Home::new();
-    fs::create_dir(home.at("store")).unwrap();
     let lines = (0..bytes / 64).map(|n| format!("{n:063}\n"));
-    home.file("store/f", lines.collect::<String>());
-    home
-}
-
-fn export(home: &Home) -> Value {
-    serde_json::from_slice(&fs::read(home.at("out.json")).unwrap()).unwrap()
-}
-
-const OUTPUT: [&str; 4] = ["--output", "run", "--export-json", "out.json"];
-
-/// The last number of runs counts.
-fn without_runs<'a>(words: &[&'a str]) -> Vec<&'a str> {
-    let first = words.iter().position(|word| *word == "--runs").unwrap();
-    [&words[..first], &words[first + 2..]].concat()
+    Home::with_file("store/f", lines.collect::<String>())
 }
 
 mod ring2 {
@@ -88,13 +73,11 @@ mod ring2 {
     fn each_host_has_a_cache_of_its_own_and_cold_and_warm_are_proven_on_all() {
         let home = store(8 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: false };
-        let words = [&["/mnt/f"][..], &RACE, &OUTPUT].concat();
-        let Some(said) = hosts.fleet("", "race", &words) else { return };
-        assert!(said.out.contains("fleet: 2 ranks on 2 hosts by "), "{said}");
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
-        let fleet = record.fleet.as_ref().unwrap();
-        let names: Vec<(&str, u32)> =
-            fleet.ranks.iter().map(|rank| (rank.host.as_str(), rank.cache)).collect();
+        let Some(said) = hosts.fleet("", "race", SHORT) else { return };
+        said.shows("fleet: 2 ranks on 2 hosts by ");
+        let record = home.record("run");
+        let ranks = record.fleet.as_ref().unwrap().ranks.iter();
+        let names: Vec<(&str, u32)> = ranks.map(|rank| (rank.host.as_str(), rank.cache)).collect();
         assert_eq!(names, [("host1", 0), ("host2", 1)]);
         let read = record.trials.iter().filter(|it| it.trial.method() == "read");
         let states: Vec<String> = read
@@ -111,13 +94,10 @@ mod ring2 {
     fn the_host_with_the_slow_link_is_named() {
         let home = store(4 << 20);
         let hosts = Hosts { home: &home, count: 3, limits: &[("LINK_OF_HOST2", "160mbit")], witness: false };
-        let words = [&["/mnt/f", "--state", "cold"][..], &RACE, &OUTPUT, &["--runs", "8"]].concat();
-        let words: Vec<&str> = without_runs(&words);
-        let Some(said) = hosts.fleet("", "race", &words) else { return };
-        let stragglers = &export(&home)["fleet"]["ranks"];
-        assert_eq!(stragglers[1]["host"], "host2", "{stragglers}");
-        assert!(said.out.contains("straggler: host2"), "{said}");
-        assert!(!said.out.contains("straggler: host1") && !said.out.contains("straggler: host3"), "{said}");
+        let Some(said) = hosts.fleet("", "race", "--state cold --runs 8 --output run") else { return };
+        let json = home.json("out.json");
+        assert_eq!(json["fleet"]["ranks"][1]["host"], "host2", "{}", json["fleet"]);
+        said.shows("straggler: host2").hides("straggler: host1").hides("straggler: host3");
     }
 
     #[test]
@@ -129,12 +109,11 @@ mod ring2 {
         let again = "import os, time\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))\n\
                  file = os.open('/mnt/f', os.O_RDONLY)\n\
                  while True: os.pread(file, 1 << 20, 0); time.sleep(5e-5)";
-        home.file("again.py", again);
-        let again = format!(r#""$READLAB_RSH" host2 python3 {} &"#, home.at("again.py").display());
-        let words = [&["/mnt/f", "--state", "cold"][..], &RACE, &OUTPUT].concat();
-        let Some(said) = hosts.fleet(&again, "race", &words) else { return };
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
-        let read = record.trials.iter().find(|it| it.trial.method() == "read").unwrap();
+        let again = home.file("again.py", again);
+        let again = format!(r#""$READLAB_RSH" host2 python3 {} &"#, again.display());
+        let Some(said) = hosts.fleet(&again, "race", &format!("--state cold {SHORT}")) else { return };
+        let record = home.record("run");
+        let read = of_read(&record);
         let reason = read.outcome.as_ref().and_then(Outcome::reason).unwrap_or_default();
         assert!(read.samples.is_empty() && reason.contains("host2 (rank 1)"), "{reason}: {said}");
     }
@@ -143,66 +122,57 @@ mod ring2 {
     fn a_witness_makes_the_server_cold_before_each_turn_and_where_it_cannot_no_turn_is_cold() {
         let home = store(1 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: true };
-        let words = [&["/mnt/f", "--state", "cold"][..], &RACE, &OUTPUT].concat();
+        let words = format!("--state cold {SHORT}");
         let Some(said) = hosts.fleet("", "race", &words) else { return };
         let path = home.at("store/f").display().to_string();
-        let told =
-            format!("witness: store makes {path} cold on the server before each cold turn, and proves it");
-        assert!(said.out.contains(&told), "{said}");
-        let read = || {
-            let record = Record::read(&home.at("run/record.jsonl")).unwrap();
-            record.trials.into_iter().find(|it| it.trial.method() == "read").unwrap()
-        };
-        assert_eq!(read().outcome, Some(Outcome::Measured), "{said}");
-        assert!(read().fleet_turns.iter().all(|turn| turn.ranks.len() == 2), "the witness takes no turn");
+        let told = format!("{path} cold on the server before each cold turn, and proves it");
+        said.shows(&format!("witness: store makes {told}"));
+        let record = home.record("run");
+        let read = of_read(&record);
+        assert_eq!(read.outcome, Some(Outcome::Measured), "{said}");
+        assert!(read.fleet_turns.iter().all(|turn| turn.ranks.len() == 2), "the witness takes no turn");
         fs::remove_dir_all(home.at("run")).unwrap();
         let hold = "import mmap, time\nfile = open('store/f', 'rb')\n\
                 held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)\nheld[::4096]\ntime.sleep(1000)";
         home.file("hold.py", hold);
         // Held before the ranks begin, and in memory, so that the witness refuses the file.
-        let said = hosts.fleet("python3 hold.py & sleep 1;", "race", &words).unwrap();
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(
-            said.err.contains("rank 2: ") && said.err.contains("another program has it mapped"),
-            "{said}"
-        );
+        let said = hosts.fleet("python3 hold.py & sleep 1;", "race", &words).unwrap().exits(2);
+        said.tells("rank 2: ").tells("another program has it mapped");
     }
 
     #[test]
     fn a_witness_that_is_not_the_last_rank_or_watches_another_file_is_refused() {
-        let Some(flavour) = super::super::Flavour::any() else { return };
-        let home = Home::new();
-        file_of_each(&home, 2);
-        let mixed = |first: &[&str], last: &[&str]| {
+        let Some(flavour) = Flavour::any() else { return };
+        let home = home_of(2);
+        for (first, last, whys) in [
+            (
+                "witness f.0",
+                "race f.0",
+                ["", "readlab: one witness at most, as the last rank: 'mpirun -n 4 "],
+            ),
+            ("race f.0", "witness f.1", ["", "f.1 is not the one file that all ranks read"]),
+            ("race f.0", "witness f.2", ["rank 1: ", "f.2: no such file"]),
+        ] {
             let mut command = flavour.command(&home, 1);
-            command.arg(READLAB).arg("fleet").args(first).args([":", "-n", "1", READLAB, "fleet"]).args(last);
-            let said = said(&mut command);
-            assert_eq!(said.code, Some(2), "{said}");
-            said.err
-        };
-        let first = mixed(&["witness", "f.0"], &["race", "f.0"]);
-        assert!(first.contains("readlab: one witness at most, as the last rank: 'mpirun -n 4 "), "{first}");
-        let other = mixed(&["race", "f.0"], &["witness", "f.1"]);
-        assert!(other.contains("f.1 is not the one file that all ranks read"), "{other}");
-        let absent = mixed(&["race", "f.0"], &["witness", "f.2"]);
-        assert!(absent.contains("rank 1: ") && absent.contains("f.2: no such file"), "{absent}");
+            command.arg(READLAB).args(format!("fleet {first} : -n 1 '{READLAB}' fleet {last}").words());
+            let said = Said::by(&mut command).exits(2);
+            whys.iter().for_each(|why| assert!(said.err.contains(why), "no {why:?}: {said}"));
+        }
     }
 
     #[test]
     fn a_link_of_each_host_and_one_that_they_share_are_told_apart_by_the_growth() {
-        let each: Vec<(String, &str)> = (1..=2).map(|n| (format!("LINK_OF_HOST{n}"), "64mbit")).collect();
-        let each: Vec<(&str, &str)> = each.iter().map(|(name, rate)| (name.as_str(), *rate)).collect();
+        let each = [("LINK_OF_HOST1", "64mbit"), ("LINK_OF_HOST2", "64mbit")];
         // Some rounds on a busy machine may not tell; `make bench ARGS=verdicts/hosts` counts how often.
         for (limits, verdict, growth) in
             [(&[("LINK_OF_STORE", "64mbit")][..], "shared", 0.5..1.5), (&each, "each_host", 1.5..2.5)]
         {
             let home = store(2 << 20);
             let hosts = Hosts { home: &home, count: 2, limits, witness: false };
-            let words = [&["/mnt/f", "--state", "cold", "--hosts", "1,2"][..], &RACE, &OUTPUT].concat();
+            let words = format!("--state cold --hosts 1,2 {SHORT}");
             let Some(said) = hosts.fleet("", "scale", &words) else { return };
-            let scaling = &export(&home)["scaling"];
-            let read =
-                scaling.as_array().unwrap().iter().find(|it| it["trial"] == "rust/read/memchr").unwrap();
+            let json = home.json("out.json");
+            let read = items(&json["scaling"]).iter().find(|it| it["trial"] == "rust/read/memchr").unwrap();
             let rate = |at: usize| read["points"][at]["bytes_per_second"].as_f64().unwrap();
             assert!(growth.contains(&(rate(1) / rate(0))), "{read}: {said}");
             assert!([verdict, "not_told"].contains(&read["limited"].as_str().unwrap()), "{said}");

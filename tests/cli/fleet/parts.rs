@@ -1,9 +1,8 @@
 //! Ranks that split a file: each reads its part, and the parts make up the file.
 
-use super::super::Home;
-use super::{Flavour, words};
-use readlab_record::{Outcome, Record, Share, TrialRecord};
-use std::fs;
+use super::{Flavour, RACE, SHORT, device_bytes, of_read, reasons};
+use crate::home::Home;
+use readlab_record::{Outcome, Share, TrialRecord};
 
 /// Why a method does not take part.
 const WHOLE_FILES: &str = "it reads whole files, and each rank reads a part";
@@ -23,21 +22,19 @@ mod ring2 {
         let home = Home::new();
         let text = text();
         home.file("f", &text);
-        let given = ["f", "--share", "split", "--method", "c/mmap/memchr", "--method", "rust/lines"];
-        let said = flavour.race(&home, 2, &words(&given, &["--output", "run", "--work", "newlines"]));
-        assert!(said.out.contains("; each reads its part of one file; "), "{said}");
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let methods = "--method c/mmap/memchr --method rust/lines --work newlines";
+        let said = flavour.fleet(&home, 2, &format!("race f --share split {methods} {RACE} {SHORT}"));
+        // They share no bytes.
+        said.shows("; each reads its part of one file; ");
+        said.hides("each byte comes to their host once for all");
+        let record = home.record("run");
         let fleet = record.fleet.as_ref().unwrap();
         let [first, last] = &fleet.ranks[..] else { panic!("{:?}", fleet.ranks) };
         let size_bytes = text.len() as u64;
-        assert_eq!(
-            (fleet.share, first.start_bytes, first.size_bytes % (2 << 20)),
-            (Share::Split, Some(0), 0)
-        );
-        assert_eq!(
-            (last.start_bytes, first.size_bytes + last.size_bytes),
-            (Some(first.size_bytes), size_bytes)
-        );
+        assert_eq!((fleet.share, first.start_bytes), (Share::Split, Some(0)));
+        assert_eq!(first.size_bytes % (2 << 20), 0);
+        let parts = (last.start_bytes, first.size_bytes + last.size_bytes);
+        assert_eq!(parts, (Some(first.size_bytes), size_bytes));
         let target = &record.targets[0];
         assert_eq!((target.size_bytes, &target.digest), (size_bytes, &None));
         let newlines = text.matches('\n').count() as u64;
@@ -52,32 +49,23 @@ mod ring2 {
         for trial in [of("c/mmap"), of("rust/read")].concat() {
             assert!(trial.samples.len() >= 4, "{}: {:?}", trial.trial.id, trial.outcome);
         }
-        let whole_files =
-            of("rust/lines").into_iter().map(|it| it.outcome.as_ref().unwrap().reason().unwrap());
-        let whole_files: Vec<&str> = whole_files.collect();
-        assert_eq!(whole_files, [WHOLE_FILES; 2]);
-        assert_eq!(said.code, Some(1), "a method that was asked for was not measured: {said}");
-        assert!(
-            !said.out.contains("each byte comes to their host once for all"),
-            "they share no bytes: {said}"
-        );
+        let whole_files = of("rust/lines").into_iter();
+        let whole_files = whole_files.map(|it| it.outcome.as_ref().unwrap().reason().unwrap());
+        assert_eq!(whole_files.collect::<Vec<_>>(), [WHOLE_FILES; 2]);
+        // A method that was asked for was not measured.
+        said.exits(1);
     }
 
     #[test]
     fn a_cold_part_comes_from_the_device_on_each_rank() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        home.file("f", text());
-        let given = words(&["f", "--share", "split", "--state", "cold"], &["--output", "run"]);
-        flavour.race(&home, 2, &given);
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
-        let reasons: Vec<&str> =
-            record.trials.iter().filter_map(|it| it.outcome.as_ref()?.reason()).collect();
+        let home = Home::with_file("f", text());
+        flavour.fleet(&home, 2, &format!("race f --share split --state cold {RACE} {SHORT}"));
+        let record = home.record("run");
+        let reasons = reasons(&record);
         let known = |reason: &&str| reason.ends_with(" late") || *reason == WHOLE_FILES;
         assert!(reasons.iter().all(known), "{reasons:?}");
-        let read = record.trials.iter().find(|it| it.trial.method() == "read").unwrap();
-        let fetched: Vec<u64> = read.samples.iter().filter_map(|it| it.device_read_bytes).collect();
-        let size_bytes = record.targets[0].size_bytes;
+        let (fetched, size_bytes) = (device_bytes(of_read(&record)), record.targets[0].size_bytes);
         // The kernel reads ahead beyond the end of a part.
         let around = size_bytes - size_bytes / 100..size_bytes + (2 << 20);
         assert!(fetched.iter().all(|bytes| around.contains(bytes)), "{fetched:?} of {size_bytes}");
@@ -92,20 +80,18 @@ mod ring2 {
         // The last place is among those that are compared.
         text.replace_range(text.len() - 1.., "X");
         home.file("f.1", &text);
-        let race = |ranks, words: &[&str]| flavour.race(&home, ranks, words);
-        let other = race(2, &["f.{rank}", "--share", "split"]);
-        assert_eq!(other.code, Some(2), "{other}");
-        assert!(other.err.contains("f.1 has other bytes, or another size, than "), "{other}");
         home.file("small", "a\nb\n");
-        let small = race(2, &["small", "--share", "split"]);
-        assert_ne!(small.code, Some(0), "{small}");
-        assert!(small.err.contains("small: 4 B is too small to be split by 2"), "{small}");
-        let scale = flavour.fleet(&home, 2, "scale", &["f.0", "--share", "split"]);
-        assert_ne!(scale.code, Some(0), "{scale}");
-        assert!(
-            scale.err.contains("--share split: fleet scale compares ranks that read as much each"),
-            "{scale}"
-        );
-        assert!(home.runs().is_empty(), "{:?}", fs::read_dir(home.at("")));
+        let fleet = |words: &str| flavour.fleet(&home, 2, &format!("{words} --share split"));
+        let other = fleet("race f.{rank}").exits(2);
+        other.tells("f.1 has other bytes, or another size, than ");
+        for (words, why) in [
+            ("race small", "small: 4 B is too small to be split by 2"),
+            ("scale f.0", "--share split: fleet scale compares ranks that read as much each"),
+        ] {
+            let said = fleet(words);
+            assert_ne!(said.code, Some(0), "{said}");
+            said.tells(why);
+        }
+        assert!(home.runs().is_empty(), "{:?}", home.runs());
     }
 }

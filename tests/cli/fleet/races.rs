@@ -1,19 +1,19 @@
 //! Ranks race together; whoever differs, lies or cannot begin is named.
 
-use super::super::fake::{Fake, roster};
-use super::super::{Home, READLAB, Said};
-use super::{Flavour, MPICH, OPEN_MPI, agents, assert_ended, file_of_each, on_path, words};
-use readlab_record::{Outcome, Record, Share};
-use serde_json::Value;
+use super::{Flavour, MPICH, OPEN_MPI, RACE, SHORT, agents, assert_ended, device_bytes, home_of, of_read};
+use crate::fake::roster;
+use crate::home::{Home, READLAB, Said, items};
+use crate::machine::{on_path, skip};
+use readlab_record::{Outcome, Share};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launcher() {
-    let home = Home::new();
-    home.file("f", "a\n");
+    let home = Home::with_file("f", "a\n");
+    let no_launcher = "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun";
     for (given, told) in [
-        (&["f"][..], "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun"),
+        (&["f"][..], no_launcher),
         (&["f", "f"], "a fleet reads one file, or one a rank with {rank} in its path"),
         (&["--share", "own", "f"], "--share own: f: there is no {rank} in the path"),
         (&["--http", "f"], "--http: a fleet reads files"),
@@ -21,10 +21,7 @@ fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launche
             &["--pattern", "random", "f"],
             "--pattern: the ranks of a fleet read whole files or parts, not places",
         ),
-        (
-            &["--resume", "last"],
-            "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun",
-        ),
+        (&["--resume", "last"], no_launcher),
     ] {
         let mut command = home.command(READLAB);
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"] {
@@ -41,12 +38,10 @@ mod ring2 {
     #[test]
     fn ranks_race_together_and_the_record_has_every_turn_of_each() {
         for flavour in Flavour::all() {
-            let home = Home::new();
-            file_of_each(&home, 2);
-            let said = flavour.race(&home, 2, &words(&["--share", "own", "f.{rank}"], &["--output", "run"]));
-            assert!(said.out.contains("fleet: 2 ranks on 1 host by "), "{said}");
-            assert!(said.out.contains("; each reads a file of its own; "), "{said}");
-            let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+            let home = home_of(2);
+            let said = flavour.fleet(&home, 2, &format!("race --share own f.{{rank}} {RACE} {SHORT}"));
+            said.shows("fleet: 2 ranks on 1 host by ").shows("; each reads a file of its own; ");
+            let record = home.record("run");
             assert_ended(&said, &record);
             let fleet = record.fleet.as_ref().unwrap();
             assert_eq!((fleet.share, fleet.ranks.len()), (Share::Own, 2));
@@ -70,50 +65,39 @@ mod ring2 {
     #[test]
     fn ranks_that_share_a_page_cache_are_proven_together_and_a_page_has_the_hosts() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        file_of_each(&home, 1);
-        let export = ["--output", "run", "--export-json", "out.json", "--export-markdown", "out.md"];
-        let said = flavour.race(&home, 2, &words(&["f.0", "--state", "cold", "--hide-hosts"], &export));
-        let told = "ranks 0, 1 share a page cache: in a cold turn each byte comes to their host once for all of them";
-        assert!(said.out.contains(told), "{said}");
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let home = home_of(1);
+        let exports = "--export-json out.json --export-markdown out.md";
+        let words = format!("race f.0 --state cold --hide-hosts {RACE} {SHORT} {exports}");
+        let said = flavour.fleet(&home, 2, &words);
+        said.shows("ranks 0, 1 share a page cache: in a cold turn each byte comes to their host once for all of them");
+        let record = home.record("run");
         assert_ended(&said, &record);
-        let read = record.trials.iter().find(|it| it.trial.method() == "read").unwrap();
-        let fetched: Vec<u64> = read.samples.iter().filter_map(|it| it.device_read_bytes).collect();
-        assert!(
-            fetched.iter().all(|bytes| (450_000..1_300_000).contains(bytes)),
-            "once or little more: {fetched:?}"
-        );
-        let json: Value = serde_json::from_slice(&fs::read(home.at("out.json")).unwrap()).unwrap();
+        let fetched = device_bytes(of_read(&record));
+        // Once or little more.
+        assert!(fetched.iter().all(|bytes| (450_000..1_300_000).contains(bytes)), "{fetched:?}");
+        let json = home.json("out.json");
         assert_eq!(json["fleet"]["ranks"][1]["host"], "host 1", "{}", json["fleet"]);
-        assert!(json["fleet"]["turns"].as_array().is_some_and(|turns| turns.len() > 4));
-        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
-        for text in [&page, &fs::read_to_string(home.at("run/record.jsonl")).unwrap()] {
+        assert!(items(&json["fleet"]["turns"]).len() > 4);
+        let page = home.read("run/report.html");
+        for text in [&page, &home.read("run/record.jsonl")] {
             assert!(!text.contains("f.0"), "the name of the file is hidden: {said}");
         }
         assert!(page.contains("Ranks, and how long each takes") && page.contains("host 1"));
-        assert!(fs::read_to_string(home.at("out.md")).unwrap().contains("- fleet: 2 ranks on 2 hosts"));
+        assert!(home.read("out.md").contains("- fleet: 2 ranks on 2 hosts"));
     }
 
     #[test]
     fn who_differs_or_cannot_begin_is_named_before_anything_is_measured() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        file_of_each(&home, 2);
-        for (given, told) in
-            [(&["--share", "own", "f.{rank}"][..], "readlab: rank 2: "), (&["f.{rank}"], "readlab: rank 2: ")]
-        {
-            let said = flavour.race(&home, 3, &words(given, &[]));
-            assert_eq!(said.code, Some(2), "{said}");
-            assert!(said.err.contains(told) && said.err.contains("f.2: no such file"), "{said}");
+        let home = home_of(2);
+        let race = |ranks, words: &str| {
+            flavour.fleet(&home, ranks, &format!("race {words} {RACE} --runs 4")).exits(2)
+        };
+        for given in ["--share own f.{rank}", "f.{rank}"] {
+            race(3, given).tells("readlab: rank 2: ").tells("f.2: no such file");
         }
         home.file("f.1", "other lines\n");
-        let said = flavour.race(&home, 2, &words(&["f.{rank}"], &[]));
-        assert_eq!(said.code, Some(2), "{said}");
-        assert!(
-            said.err.contains("(rank 1) differs from ") && said.err.contains("f.1 has 12 bytes"),
-            "{said}"
-        );
+        race(2, "f.{rank}").tells("(rank 1) differs from ").tells("f.1 has 12 bytes");
         assert!(home.runs().is_empty(), "nothing is left of a run that did not begin");
     }
 
@@ -124,46 +108,41 @@ mod ring2 {
         let content = "line\n".repeat(1 << 14);
         let files = ["here", "there"].map(|name| home.file(name, &content).display().to_string());
         home.file("list", files.join("\n"));
-        let race =
-            |ranks| flavour.race(&home, ranks, &words(&["@list", "--state", "warm"], &["--output", "run"]));
+        let race = |ranks| flavour.fleet(&home, ranks, &format!("race @list --state warm {RACE} {SHORT}"));
         let said = race(2);
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let record = home.record("run");
         assert_ended(&said, &record);
         let fleet = record.fleet.unwrap();
         assert_eq!(fleet.ranks.iter().map(|rank| rank.path.clone()).collect::<Vec<_>>(), files);
         fs::remove_dir_all(home.at("run")).unwrap();
         let said = race(3);
         assert_ne!(said.code, Some(0), "{said}");
-        assert!(said.err.contains("list: it has 2 paths, and none for rank 2"), "{said}");
+        said.tells("list: it has 2 paths, and none for rank 2");
     }
 
     #[test]
     fn a_launcher_that_does_not_belong_to_the_agent_is_refused_by_every_rank() {
         let [Some(_), Some(_)] = [OPEN_MPI, MPICH].map(|it| on_path(it.compiler)) else {
-            eprintln!("SKIPPED: a launcher of another MPI: only one is here");
-            return;
+            return skip("a launcher of another MPI: only one is here");
         };
-        let home = Home::new();
-        home.file("f", "a\n");
+        let home = Home::with_file("f", "a\n");
         let mixed = Flavour { compiler: OPEN_MPI.compiler, ..MPICH };
-        let said = mixed.race(&home, 2, &["f"]);
+        let said = mixed.fleet(&home, 2, "race f");
         assert_ne!(said.code, Some(0), "{said}");
-        let told = "the launcher started 2 ranks (PMI_SIZE), and the agent, built with Open MPI";
-        assert!(said.err.contains(told) && said.err.contains(", sees 1: build it with the mpicc"), "{said}");
+        said.tells("the launcher started 2 ranks (PMI_SIZE), and the agent, built with Open MPI");
+        said.tells(", sees 1: build it with the mpicc");
     }
 
     #[test]
     fn a_contender_that_lies_on_one_rank_is_refused_with_its_host() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        home.file("f", "a\nb\n");
+        let home = Home::with_file("f", "a\nb\n");
         let lie = r#"if [ $turns = 3 ] && [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ]; then
         say '{"say":"sample","wall_ns":1000,"newlines":7}'; say '{"say":"done","count":1}'; else answer; fi"#;
-        let roster = roster(&home, &[Fake { name: "liar", turn: lie }]);
-        let given = ["f", "--state", "cold", "--roster", &roster, "--method", "liar/read", "--output", "run"];
-        let said = flavour.race(&home, 2, &words(&given, &[]));
-        assert_eq!(said.code, Some(1), "{said}");
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let roster = roster(&home, &[("liar", lie)]);
+        let words = format!("race f --state cold --roster {roster} --method liar/read {RACE} {SHORT}");
+        flavour.fleet(&home, 2, &words).exits(1);
+        let record = home.record("run");
         let liar = record.trials.iter().find(|it| it.trial.contender() == "liar").unwrap();
         let Some(Outcome::Refused { reason }) = &liar.outcome else { panic!("{:?}", liar.outcome) };
         assert!(reason.contains("(rank 1): it answered 7 newlines; right is "), "{reason}");
@@ -172,31 +151,23 @@ mod ring2 {
     #[test]
     fn the_agent_is_built_by_its_name() {
         let home = Home::new();
-        let without =
-            Said::by(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", home.at("tmp")));
-        assert_eq!(without.code, Some(1), "{without}");
-        assert!(
-            without.err.contains("it needs mpicc: not found; an MPI library with its compiler"),
-            "{without}"
-        );
-        let doctor = Said::by(home.command(READLAB).arg("doctor").env("PATH", home.at("tmp")));
-        assert!(doctor.out.contains("this host cannot be one of a fleet"), "{doctor}");
-        assert!(doctor.out.contains("cannot be built: it needs mpicc: not found"), "{doctor}");
+        let with_path =
+            |path: &Path, words: &[&str]| Said::by(home.command(READLAB).args(words).env("PATH", path));
+        let build = ["build", "fleet-agent"];
+        let without = with_path(&home.at("tmp"), &build).exits(1);
+        without.tells("it needs mpicc: not found; an MPI library with its compiler");
+        let doctor = with_path(&home.at("tmp"), &["doctor"]);
+        doctor.shows("this host cannot be one of a fleet");
+        doctor.shows("cannot be built: it needs mpicc: not found");
         let Some(flavour) = Flavour::any() else { return };
         // Prepares the home for this compiler.
-        let path = flavour
-            .command(&home, 1)
-            .get_envs()
-            .find(|(name, _)| *name == "PATH")
-            .unwrap()
-            .1
-            .unwrap()
-            .to_owned();
-        let doctor = || Said::by(home.command(READLAB).arg("doctor").env("PATH", &path));
-        assert!(doctor().out.contains("this host can be one of a fleet: readlab build fleet-agent"));
-        let said = Said::by(home.command(READLAB).args(["build", "fleet-agent"]).env("PATH", &path));
-        assert!(doctor().out.contains("this host can be one of a fleet\n"));
-        assert_eq!(said.code, Some(0), "{said}");
+        let launcher = flavour.command(&home, 1);
+        let mut environment = launcher.get_envs();
+        let path = Path::new(environment.find(|(name, _)| *name == "PATH").unwrap().1.unwrap());
+        with_path(path, &["doctor"]).shows("this host can be one of a fleet: readlab build fleet-agent");
+        let said = with_path(path, &build);
+        with_path(path, &["doctor"]).shows("this host can be one of a fleet\n");
+        let said = said.exits(0);
         assert!(Path::new(said.out.trim()).is_file(), "{said}");
     }
 }

@@ -1,10 +1,7 @@
 //! More and more ranks read by turns.
 
-use super::super::Home;
-use super::{Flavour, assert_ended, file_of_each, words};
-use readlab_record::{Outcome, Record};
-use serde_json::Value;
-use std::fs;
+use super::{Flavour, RACE, assert_ended, home_of};
+use readlab_record::Outcome;
 
 mod ring2 {
     use super::*;
@@ -12,15 +9,12 @@ mod ring2 {
     #[test]
     fn more_ranks_by_turns_show_how_the_rate_grows_and_the_law_of_it() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        file_of_each(&home, 5);
-        let ranks = ["--share", "own", "f.{rank}", "--hosts", "1,2,3,4,5", "--state", "cold"];
-        let mut given = words(&ranks, &["--output", "run", "--export-json", "out.json"]);
-        let runs = given.iter().position(|word| *word == "4").unwrap();
-        given[runs] = "6";
-        let said = flavour.fleet(&home, 5, "scale", &given);
-        assert!(said.out.contains("scaling: Cold, rust/read/memchr: "), "{said}");
-        let record = Record::read(&home.at("run/record.jsonl")).unwrap();
+        let home = home_of(5);
+        let ranks = "--share own f.{rank} --hosts 1,2,3,4,5 --state cold";
+        let words = format!("scale {ranks} {RACE} --runs 6 --output run --export-json out.json");
+        let said = flavour.fleet(&home, 5, &words);
+        said.shows("scaling: Cold, rust/read/memchr: ");
+        let record = home.record("run");
         assert_ended(&said, &record);
         let counts: Vec<Option<u32>> = record.targets.iter().map(|target| target.ranks).collect();
         assert_eq!(counts, [1, 2, 3, 4, 5].map(Some));
@@ -37,39 +31,26 @@ mod ring2 {
             let spread = taken.iter().max().unwrap() - taken.iter().min().unwrap();
             assert!(spread <= ranks, "{taken:?} of {ranks}");
         }
-        let json: Value = serde_json::from_slice(&fs::read(home.at("out.json")).unwrap()).unwrap();
+        let json = home.json("out.json");
         let scaling = &json["scaling"][0];
         assert_eq!(scaling["trial"], "rust/read/memchr");
         let whole = record.trials.iter().all(|it| it.outcome == Some(Outcome::Measured));
-        assert!(
-            !whole || scaling["law"]["predicted"].as_array().is_some_and(|it| it.len() == 10),
-            "{scaling}"
-        );
-        let page = fs::read_to_string(home.at("run/report.html")).unwrap();
+        let predicted = scaling["law"]["predicted"].as_array().map(Vec::len);
+        assert!(!whole || predicted == Some(10), "{scaling}");
+        let page = home.read("run/report.html");
         assert!(page.contains("ranks that read together"), "the page has the chart");
     }
 
     #[test]
     fn more_ranks_than_there_are_and_files_of_several_sizes_do_not_scale() {
         let Some(flavour) = Flavour::any() else { return };
-        let home = Home::new();
-        file_of_each(&home, 2);
-        let scale = |hosts| {
-            let said = flavour.fleet(
-                &home,
-                2,
-                "scale",
-                &words(&["--share", "own", "f.{rank}", "--hosts", hosts], &[]),
-            );
-            assert_eq!(said.code, Some(2), "{said}");
-            said
+        let home = home_of(2);
+        let scale = |hosts: &str| {
+            let words = format!("scale --share own f.{{rank}} --hosts {hosts} {RACE} --runs 4");
+            flavour.fleet(&home, 2, &words).exits(2)
         };
-        assert!(scale("1,3").err.contains("--hosts 3: the launcher started 2"));
+        scale("1,3").tells("--hosts 3: the launcher started 2");
         home.file("f.1", "shorter\n");
-        let said = scale("1,2");
-        assert!(
-            said.err.contains("(rank 1) differs from ") && said.err.contains("files have one size"),
-            "{said}"
-        );
+        scale("1,2").tells("(rank 1) differs from ").tells("files have one size");
     }
 }

@@ -1,9 +1,13 @@
 //! A Chromium that the test controls over a pipe (the DevTools protocol), so no port is open.
 
+use crate::home::Home;
+use crate::machine::skip;
+use crate::processes::KilledOnDrop;
+use crate::repository::golden;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 /// Where distributions keep the program; the one on the path may be a wrapper, which serves as
 /// well.
@@ -16,46 +20,45 @@ const PROGRAMS: [&str; 4] = [
 
 /// A browser with one page.
 pub(super) struct Browser {
-    child: Child,
-    to: Option<ChildStdin>,
+    // The browser ends when its pipe does; the kill is for one that does not.
+    to: ChildStdin,
     from: BufReader<ChildStdout>,
+    _process: KilledOnDrop,
     session: String,
     calls: u64,
     events: Vec<Value>,
-    _profile: tempfile::TempDir,
+    /// What was opened last.
+    file: PathBuf,
+    /// The home of the browser and of what it shows.
+    pub(super) home: Home,
 }
 
 impl Browser {
     /// Starts it, or prints that there is none.
     pub(super) fn start() -> Option<Browser> {
         let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
-            eprintln!("SKIPPED: no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", "));
+            skip(format!("no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", ")));
             return None;
         };
-        let profile = tempfile::tempdir().unwrap();
+        let home = Home::new();
+        let profile = home.folder("profile");
         // The browser talks over descriptors 3 and 4; the shell puts our pipes there.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", program])
-            .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--disable-background-networking",
-            ])
-            .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
-            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-dev-shm-usage", "--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", profile.display()))
             // What it leaves in the folder for temporary files when it is killed goes with the profile.
-            .env("TMPDIR", profile.path())
+            .env("TMPDIR", profile)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let session = String::new();
-        let mut browser =
-            Browser { child, to, from, session, calls: 0, events: Vec::new(), _profile: profile };
+        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (session, events, file) = (String::new(), Vec::new(), PathBuf::new());
+        let process = KilledOnDrop(child);
+        let mut browser = Browser { to, from, _process: process, session, calls: 0, events, file, home };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attached =
             browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
@@ -81,7 +84,7 @@ impl Browser {
         }
         let mut text = message.to_string().into_bytes();
         text.push(0);
-        self.to.as_mut().unwrap().write_all(&text).unwrap();
+        self.to.write_all(&text).unwrap();
         loop {
             let message = self.next();
             if message["id"] == self.calls {
@@ -92,7 +95,26 @@ impl Browser {
         }
     }
 
+    /// Starts it with the page of a golden record.
+    pub(super) fn with_page(name: &str) -> Option<Browser> {
+        let mut browser = Browser::start()?;
+        browser.show(name);
+        Some(browser)
+    }
+
+    /// Makes the page of a golden record and its charts, and opens it.
+    pub(super) fn show(&mut self, name: &str) {
+        self.home.readlab(format!("report {} -o page.html --svg charts", golden(name).display())).exits(0);
+        self.open(&self.home.at("page.html"));
+    }
+
+    /// Opens what is open once more.
+    pub(super) fn reload(&mut self) {
+        self.open(&self.file.clone());
+    }
+
     pub(super) fn open(&mut self, file: &Path) {
+        file.clone_into(&mut self.file);
         self.events.clear();
         self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
@@ -107,6 +129,11 @@ impl Browser {
         let answer = self.call("Runtime.evaluate", asked);
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
         answer["result"]["value"].clone()
+    }
+
+    /// The same, of an expression that is a text.
+    pub(super) fn text(&mut self, expression: &str) -> String {
+        self.ask(expression).as_str().unwrap().to_owned()
     }
 
     pub(super) fn prefer(&mut self, theme: &str) {
@@ -124,37 +151,43 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    pub(super) fn press_enter(&mut self) {
+    /// Presses a key with this code, which writes this text.
+    pub(super) fn press(&mut self, key: &str, code: u32, text: &str) {
         for kind in ["keyDown", "keyUp"] {
-            let key = json!({ "type": kind, "key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13 });
-            self.call("Input.dispatchKeyEvent", key);
+            let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            if !text.is_empty() {
+                event["text"] = json!(text);
+            }
+            self.call("Input.dispatchKeyEvent", event);
         }
     }
 
+    /// How many elements an expression in the page has.
+    pub(super) fn count(&mut self, elements: &str) -> u64 {
+        self.ask(&format!("({elements}).length")).as_u64().unwrap()
+    }
+
+    /// That the page does not scroll sideways.
+    #[track_caller]
+    pub(super) fn assert_fits(&mut self) {
+        let hidden = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(self.ask(hidden), 0, "{} is cut at the right", self.file.display());
+    }
+
     /// Only this file was requested, and no error was logged.
-    pub(super) fn assert_quiet(&mut self, file: &Path) {
+    #[track_caller]
+    pub(super) fn assert_quiet(&mut self) {
         self.ask("1");
-        let own = format!("file://{}", file.display());
+        let own = format!("file://{}", self.file.display());
         for event in &self.events {
             let method = event["method"].as_str().unwrap_or("");
             assert!(method != "Runtime.exceptionThrown" && method != "Log.entryAdded", "{event}");
             assert!(method != "Runtime.consoleAPICalled", "{event}");
             if method == "Network.requestWillBeSent" {
                 let url = event["params"]["request"]["url"].as_str().unwrap();
-                assert!(
-                    url.split('#').next() == Some(own.as_str()) || url.starts_with("data:"),
-                    "asks for {url}"
-                );
+                let is_own = url.split('#').next() == Some(own.as_str()) || url.starts_with("data:");
+                assert!(is_own, "asks for {url}");
             }
         }
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // The browser ends when its pipe does; the kill is for one that does not.
-        drop(self.to.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

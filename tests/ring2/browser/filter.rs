@@ -1,47 +1,31 @@
 //! Tests of the filter by language and text: it hides rows of tables and charts alike, says how
 //! many, is worked by keyboard, and leaves everything visible where scripts are off.
 
-use super::{Browser, page};
+use super::Browser;
+use crate::home::items;
 use serde_json::{Value, json};
 
 /// The names of the rows that are seen, of all tables and all charts.
 const SEEN: &str = "[...document.querySelectorAll('tr[data-trial], g.row')].filter(it => it.checkVisibility({ contentVisibilityAuto: true }) \
     || it.closest('details:not([open])') && !it.hidden).map(it => it.dataset.trial)";
 
-fn count(browser: &mut Browser, expression: &str) -> u64 {
-    browser.ask(&format!("({expression}).length")).as_u64().unwrap()
-}
-
 fn type_text(browser: &mut Browser, text: &str) {
     browser.ask("document.getElementById('filter-text').focus()");
     browser.call("Input.insertText", json!({ "text": text }));
 }
 
-fn press(browser: &mut Browser, key: &str, text: &str) {
-    for kind in ["keyDown", "keyUp"] {
-        let mut event = json!({ "type": kind, "key": key, "code": key });
-        event["windowsVirtualKeyCode"] = json!(if key == "Tab" { 9 } else { 32 });
-        if !text.is_empty() {
-            event["text"] = json!(text);
-        }
-        browser.call("Input.dispatchKeyEvent", event);
-    }
-}
-
 #[test]
 fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("made/race");
-    browser.open(&file);
-    let all = count(&mut browser, SEEN);
+    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let all = browser.count(SEEN);
     let height = "document.querySelector('#rates svg.chart').viewBox.baseVal.height";
     let before = browser.ask(height).as_f64().unwrap();
     type_text(&mut browser, "mmap");
-    let seen = count(&mut browser, SEEN);
+    let seen = browser.count(SEEN);
     assert!(0 < seen && seen < all, "{seen} of {all}");
     let others = "[...document.querySelectorAll('tr[data-trial], g.row')].filter(it => it.getBoundingClientRect().height > 0 \
         && !document.querySelector(`#methods [data-trial='${it.dataset.trial}']`).textContent.includes('mmap'))";
-    assert_eq!(count(&mut browser, others), 0, "only what was asked for");
+    assert_eq!(browser.count(others), 0, "only what was asked for");
     assert!(browser.ask(height).as_f64().unwrap() < before, "a chart becomes shorter");
     let tops = browser.ask(
         "[...document.querySelector('#rates svg.chart').querySelectorAll('g.row')].filter(it => it.style.display !== 'none') \
@@ -50,27 +34,24 @@ fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
     let tops: Vec<f64> = tops.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
     let expected: Vec<f64> = (0_u32..).map(|n| 30.0 + 40.0 * f64::from(n)).take(tops.len()).collect();
     assert_eq!(tops, expected, "no gap is left");
-    let said = browser.ask("document.getElementById('filter-count').textContent");
-    let said = said.as_str().unwrap();
+    let said = browser.text("document.getElementById('filter-count').textContent");
     assert!(said.contains(" methods shown, ") && said.ends_with(" hidden"), "{said}");
     browser.ask("document.querySelector('#filter button').click()");
     browser.ask("new Promise(done => setTimeout(done, 20))");
     while browser.ask("document.querySelector('#filter button').hidden") != json!(true) {}
-    assert_eq!(count(&mut browser, SEEN), all);
+    assert_eq!(browser.count(SEEN), all);
     assert_eq!(browser.ask(height).as_f64().unwrap().to_bits(), before.to_bits());
-    browser.assert_quiet(&file);
+    browser.assert_quiet();
 }
 
 #[test]
 fn a_language_is_chosen_by_keyboard_and_every_control_has_a_name() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("byte-stream");
-    browser.open(&file);
+    let Some(mut browser) = Browser::with_page("byte-stream") else { return };
     browser.ask("document.getElementById('filter-text').focus()");
-    press(&mut browser, "Tab", "");
+    browser.press("Tab", 9, "");
     let first = browser.ask("document.activeElement.value");
     assert_eq!(browser.ask("document.activeElement.type"), "checkbox");
-    press(&mut browser, " ", " ");
+    browser.press(" ", 32, " ");
     assert_eq!(browser.ask("document.activeElement.checked"), true);
     let seen = browser.ask(
         "[...new Set([...document.querySelectorAll('#ranking tr[data-trial]')].filter(it => !it.hidden) \
@@ -80,35 +61,24 @@ fn a_language_is_chosen_by_keyboard_and_every_control_has_a_name() {
     let outline = browser.ask("getComputedStyle(document.activeElement.closest('label')).outlineStyle");
     assert_eq!(outline, "solid", "the focus is seen");
     let tree = browser.call("Accessibility.getFullAXTree", json!({}));
-    let nodes: Vec<(String, String)> = tree["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| (text(&node["role"]["value"]), text(&node["name"]["value"])))
-        .collect();
     let named = |role: &str| -> Vec<&str> {
-        nodes.iter().filter(|(its, _)| its == role).map(|(_, name)| name.as_str()).collect()
+        let nodes = items(&tree["nodes"]).iter().filter(|node| node["role"]["value"] == role);
+        nodes.map(|node| node["name"]["value"].as_str().unwrap_or_default()).collect()
     };
     assert_eq!(named("searchbox"), ["Filter methods by name"]);
     assert!(named("checkbox").contains(&"Rust") && !named("checkbox").contains(&""));
     assert_eq!(named("search"), ["Filter the methods in tables and charts"]);
     assert_eq!(named("status").len(), 1);
-    browser.assert_quiet(&file);
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+    browser.assert_quiet();
 }
 
 #[test]
 fn without_scripts_everything_is_visible() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("made/race");
-    browser.open(&file);
-    let all = count(&mut browser, SEEN);
+    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let all = browser.count(SEEN);
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
-    browser.open(&file);
+    browser.reload();
     assert_eq!(browser.ask("document.getElementById('filter').getBoundingClientRect().height"), 0);
-    assert_eq!(count(&mut browser, SEEN), all);
-    browser.assert_quiet(&file);
+    assert_eq!(browser.count(SEEN), all);
+    browser.assert_quiet();
 }

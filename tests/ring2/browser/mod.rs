@@ -5,22 +5,10 @@ mod chromium;
 mod filter;
 mod first_screen;
 
-use assert_cmd::Command as Program;
+use crate::home::{items, listed};
+use crate::repository::{self, golden};
 use chromium::Browser;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-
-/// The page of a golden record and its charts, in a separate folder.
-fn page(name: &str) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let record =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name).with_extension("jsonl");
-    let file = folder.path().join("page.html");
-    let mut report = Program::cargo_bin("readlab").unwrap();
-    report.arg("report").arg(record).arg("-o").arg(&file).arg("--svg").arg(folder.path().join("charts"));
-    report.assert().success();
-    (folder, file)
-}
 
 /// The texts of a column of the first table, top to bottom.
 fn column(n: u32) -> String {
@@ -35,9 +23,7 @@ const RATE: u32 = 4;
 
 #[test]
 fn a_table_sorts_by_mouse_and_by_key() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("race");
-    browser.open(&file);
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let fastest_first = browser.ask(&column(0));
     assert_eq!(fastest_first[0], "mmap avx2 · threads=2");
     let head = |n: u32| format!("document.querySelectorAll('#ranking table')[0].tHead.rows[0].cells[{n}]");
@@ -48,41 +34,32 @@ fn a_table_sorts_by_mouse_and_by_key() {
     assert_eq!(browser.ask(&order(RATE)), "ascending");
     assert_eq!(browser.ask(&column(0))[0], "wc -l", "by value, not by the first digit");
     browser.ask(&format!("{}.querySelector('button').focus()", head(RATE)));
-    browser.press_enter();
+    browser.press("Enter", 13, "\r");
     assert_eq!(browser.ask(&order(RATE)), "descending");
     assert_eq!(browser.ask(&column(0)), fastest_first);
     browser.ask(&click(0));
     assert_eq!(browser.ask(&order(RATE)), "none");
     let by_name = browser.ask(&column(0));
-    let names: Vec<&str> = by_name.as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert_eq!(
-        names,
-        [
-            "mmap avx2 · threads=2",
-            "read avx2 · buffer=1MiB",
-            "read avx2 · buffer=4KiB",
-            "read avx2 · buffer=64KiB",
-            "wc -l"
-        ]
-    );
+    let names: Vec<&str> = items(&by_name).iter().filter_map(Value::as_str).collect();
+    let reads = ["read avx2 · buffer=1MiB", "read avx2 · buffer=4KiB", "read avx2 · buffer=64KiB"];
+    assert_eq!(names, [&["mmap avx2 · threads=2"], &reads[..], &["wc -l"]].concat());
     // The baseline has no ratio to itself: it stays at the end both ways.
     for _ in 0..2 {
         browser.ask(&click(RATIO));
         assert_eq!(browser.ask(&column(0))[4], "wc -l");
     }
-    browser.assert_quiet(&file);
+    browser.assert_quiet();
 }
 
 #[test]
 fn both_themes_are_drawn_and_the_button_changes_them() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("race");
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let background = "getComputedStyle(document.body).backgroundColor";
     let bar = "getComputedStyle(document.querySelector('.chart .bar')).fill";
     let mut seen = Vec::new();
     for theme in ["light", "dark"] {
         browser.prefer(theme);
-        browser.open(&file);
+        browser.reload();
         seen.push((browser.ask(background), browser.ask(bar)));
         assert_eq!(browser.ask("getComputedStyle(document.documentElement).colorScheme"), theme);
     }
@@ -91,27 +68,25 @@ fn both_themes_are_drawn_and_the_button_changes_them() {
     browser.ask("document.getElementById('theme').click()");
     assert_eq!((browser.ask(background), browser.ask(bar)), seen[0], "the button goes against the system");
     assert_eq!(browser.ask("document.getElementById('theme').textContent"), "Dark");
-    browser.assert_quiet(&file);
+    browser.assert_quiet();
 }
 
 #[test]
 fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     let Some(mut browser) = Browser::start() else { return };
     for name in ["race", "sweep", "byte-stream", "failures"] {
-        let (_folder, file) = page(name);
+        browser.show(name);
         for width in [390, 768, 1280] {
             browser.width(width);
-            browser.open(&file);
+            browser.reload();
             browser.ask("document.querySelectorAll('details').forEach(part => { part.open = true })");
-            let hidden =
-                browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-            assert_eq!(hidden, 0, "{name}: scrolls sideways at {width}");
+            browser.assert_fits();
             let smallest = browser.ask(
                 "Math.min(99, ...[...document.querySelectorAll('svg text')].map(it => it.getBoundingClientRect().height))",
             );
             assert!(smallest.as_f64().unwrap() >= 9.0, "{name}: letters of {smallest} pixels at {width}");
         }
-        browser.assert_quiet(&file);
+        browser.assert_quiet();
     }
 }
 
@@ -126,42 +101,30 @@ const CROSSED: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart
 
 #[test]
 fn no_line_of_a_limit_goes_through_a_text() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("inside");
-    browser.open(&file);
-    let bounds = browser.ask("document.querySelectorAll('.bound').length");
-    assert!(bounds.as_u64().unwrap() > 1, "a limit is drawn");
+    let Some(mut browser) = Browser::with_page("inside") else { return };
+    assert!(browser.count("document.querySelectorAll('.bound')") > 1, "a limit is drawn");
     assert_eq!(browser.ask(CROSSED), json!([]));
 }
 
 #[test]
 fn calls_that_brought_nothing_are_not_among_those_that_brought_any() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("inside");
-    browser.open(&file);
-    let sizes = browser.ask(
+    let Some(mut browser) = Browser::with_page("inside") else { return };
+    let sizes = browser.text(
         "[...document.querySelectorAll('#inside svg')].find(it => it.querySelector('title').textContent.includes('brought any')).querySelector('desc').textContent",
     );
     // `wc` makes 27 calls and `read` 3, of which the last find the end of the file.
-    let sizes = sizes.as_str().unwrap();
     assert!(sizes.contains("wc -l: 26 calls") && sizes.contains("read memchr: 2 calls"), "{sizes}");
-    assert!(
-        browser
-            .ask("document.getElementById('inside').textContent")
-            .as_str()
-            .unwrap()
-            .contains("27 × 2.56 µs")
-    );
+    assert!(browser.text("document.getElementById('inside').textContent").contains("27 × 2.56 µs"));
 }
 
 #[test]
 fn every_section_can_be_reached_and_no_number_is_broken() {
     let Some(mut browser) = Browser::start() else { return };
     for name in ["race", "inside", "sweep"] {
-        let (_folder, file) = page(name);
+        browser.show(name);
         for width in [320, 390, 700, 1000, 1280] {
             browser.width(width);
-            browser.open(&file);
+            browser.reload();
             let hidden = browser.ask(
                 "[...document.querySelectorAll('.top a')].filter(it => { \
                     const link = it.getBoundingClientRect(); \
@@ -189,9 +152,6 @@ fn every_section_can_be_reached_and_no_number_is_broken() {
 #[test]
 fn a_comparison_is_a_page_of_its_own() {
     let Some(mut browser) = Browser::start() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/race.jsonl");
-    let record = std::fs::read_to_string(&golden).unwrap();
     let slower = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if line["line"] == "sample" && line["trial"] == 4 {
@@ -199,83 +159,64 @@ fn a_comparison_is_a_page_of_its_own() {
         }
         line.to_string() + "\n"
     };
-    let slower: String = record.replace("Example CPU", "<b>Other</b> CPU").lines().map(slower).collect();
-    let (other, file) = (folder.path().join("other.jsonl"), folder.path().join("page.html"));
-    std::fs::write(&other, slower).unwrap();
-    let mut compare = Program::cargo_bin("readlab").unwrap();
-    compare
-        .arg("compare")
-        .args([&golden, &other])
-        .arg("--export-html")
-        .arg(&file)
-        .args(["--metric", "wall,cpu"]);
-    compare.assert().success();
+    let race = repository::text("tests/golden/race.jsonl").replace("Example CPU", "<b>Other</b> CPU");
+    let other = browser.home.file("other.jsonl", race.lines().map(slower).collect::<String>());
+    let words = "--export-html page.html --metric wall,cpu";
+    let (one, other) = (golden("race"), other.display());
+    browser.home.readlab(format!("compare {} {other} {words}", one.display())).exits(0);
+    let page = browser.home.at("page.html");
     for (width, theme) in [(390, "dark"), (1280, "light")] {
         browser.width(width);
         browser.prefer(theme);
-        browser.open(&file);
-        let hidden =
-            browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-        assert_eq!(hidden, 0, "scrolls sideways at {width}");
-        browser.assert_quiet(&file);
+        browser.open(&page);
+        browser.assert_fits();
+        browser.assert_quiet();
     }
-    let text = browser.ask("document.querySelector('h1').textContent");
-    assert_eq!(
-        text,
-        "By wall time, B is better than A in 0, worse in 1 and not clearly either in 9 of 10 cases."
-    );
+    let told = "By wall time, B is better than A in 0, worse in 1 and not clearly either in 9 of 10 cases.";
+    assert_eq!(browser.text("document.querySelector('h1').textContent"), told);
     let row = browser.ask(
         "[...document.querySelectorAll('#wall tbody tr')].map(row => [...row.cells].map(it => it.textContent)).filter(row => row[3].startsWith('0.5'))",
     );
     assert!(row[0][3].as_str().unwrap().starts_with("0.500 ["), "a ratio with its interval: {row}");
     assert_eq!(browser.ask("document.querySelectorAll('#wall svg, #cpu svg').length"), 4);
-    let machines = browser.ask("document.getElementById('machines').textContent");
-    assert!(machines.as_str().unwrap().contains("<b>Other</b> CPU"), "{machines}");
+    let machines = browser.text("document.getElementById('machines').textContent");
+    assert!(machines.contains("<b>Other</b> CPU"), "{machines}");
     let head = "document.querySelector('#wall table').tHead.rows[0].cells[3]";
     browser.ask(&format!("{head}.querySelector('button').click()"));
     assert_eq!(browser.ask(&format!("{head}.getAttribute('aria-sort')")), "ascending");
-    browser.assert_quiet(&file);
+    browser.assert_quiet();
 }
 
 #[test]
 fn a_record_of_failures_shows_names_as_text() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("failures");
-    browser.open(&file);
+    let Some(mut browser) = Browser::with_page("failures") else { return };
     assert_eq!(browser.ask("document.querySelectorAll('script').length"), 3);
     assert_eq!(browser.ask("document.title.includes('owned')"), false);
-    let text = browser.ask("document.getElementById('unmeasured').textContent");
-    assert!(text.as_str().unwrap().contains("cat <script>alert(1)</script>"), "{text}");
+    let text = browser.text("document.getElementById('unmeasured').textContent");
+    assert!(text.contains("cat <script>alert(1)</script>"), "{text}");
     assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Nothing was measured.");
-    browser.assert_quiet(&file);
+    browser.assert_quiet();
 }
 
 #[test]
 fn every_control_has_a_name_and_the_first_tab_skips_to_the_answer() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (_folder, file) = page("race");
-    browser.open(&file);
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let nameless = "[...document.querySelectorAll('button, a, svg:not([aria-hidden]), input, form, [role=region], nav, table')].filter(it => !(it.getAttribute('aria-label') || it.getAttribute('aria-labelledby') || it.textContent.trim() || (it.labels || [])[0]?.textContent.trim())).length";
     assert_eq!(browser.ask(nameless), 0);
     assert_eq!(browser.ask("document.querySelectorAll('table:not(:has(caption))').length"), 0);
-    for kind in ["keyDown", "keyUp"] {
-        let key = json!({ "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 });
-        browser.call("Input.dispatchKeyEvent", key);
-    }
+    browser.press("Tab", 9, "");
     assert_eq!(browser.ask("document.activeElement.textContent"), "Skip to the answer");
 }
 
 #[test]
 fn charts_open_alone() {
-    let Some(mut browser) = Browser::start() else { return };
-    let (folder, _) = page("race");
-    for entry in std::fs::read_dir(folder.path().join("charts")).unwrap() {
-        let chart = entry.unwrap().path();
+    let Some(mut browser) = Browser::with_page("race") else { return };
+    for chart in listed(browser.home.at("charts")) {
         browser.open(&chart);
         assert_eq!(browser.ask("document.documentElement.nodeName"), "svg");
-        assert_eq!(browser.ask("document.querySelectorAll('parsererror').length"), 0, "{}", chart.display());
+        assert_eq!(browser.count("document.querySelectorAll('parsererror')"), 0, "{}", chart.display());
         let paper = browser.ask("getComputedStyle(document.querySelector('.paper')).fill");
         assert_eq!(paper, "rgb(252, 251, 249)", "{}", chart.display());
-        browser.assert_quiet(&chart);
+        browser.assert_quiet();
     }
 }

@@ -1,11 +1,12 @@
 //! One case of a comparison: a way of reading on one target with its numbers, and what must agree
 //! before the numbers of two cases are compared.
 
-use super::measure::Measure;
+use super::measure::{Measure, Unit};
+use crate::noise::SharedNoise;
 use crate::stats::{
-    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, SharedVariance,
+    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, UnpairedRatio,
 };
-use readlab_model::trial::{CacheState, Params, Transport, Work};
+use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
 use readlab_record::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,11 +16,8 @@ use std::sync::Arc;
 pub struct Case {
     /// What it is called: a suite's label, or the trial's name.
     pub name: String,
-    /// Everything that it is called.
     pub names: BTreeSet<String>,
-    /// What must agree before numbers are compared.
     pub key: ComparisonKey,
-    /// Its numbers.
     pub figures: BTreeMap<Measure, Figure>,
     /// The noise that it shows together with all cases of its record and state, for times and rates.
     pub noise: BTreeMap<Measure, CaseNoise>,
@@ -30,15 +28,15 @@ pub struct Case {
 /// A case among those that show their noise together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseNoise {
-    pub shared: Arc<SharedVariance>,
-    /// Its place among them.
-    pub place: usize,
+    pub shared: Arc<SharedNoise>,
+    /// By which it is found among them: its trial, or the first of those that are one case.
+    pub trial: TrialIndex,
 }
 
 impl CaseNoise {
     /// The number with its interval; `None` with a single round.
     pub fn location(&self) -> Option<(f64, RuledInterval)> {
-        let location = self.shared.location(self.place)?;
+        let location = self.shared.location(self.trial)?;
         Some((location.estimate_ns, location.ci95?))
     }
 
@@ -47,40 +45,40 @@ impl CaseNoise {
     pub fn over(&self, to: &CaseNoise) -> Option<SharedRatio> {
         // The ratio is that of the reference's number to the trial's.
         let is_shared = Arc::ptr_eq(&self.shared, &to.shared);
-        self.shared.ratio(to.place, self.place).filter(|_| is_shared)
+        self.shared.ratio(to.trial, self.trial).filter(|_| is_shared)
     }
 }
 
 impl Case {
     /// The number by which a measure is compared, and what is known of it; `None` where it has none.
-    pub fn located(&self, measure: Measure, center: Center) -> Option<Located> {
-        let located = self.figures.get(&measure)?.located(center);
+    pub fn cell(&self, measure: Measure, center: Center) -> Option<Cell> {
+        let cell = self.figures.get(&measure)?.cell(center);
         let shared = self.noise.get(&measure).filter(|_| center == Center::Median);
         Some(match shared.and_then(CaseNoise::location) {
-            Some((value, ci95)) => Located { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), ..located },
-            None => located,
+            Some((value, ci95)) => Cell { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), ..cell },
+            None => cell,
         })
+    }
+
+    /// Whether it has this name, and this number.
+    pub(super) fn has(&self, name: &str, measure: Measure) -> bool {
+        self.names.contains(name) && self.figures.contains_key(&measure)
     }
 }
 
 /// What must agree before numbers are compared; `None` is not known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ComparisonKey {
-    /// Where the target was.
     pub path: Option<String>,
     /// Over what its bytes came.
     pub over: Option<Transport>,
-    /// Digest of its content.
     pub digest: Option<String>,
-    /// Its size.
     pub size_bytes: Option<u64>,
-    /// What was done with the bytes.
     pub work: Option<Work>,
     /// Where they were.
     pub state: Option<CacheState>,
     /// Readers that each read the whole of it in one reading.
     pub readers: Option<u64>,
-    /// Who read it at the same time.
     pub together: Option<ReadTogether>,
     /// Whether cold is cold above a cache; `None` for another state, and in records of before that
     /// was found out.
@@ -92,7 +90,6 @@ pub struct ComparisonKey {
 /// The ranks or processes that read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadTogether {
-    /// How many they were.
     pub count: u32,
     /// Whether each had a copy of its own.
     pub has_copies: bool,
@@ -108,13 +105,10 @@ impl std::fmt::Display for ReadTogether {
 /// A number, with what it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
-    /// Raw samples.
     Samples(Vec<Observation>),
     /// Only the number is known.
     Value {
-        /// The number.
         value: f64,
-        /// What it is.
         statistic: Statistic,
         /// How its readings scattered, where that was published.
         spread: Spread,
@@ -124,11 +118,9 @@ pub enum Figure {
 /// How readings scattered of which only numbers were published; `None` is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
-    /// Standard deviation.
     pub sd: Option<f64>,
     /// How many readings there were.
     pub runs: Option<u64>,
-    /// The percentiles of [`PERCENTS`].
     pub percentiles: Option<Percentiles>,
 }
 
@@ -152,13 +144,10 @@ pub enum Center {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// Arithmetic mean of several readings.
     Mean,
-    /// Median of several readings.
     Median,
     /// Counted once, in a run of its own.
     Count,
-    /// Slope of a regression line.
     Slope,
     /// The largest.
     Most,
@@ -181,40 +170,41 @@ impl Figure {
     }
 
     /// Whether it is a published mean, with which only means are compared.
-    pub fn is_mean(&self) -> bool {
+    pub(super) fn is_mean(&self) -> bool {
         matches!(self, Figure::Value { statistic: Statistic::Mean, .. })
     }
 
     /// The number by which it is compared, and what is known of it.
-    pub fn located(&self, center: Center) -> Located {
+    pub fn cell(&self, center: Center) -> Cell {
+        let percentiles = self.percentiles();
+        let student = |value: f64, sd: Option<f64>, n: Option<u64>, statistic: Statistic| {
+            let is_mean = statistic == Statistic::Mean;
+            let ci95 =
+                sd.zip(n).filter(|_| is_mean).and_then(|(sd, n)| stats::interval_of_mean(value, sd, n));
+            let (rule, n) = (ci95.map(|_| IntervalRule::Student), n.and_then(|n| usize::try_from(n).ok()));
+            Cell { value, ci95, rule, n, sd, statistic: Some(statistic), percentiles, ratio: None }
+        };
         match (self, center) {
             (Figure::Value { value, statistic, spread }, _) => {
-                let is_mean = *statistic == Statistic::Mean;
-                let ends = spread.sd.zip(spread.runs).filter(|_| is_mean);
-                let ci95 = ends.and_then(|(sd, runs)| stats::interval_of_mean(*value, sd, runs));
-                let n = spread.runs.and_then(|runs| usize::try_from(runs).ok());
-                let rule = ci95.map(|_| IntervalRule::Student);
-                Located { value: *value, ci95, rule, n, sd: spread.sd, statistic: Some(*statistic) }
-            }
-            (Figure::Samples(observations), Center::Median) => {
-                let logs = LogMedian::from_observations(observations);
-                let ci95 = logs.and_then(|logs| logs.ci95).map(|ends| ends.map(f64::exp));
-                let (rule, n) = (ci95.map(|_| IntervalRule::SignTest), Some(observations.len()));
-                Located { value: self.value(), ci95, rule, n, sd: None, statistic: None }
+                student(*value, spread.sd, spread.runs, *statistic)
             }
             (Figure::Samples(observations), Center::Mean) => {
                 let values: Vec<f64> = observations.iter().map(|it| it.value).collect();
                 let (value, sd) = stats::mean_and_sd(&values);
-                let runs = values.len() as u64;
-                let ci95 = sd.and_then(|sd| stats::interval_of_mean(value, sd, runs));
-                let (rule, n) = (ci95.map(|_| IntervalRule::Student), Some(values.len()));
-                Located { value, ci95, rule, n, sd, statistic: Some(Statistic::Mean) }
+                student(value, sd, Some(values.len() as u64), Statistic::Mean)
+            }
+            (Figure::Samples(observations), Center::Median) => {
+                let logs = LogMedian::from_observations(observations);
+                let ci95 = logs.and_then(|logs| logs.ci95).map(|ends| ends.map(f64::exp));
+                let (value, n) = (self.value(), Some(observations.len()));
+                let rule = ci95.map(|_| IntervalRule::SignTest);
+                Cell { value, ci95, rule, n, sd: None, statistic: None, percentiles, ratio: None }
             }
         }
     }
 
-    /// Its percentiles: those that were published, or those of the samples.
-    pub fn percentiles(&self) -> Option<Percentiles> {
+    /// Those that were published, or those of the samples.
+    fn percentiles(&self) -> Option<Percentiles> {
         match self {
             Figure::Value { spread, .. } => spread.percentiles,
             Figure::Samples(observations) => {
@@ -226,34 +216,40 @@ impl Figure {
     }
 }
 
-/// The number by which a figure is compared.
+/// One number on one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Located {
-    /// The number.
+pub struct Cell {
+    /// The median, or the number without samples.
     pub value: f64,
-    /// Its 95 % interval, where there is one.
+    /// Its 95 % interval.
     pub ci95: Option<Interval>,
     /// By which rule that was made.
     pub rule: Option<IntervalRule>,
-    /// How many readings there were; `None` where that is not known.
+    /// How many readings; `None` where that is not known.
     pub n: Option<usize>,
-    /// Their standard deviation; `None` where that is not known, and beside a median.
+    /// Their standard deviation, beside a mean; `None` where that is not known.
     pub sd: Option<f64>,
-    /// What the number is where it is no median of samples.
+    /// What it is where it is no median of samples.
     pub statistic: Option<Statistic>,
+    /// Percentiles of the readings; `None` where they are not known.
+    pub percentiles: Option<Percentiles>,
+    /// How many times as good as the first side; `None` on the first side, where that has no
+    /// number, and of a mean beside a median.
+    pub ratio: Option<UnpairedRatio>,
 }
 
-impl Located {
-    /// Whether a quotient of the two means something: a mean and a median are not compared.
-    pub fn is_comparable(&self, other: &Located) -> bool {
-        let is_mean = |it: &Located| it.statistic == Some(Statistic::Mean);
-        let is_median = |it: &Located| matches!(it.statistic, None | Some(Statistic::Median));
-        !(is_mean(self) && is_median(other) || is_median(self) && is_mean(other))
-    }
-
-    /// What it takes part in quotients with.
-    pub fn log(&self) -> LogMedian {
+impl Cell {
+    /// How many times as good as another one it is; `None` of a mean and a median, whose quotient
+    /// means nothing.
+    pub(super) fn ratio_to(&self, base: &Cell, measure: Measure) -> Option<UnpairedRatio> {
+        let is_mean = |it: &Cell| it.statistic == Some(Statistic::Mean);
+        let is_median = |it: &Cell| matches!(it.statistic, None | Some(Statistic::Median));
+        if is_mean(self) && is_median(base) || is_median(self) && is_mean(base) {
+            return None;
+        }
         let log = |value: f64| value.max(1.0).ln();
-        LogMedian { value: log(self.value), ci95: self.ci95.map(|ends| ends.map(log)) }
+        let log_of = |it: &Cell| LogMedian { value: log(it.value), ci95: it.ci95.map(|ends| ends.map(log)) };
+        let (own, base) = (log_of(self), log_of(base));
+        Some(if measure.unit() == Unit::BytesPerSecond { own.over(&base) } else { base.over(&own) })
     }
 }

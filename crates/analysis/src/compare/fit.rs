@@ -8,7 +8,7 @@ use super::case::Case;
 use super::matching::differences;
 use super::measure::Measure;
 use super::side::Side;
-use crate::stats::{self, LeastSquares};
+use crate::stats::{self, AbsoluteErrors, LeastSquares};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -19,7 +19,6 @@ pub struct FitRequest {
     /// The case, by any of its names.
     pub case: String,
     pub measure: Measure,
-    /// The machine's fact.
     pub fact: String,
     /// Whether what is unlike is fitted nevertheless.
     pub force: bool,
@@ -30,12 +29,10 @@ pub struct FitRequest {
 pub struct Fit {
     pub case: String,
     pub measure: Measure,
-    /// The machine's fact.
     pub fact: String,
-    /// The machines.
     pub points: Vec<FitPoint>,
     /// The line, in the number's unit per unit of the fact.
-    pub line: LeastSquares,
+    pub line: LeastSquares<AbsoluteErrors>,
     /// The fact that the line requires for the number of each other case.
     #[serde(rename = "asks")]
     pub required: Vec<RequiredFact>,
@@ -69,19 +66,14 @@ pub struct RequiredFact {
 /// Why there is no line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
-    /// Not `CASE/METRIC`.
     #[error("'{0}' is no case and metric, such as zip/wall")]
     Shape(String),
-    /// No side has the case with this number and a number for the fact.
     #[error("no machine has {case} with {measure} and {fact}; cases: {cases}; facts: {facts}")]
     Nothing { case: String, measure: String, fact: String, cases: String, facts: String },
-    /// A side has it more than once.
     #[error("{side} has {case} more than once, as in both states: choose with --state")]
     Several { side: String, case: String },
-    /// The points are not of the same thing.
     #[error("not alike, so no line: {}; --force fits nevertheless", .0.join("; "))]
     Unlike(Vec<String>),
-    /// A line needs two different values of the fact.
     #[error("a line needs machines with two different values of {0}")]
     OnePoint(String),
 }
@@ -120,8 +112,7 @@ impl Machines<'_> {
             }
             values.extend(value);
         }
-        #[expect(clippy::cast_precision_loss, reason = "a handful of machines")]
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let mean = values.iter().sum::<f64>() / stats::count(values.len());
         Ok((!values.is_empty()).then_some(mean))
     }
 }
@@ -132,8 +123,7 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
     let mut had: Vec<(&Side, &Case)> = Vec::new();
     let mut found = Vec::new();
     for &side in machines.iter().flat_map(|it| &it.sides) {
-        let fits = |case: &&Case| case.names.contains(name) && case.figures.contains_key(&measure);
-        let Some(case) = side.cases.iter().find(fits) else { continue };
+        let Some(case) = side.cases.iter().find(|case| case.has(name, measure)) else { continue };
         found.extend(had.iter().find_map(|(first, theirs)| {
             let why = differences(&theirs.key, &case.key);
             let named = || format!("{name} of {} and of {}: {}", first.name, side.name, why.join(", "));
@@ -195,11 +185,7 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
 
 /// The sides that have the number and do not know the fact.
 fn without(sides: &[Side], request: &FitRequest) -> Vec<String> {
-    let has_number = |side: &&Side| {
-        let fits =
-            |case: &Case| case.names.contains(&request.case) && case.figures.contains_key(&request.measure);
-        side.cases.iter().any(fits)
-    };
+    let has_number = |side: &&Side| side.cases.iter().any(|case| case.has(&request.case, request.measure));
     let lacks = |side: &&Side| side.facts.get(&request.fact).and_then(Value::as_f64).is_none();
     sides.iter().filter(has_number).filter(lacks).map(|side| side.name.clone()).collect()
 }
@@ -216,25 +202,15 @@ fn alike(machines: &[Machines], request: &FitRequest) -> Result<Vec<String>, Fit
 }
 
 fn nothing(sides: &[Side], request: &FitRequest) -> FitError {
-    let mut cases: Vec<&str> =
+    let numbers = sides.iter().flat_map(|side| &side.facts).filter(|(_, value)| value.is_number());
+    let facts: BTreeSet<&str> = numbers.map(|(name, _)| name.as_str()).collect();
+    let cases: BTreeSet<&str> =
         sides.iter().flat_map(|side| &side.cases).map(|case| case.name.as_str()).collect();
-    let numbers = |side: &Side| {
-        side.facts
-            .iter()
-            .filter(|(_, value)| value.is_number())
-            .map(|(name, _)| name.clone())
-            .collect::<Vec<_>>()
-    };
-    let mut facts: Vec<String> = sides.iter().flat_map(numbers).collect();
-    cases.sort_unstable();
-    cases.dedup();
-    facts.sort_unstable();
-    facts.dedup();
     FitError::Nothing {
         case: request.case.clone(),
         measure: request.measure.word().to_owned(),
         fact: request.fact.clone(),
-        cases: cases.join("; "),
-        facts: facts.join(", "),
+        cases: cases.into_iter().collect::<Vec<_>>().join("; "),
+        facts: facts.into_iter().collect::<Vec<_>>().join(", "),
     }
 }

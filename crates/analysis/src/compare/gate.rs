@@ -1,6 +1,6 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
-use super::{Cell, Comparison, ComparisonRow, Lacking};
+use super::{Cell, Comparison, ComparisonRow, Lacking, Unpaired};
 use crate::stats::UnpairedRatio;
 use readlab_record::Outcome;
 
@@ -14,10 +14,8 @@ pub struct Gate {
 /// Why nothing can be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
-    /// There is nothing to hold it against.
     #[error("--fail-over holds records against the first, and there is only one")]
     OneSide,
-    /// No ratio has an interval.
     #[error(
         "--fail-over judges by intervals, and no ratio has one: samples are too few, or only means are known"
     )]
@@ -37,23 +35,21 @@ impl Gate {
             return Err(GateError::OneSide);
         }
         let (mut judged, mut worse) = (0, Vec::new());
-        for table in &comparison.tables {
-            for row in &table.rows {
-                for (side, cell) in comparison.sides.iter().zip(&row.cells) {
-                    let Some(ratio) = cell.and_then(|cell| cell.ratio) else { continue };
-                    judged += usize::from(ratio.ci95.is_some());
-                    let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
-                    worse.push(format!(
-                        "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
-                        called(row),
-                        table.measure.word(),
-                        side.name,
-                        1.0 / ratio.estimate,
-                        1.0 / ends.high,
-                        1.0 / ends.low,
-                        comparison.sides[0].name,
-                    ));
-                }
+        for (table, row) in comparison.rows() {
+            for (side, cell) in comparison.sides.iter().zip(&row.cells) {
+                let Some(ratio) = cell.and_then(|cell| cell.ratio) else { continue };
+                judged += usize::from(ratio.ci95.is_some());
+                let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
+                worse.push(format!(
+                    "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
+                    called(row),
+                    table.measure.word(),
+                    side.name,
+                    1.0 / ratio.estimate,
+                    1.0 / ends.high,
+                    1.0 / ends.low,
+                    comparison.sides[0].name,
+                ));
             }
         }
         if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
@@ -63,28 +59,19 @@ impl Gate {
     /// What failed or was refused on a later side is [`Gate::broken`].
     pub fn missing(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
-        let mut found: Vec<String> = comparison
-            .unpaired
-            .iter()
-            .map(|it| format!("{}: {} does not have it", it.name, name(it.side)))
-            .collect();
+        let lacks = |it: &Unpaired| format!("{}: {} does not have it", it.name, name(it.side));
+        let mut found: Vec<String> = comparison.unpaired.iter().map(lacks).collect();
         found.extend(comparison.unlike.iter().cloned());
         let unavailable = comparison.lacking.iter().filter(|it| !is_broken(it));
         found.extend(unavailable.map(|it| sentence(it, name(it.side))));
-        for table in &comparison.tables {
-            for row in &table.rows {
-                let sides = (1..).zip(row.cells.iter().skip(1));
-                found.extend(sides.filter_map(|(side, cell)| {
-                    let why = unjudged(row.cells[0].as_ref()?, cell.as_ref())?;
-                    Some(format!(
-                        "{}: {} in {} and {}: {why}",
-                        called(row),
-                        table.measure.word(),
-                        name(0),
-                        name(side)
-                    ))
-                }));
-            }
+        for (table, row) in comparison.rows() {
+            let Some(first) = &row.cells[0] else { continue };
+            let unjudged =
+                (1..).zip(&row.cells[1..]).filter_map(|(at, cell)| Some((at, unjudged(first, (*cell)?)?)));
+            found.extend(unjudged.map(|(side, why)| {
+                let measure = table.measure.word();
+                format!("{}: {measure} in {} and {}: {why}", called(row), name(0), name(side))
+            }));
         }
         found
     }
@@ -112,14 +99,9 @@ fn sentence(it: &Lacking, side: &str) -> String {
 
 /// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval
 /// by nature.
-fn unjudged(first: &Cell, cell: Option<&Cell>) -> Option<&'static str> {
-    first.n?;
-    match cell {
-        Some(Cell { n: Some(_), ratio: Some(ratio), .. }) if ratio.ci95.is_none() => {
-            Some("a single round has no interval")
-        }
-        _ => None,
-    }
+fn unjudged(first: &Cell, other: Cell) -> Option<&'static str> {
+    let ratio = other.ratio.filter(|_| first.n.is_some() && other.n.is_some())?;
+    ratio.ci95.is_none().then_some("a single round has no interval")
 }
 
 /// Its name, with the state where that is known.

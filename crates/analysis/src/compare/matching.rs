@@ -11,12 +11,14 @@ use readlab_model::units::Bytes;
 
 /// A case of the first side with its partners, one for each side.
 pub(super) struct MatchedCase<'a> {
+    /// It comes first.
     pub(super) cases: Vec<Option<&'a Case>>,
     /// What does not agree, where unlike things were forced together.
     pub(super) forced: Vec<String>,
 }
 
 /// Every case of the first side, and what could not be matched.
+#[derive(Default)]
 pub(super) struct Matching<'a> {
     pub(super) rows: Vec<MatchedCase<'a>>,
     /// Names that meet and things that are unlike, a sentence each.
@@ -36,61 +38,62 @@ pub struct Unpaired {
     pub name: String,
 }
 
+impl<'a> MatchedCase<'a> {
+    pub(super) fn first(&self) -> &'a Case {
+        self.cases[0].expect("a row begins with its case")
+    }
+}
+
 impl<'a> Matching<'a> {
     pub(super) fn pair(sides: &'a [Side], force: bool) -> Matching<'a> {
-        let Some((first, others)) = sides.split_first() else {
-            return Matching {
-                rows: Vec::new(),
-                unlike: Vec::new(),
-                alone: Vec::new(),
-                unpaired: Vec::new(),
-            };
-        };
+        let Some((first, others)) = sides.split_first() else { return Matching::default() };
         let row = |case| MatchedCase { cases: vec![Some(case)], forced: Vec::new() };
-        let mut rows: Vec<MatchedCase> = first.cases.iter().map(row).collect();
-        let (mut unlike, mut alone, mut unpaired) = (Vec::new(), Vec::new(), Vec::new());
+        let mut matching = Matching { rows: first.cases.iter().map(row).collect(), ..Matching::default() };
         for (number, side) in (1..).zip(others) {
-            let mut taken = vec![false; side.cases.len()];
-            for row in &mut rows {
-                let case = row.cases[0].expect("a row begins with its case");
-                let found = side.cases.iter().zip(&taken).position(|(other, taken)| {
-                    !taken && same_name(case, other) && differences(&case.key, &other.key).is_empty()
-                });
-                found.into_iter().for_each(|at| taken[at] = true);
-                row.cases.push(found.map(|at| &side.cases[at]));
-            }
-            for row in rows.iter_mut().filter(|row| row.cases.last().is_some_and(Option::is_none)) {
-                let case = row.cases[0].expect("a row begins with its case");
-                let left =
-                    side.cases.iter().zip(&taken).position(|(other, taken)| !taken && same_name(case, other));
-                let Some(at) = left else {
-                    unpaired.extend(Unpaired::find(number, case));
-                    continue;
-                };
-                let why = differences(&case.key, &side.cases[at].key).join(", ");
-                taken[at] = true;
-                let words = format!("{} of {} and of {}: {why}", called(case), first.name, side.name);
-                if force {
-                    *row.cases.last_mut().expect("one was just pushed") = Some(&side.cases[at]);
-                    row.forced.push(words);
-                } else {
-                    unlike.push(words);
-                }
-            }
-            let left = || side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case);
-            unpaired.extend(left().filter_map(|case| Unpaired::find(0, case)));
-            let left: Vec<String> = left().map(called).collect();
-            alone.extend(only(&side.name, &left));
+            matching.pair_with(number, first, side, force);
         }
-        let lonely: Vec<String> = rows
-            .iter()
-            .filter(|row| !others.is_empty() && row.cases[1..].iter().all(Option::is_none))
-            .filter_map(|row| row.cases[0].map(called))
-            .filter(|name| !unlike.iter().any(|it| it.starts_with(&format!("{name} of "))))
-            .collect();
-        alone.extend(only(&first.name, &lonely));
-        rows.retain(|row| others.is_empty() || row.cases[1..].iter().any(Option::is_some));
-        Matching { rows, unlike, alone, unpaired }
+        let Matching { rows, unlike, alone, .. } = &mut matching;
+        let is_met = |row: &MatchedCase| others.is_empty() || row.cases[1..].iter().any(Option::is_some);
+        let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| called(row.first()));
+        let lonely = lonely.filter(|name| !unlike.iter().any(|it| it.starts_with(&format!("{name} of "))));
+        alone.extend(only(&first.name, &lonely.collect::<Vec<_>>()));
+        rows.retain(is_met);
+        matching
+    }
+
+    /// Finds the partners on one more side: first those that agree, then what is unlike them.
+    fn pair_with(&mut self, number: usize, first: &Side, side: &'a Side, force: bool) {
+        let mut taken = vec![false; side.cases.len()];
+        let free = |taken: &[bool], fits: &dyn Fn(&Case) -> bool| {
+            side.cases.iter().zip(taken).position(|(other, taken)| !taken && fits(other))
+        };
+        for row in &mut self.rows {
+            let case = row.first();
+            let agrees = |it: &Case| same_name(case, it) && differences(&case.key, &it.key).is_empty();
+            let found = free(&taken, &agrees);
+            found.into_iter().for_each(|at| taken[at] = true);
+            row.cases.push(found.map(|at| &side.cases[at]));
+        }
+        for row in self.rows.iter_mut().filter(|row| row.cases[number].is_none()) {
+            let case = row.first();
+            let Some(at) = free(&taken, &|it: &Case| same_name(case, it)) else {
+                self.unpaired.extend(Unpaired::find(number, case));
+                continue;
+            };
+            let why = differences(&case.key, &side.cases[at].key).join(", ");
+            taken[at] = true;
+            let words = format!("{} of {} and of {}: {why}", called(case), first.name, side.name);
+            if force {
+                row.cases[number] = Some(&side.cases[at]);
+                row.forced.push(words);
+            } else {
+                self.unlike.push(words);
+            }
+        }
+        let left: Vec<&Case> =
+            side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case).collect();
+        self.unpaired.extend(left.iter().filter_map(|case| Unpaired::find(0, case)));
+        self.alone.extend(only(&side.name, &left.into_iter().map(called).collect::<Vec<_>>()));
     }
 }
 
@@ -126,40 +129,32 @@ const SIZE_SLACK: u64 = 100;
 /// What does not agree, in words; what one side does not know agrees.
 pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<String> {
     let mut found = Vec::new();
-    match (&one.digest, &other.digest) {
-        (Some(a), Some(b)) if a != b => {
+    if let (Some(a), Some(b)) = (&one.digest, &other.digest) {
+        if a != b {
             found.push(format!("the files differ (digest {a} and {b}{})", sizes(one, other)));
         }
-        (Some(_), Some(_)) => {}
-        _ => {
-            if let (Some(a), Some(b)) = (one.size_bytes, other.size_bytes)
-                && a.abs_diff(b) > a.max(b) / SIZE_SLACK
-            {
-                found.push(format!("the files differ{}", sizes(one, other)));
-            }
-        }
+    } else if let (Some(a), Some(b)) = (one.size_bytes, other.size_bytes)
+        && a.abs_diff(b) > a.max(b) / SIZE_SLACK
+    {
+        found.push(format!("the files differ{}", sizes(one, other)));
     }
-    let mut differ = |what: &str, a: Option<String>, b: Option<String>| {
-        if let (Some(a), Some(b)) = (a, b)
+    let mut differ = |what: &str, words: fn(&ComparisonKey) -> Option<String>| {
+        if let (Some(a), Some(b)) = (words(one), words(other))
             && a != b
         {
             found.push(format!("{what} {a} and {b}"));
         }
     };
-    differ("work", one.work.map(|it| it.to_string()), other.work.map(|it| it.to_string()));
-    differ("read over", one.over.map(|it| it.word().to_owned()), other.over.map(|it| it.word().to_owned()));
-    differ("state", one.state.map(|it| it.to_string()), other.state.map(|it| it.to_string()));
+    differ("work", |it| Some(it.work?.to_string()));
+    differ("read over", |it| Some(it.over?.word().to_owned()));
+    differ("state", |it| Some(it.state?.to_string()));
     // If the parameters of both sides are known, they include the readers.
     if one.params.is_none() || other.params.is_none() {
-        differ("readers", one.readers.map(|it| it.to_string()), other.readers.map(|it| it.to_string()));
+        differ("readers", |it| Some(it.readers?.to_string()));
     }
-    differ("read at once by", one.together.map(|it| it.to_string()), other.together.map(|it| it.to_string()));
-    let above = |it: &ComparisonKey| {
-        it.is_above_cache.map(|above| if above { "above a cache" } else { "of the device" }.to_owned())
-    };
-    differ("cold", above(one), above(other));
-    let params = |it: &ComparisonKey| it.params.as_ref().map(|params| format!("[{params}]"));
-    differ("parameters", params(one), params(other));
+    differ("read at once by", |it| Some(it.together?.to_string()));
+    differ("cold", |it| Some(if it.is_above_cache? { "above a cache" } else { "of the device" }.to_owned()));
+    differ("parameters", |it| Some(format!("[{}]", it.params.as_ref()?)));
     found
 }
 

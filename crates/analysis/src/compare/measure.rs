@@ -1,6 +1,7 @@
 //! The measures that are compared: a time, a rate, memory, a count, each with its unit and whether
 //! more is better.
 
+use crate::stats::float;
 use readlab_model::sample::Sample;
 use serde::{Deserialize, Serialize};
 
@@ -39,30 +40,14 @@ pub enum Measure {
 /// What its numbers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Time.
     Nanoseconds,
-    /// Memory or data.
     Bytes,
     /// A rate; more is better.
     BytesPerSecond,
-    /// A plain count.
     Count,
 }
 
 impl Measure {
-    /// Those that samples and counts of a record hold.
-    pub const OF_RECORDS: [Measure; 9] = [
-        Measure::Wall,
-        Measure::Cpu,
-        Measure::Rate,
-        Measure::Peak,
-        Measure::Device,
-        Measure::Syscalls,
-        Measure::Mallocs,
-        Measure::Retains,
-        Measure::Releases,
-    ];
-
     /// The word used on the command line and in files.
     pub fn word(self) -> &'static str {
         match self {
@@ -81,7 +66,6 @@ impl Measure {
         }
     }
 
-    /// What its numbers count.
     pub fn unit(self) -> Unit {
         match self {
             Measure::Wall | Measure::Cpu | Measure::Fixed => Unit::Nanoseconds,
@@ -93,15 +77,14 @@ impl Measure {
 
     /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing
     /// or runs of their own count it.
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
     pub(super) fn value_in(self, sample: &Sample, bytes: u64) -> Option<f64> {
-        let wall = sample.wall_ns.max(1) as f64;
+        let wall = float(sample.wall_ns.max(1));
         match self {
             Measure::Wall => Some(wall),
-            Measure::Cpu => Some((sample.cpu_user_ns? + sample.cpu_system_ns?) as f64),
-            Measure::Rate => (bytes > 0).then(|| bytes as f64 * 1e9 / wall),
-            Measure::Peak => Some(sample.peak_rss_bytes? as f64),
-            Measure::Device => Some(sample.device_read_bytes? as f64),
+            Measure::Cpu => Some(float(sample.cpu_user_ns? + sample.cpu_system_ns?)),
+            Measure::Rate => (bytes > 0).then(|| float(bytes) * 1e9 / wall),
+            Measure::Peak => Some(float(sample.peak_rss_bytes?)),
+            Measure::Device => Some(float(sample.device_read_bytes?)),
             _ => None,
         }
     }

@@ -18,14 +18,13 @@ mod side;
 mod tests;
 
 pub use case::{
-    Case, CaseNoise, Center, ComparisonKey, Figure, Located, PERCENTS, Percentiles, Spread, Statistic,
+    Case, CaseNoise, Cell, Center, ComparisonKey, Figure, PERCENTS, Percentiles, Spread, Statistic,
 };
 pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
 pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-use crate::stats::{Interval, IntervalRule, UnpairedRatio};
 pub use matching::Unpaired;
 use matching::{MatchedCase, Matching};
 use readlab_record::Outcome;
@@ -35,7 +34,7 @@ use std::collections::BTreeSet;
 /// What was compared and what came out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The sides; the first is what the others are held against.
+    /// The first is what the others are held against.
     pub sides: Vec<Side>,
     pub machines: Vec<Differing>,
     pub tables: Vec<Table>,
@@ -67,7 +66,6 @@ pub struct Differing {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub measure: Measure,
-    /// A row for each case.
     pub rows: Vec<ComparisonRow>,
 }
 
@@ -82,33 +80,10 @@ pub struct ComparisonRow {
     pub cells: Vec<Option<Cell>>,
 }
 
-/// One number on one side.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// The median, or the number without samples.
-    pub value: f64,
-    /// Its 95 % interval.
-    pub ci95: Option<Interval>,
-    /// By which rule that was made.
-    pub rule: Option<IntervalRule>,
-    /// How many readings; `None` where that is not known.
-    pub n: Option<usize>,
-    /// Their standard deviation, beside a mean; `None` where that is not known.
-    pub sd: Option<f64>,
-    /// What it is where it is no median of samples.
-    pub statistic: Option<Statistic>,
-    /// Percentiles of the readings; `None` where they are not known.
-    pub percentiles: Option<Percentiles>,
-    /// How many times as good as the first side; `None` on the first side, where that has no
-    /// number, and of a mean beside a median.
-    pub ratio: Option<UnpairedRatio>,
-}
-
 /// A case that one side could not measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lacking {
     pub side: usize,
-    /// The case.
     pub name: String,
     /// What happened instead.
     pub outcome: Outcome,
@@ -118,7 +93,6 @@ pub struct Lacking {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetRow {
     pub side: usize,
-    /// The case.
     pub name: String,
     /// Where the bytes were.
     pub key: ComparisonKey,
@@ -134,13 +108,10 @@ pub const SHEET_FACT: &str = "datasheet_bytes_per_s";
 /// Why nothing can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// The names do not meet.
     #[error("no trial in common: {0}")]
     NothingInCommon(String),
-    /// None of the numbers is known.
     #[error("nothing of what is compared has a number for {0}")]
     NoNumber(String),
-    /// Names meet, and all of them are unlike.
     #[error("not alike, so not compared: {}; --force compares nevertheless", .0.join("; "))]
     Unlike(Vec<String>),
 }
@@ -154,9 +125,8 @@ impl Comparison {
         force: bool,
     ) -> Result<Comparison, CompareError> {
         let matching = Matching::pair(&sides, force);
-        let met = |side: usize| matching.rows.iter().any(|row| row.cases[side].is_some());
         // A side that has nothing in common with the first was named by mistake.
-        if (1..sides.len()).any(|side| !met(side)) {
+        if (1..sides.len()).any(|side| matching.rows.iter().all(|row| row.cases[side].is_none())) {
             return Err(if matching.unlike.is_empty() {
                 CompareError::NothingInCommon(matching.alone.join("; "))
             } else {
@@ -172,7 +142,7 @@ impl Comparison {
         let forced = matching.rows.iter().flat_map(|row| row.forced.clone()).collect();
         let (lacking, sheets) = (lacking(&matching.rows), sheets(&sides));
         let Matching { unlike, alone, unpaired, .. } = matching;
-        let machines = differing(&sides);
+        let (machines, lists_percentiles) = (differing(&sides), false);
         Ok(Comparison {
             sides,
             machines,
@@ -183,71 +153,59 @@ impl Comparison {
             unpaired,
             lacking,
             sheets,
-            lists_percentiles: false,
+            lists_percentiles,
         })
+    }
+
+    /// Every row of every table.
+    fn rows(&self) -> impl Iterator<Item = (&Table, &ComparisonRow)> {
+        self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
     }
 
     /// Whether a mean stands beside a median, so that there is no ratio.
     pub fn has_unlike_statistics(&self) -> bool {
-        let rows = self.tables.iter().flat_map(|table| &table.rows);
         let lacks = |row: &ComparisonRow| {
             row.cells[0].is_some() && row.cells[1..].iter().flatten().any(|cell| cell.ratio.is_none())
         };
-        rows.into_iter().any(lacks)
+        self.rows().any(|(_, row)| lacks(row))
     }
 
     /// Whether some ratio has no interval.
     pub fn lacks_intervals(&self) -> bool {
-        let cells =
-            self.tables.iter().flat_map(|table| &table.rows).flat_map(|row| row.cells.iter().flatten());
-        cells.filter_map(|cell| cell.ratio.as_ref()).any(|ratio| ratio.ci95.is_none())
+        let mut cells = self.rows().flat_map(|(_, row)| row.cells.iter().flatten());
+        cells.any(|cell| cell.ratio.is_some_and(|ratio| ratio.ci95.is_none()))
     }
 }
 
 fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
     let row = |matched: &MatchedCase| {
-        let first = matched.cases[0].expect("a row begins with its case");
         // A published mean is compared with the mean of samples.
-        let figures = || matched.cases.iter().map(|case| case.and_then(|case| case.figures.get(&measure)));
-        let has_mean = figures().flatten().any(Figure::is_mean);
-        let center = if has_mean { Center::Mean } else { center };
-        let mut base = None;
-        let mut cells = Vec::new();
-        for (at, figure) in figures().enumerate() {
-            let located = matched.cases[at].and_then(|case| case.located(measure, center));
-            cells.push(
-                figure.zip(located).map(|(figure, located)| cell(figure, &located, base.as_ref(), measure)),
-            );
-            if at == 0 {
-                base = located;
-            }
+        let mut figures = matched.cases.iter().flatten().filter_map(|case| case.figures.get(&measure));
+        let center = if figures.any(Figure::is_mean) { Center::Mean } else { center };
+        let cell = |case: &Option<&Case>| case.and_then(|case| case.cell(measure, center));
+        let mut cells: Vec<Option<Cell>> = matched.cases.iter().map(cell).collect();
+        let base = cells[0];
+        for cell in cells[1..].iter_mut().flatten() {
+            cell.ratio = base.and_then(|base| cell.ratio_to(&base, measure));
         }
         let known = cells.iter().any(Option::is_some);
-        known.then(|| ComparisonRow { name: first.name.clone(), key: first.key.clone(), cells })
+        known.then(|| ComparisonRow {
+            name: matched.first().name.clone(),
+            key: matched.first().key.clone(),
+            cells,
+        })
     };
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
 
-fn cell(figure: &Figure, located: &Located, base: Option<&Located>, measure: Measure) -> Cell {
-    let more_is_better = measure.unit() == Unit::BytesPerSecond;
-    let ratio = base.filter(|base| base.is_comparable(located)).map(|base| {
-        let (base, logs) = (base.log(), located.log());
-        if more_is_better { logs.over(&base) } else { base.over(&logs) }
-    });
-    let Located { value, ci95, rule, n, sd, statistic } = *located;
-    Cell { value, ci95, rule, n, sd, statistic, percentiles: figure.percentiles(), ratio }
-}
-
 fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {
-    let mut found = Vec::new();
-    for row in rows.iter().filter(|row| row.cases.iter().flatten().any(|case| case.unmeasured.is_none())) {
-        for (side, case) in row.cases.iter().enumerate() {
-            if let Some(Case { name, unmeasured: Some(outcome), .. }) = case {
-                found.push(Lacking { side, name: name.clone(), outcome: outcome.clone() });
-            }
-        }
-    }
-    found
+    let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.unmeasured.is_none()));
+    let cases = measured.flat_map(|row| row.cases.iter().enumerate());
+    let lacking = cases.filter_map(|(side, case)| {
+        let Case { name, unmeasured, .. } = case.as_ref()?;
+        Some(Lacking { side, name: name.clone(), outcome: unmeasured.clone()? })
+    });
+    lacking.collect()
 }
 
 /// The facts that are known on some side and not the same on all.

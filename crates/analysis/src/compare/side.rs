@@ -3,12 +3,14 @@
 use super::case::{Case, CaseNoise, ComparisonKey, Figure, ReadTogether, Statistic};
 use super::measure::Measure;
 use super::series;
-use crate::stats::{Observation, SharedVariance};
+use crate::noise::SharedNoise;
+use crate::stats::{Observation, float};
+use clap::ValueEnum;
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::CacheState;
+use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{Record, Start, TrialRecord};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A machine and what was measured on it.
@@ -22,7 +24,6 @@ pub struct Side {
     pub facts: BTreeMap<String, Value>,
     /// What a reader of its numbers should know.
     pub notes: Vec<String>,
-    /// What was measured.
     pub cases: Vec<Case>,
 }
 
@@ -32,29 +33,25 @@ const FLEETING: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overh
 impl Side {
     /// Of a record, under the name that was given.
     pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
-        let header = &record.header;
-        let mut notes = Vec::new();
-        if record.end.is_none() {
-            notes.push("the run was cut short".to_owned());
-        }
-        let readings = || record.trials.iter().filter(|it| !it.trial.is_control());
-        let mut cases: Vec<Case> = Vec::new();
+        let mut cases: Vec<(TrialIndex, Case)> = Vec::new();
         // Controls are compared where there is nothing else: in a record of limits.
-        let only_controls = readings().next().is_none();
+        let only_controls = record.trials.iter().all(|it| it.trial.is_control());
         for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
             let case = case(record, it);
-            let same = |other: &&mut Case| {
+            let same = |(_, other): &&mut (TrialIndex, Case)| {
                 let place = |it: &Case| ComparisonKey { path: None, ..it.key.clone() };
                 other.names == case.names && place(other) == place(&case)
             };
             match cases.iter_mut().find(same) {
-                Some(other) => merge(other, case),
-                None => cases.push(case),
+                Some((_, other)) => merge(other, case),
+                None => cases.push((it.trial.index, case)),
             }
         }
         share_noise(&mut cases);
-        cases.extend(series::cases(record));
-        let about = format!("{} · {place}", header.machine.summary());
+        let cases = cases.into_iter().map(|(_, case)| case).chain(series::cases(record)).collect();
+        let about = format!("{} · {place}", record.header.machine.summary());
+        let cut_short = record.end.is_none().then(|| "the run was cut short".to_owned());
+        let notes = cut_short.into_iter().collect();
         Side { name: name.to_owned(), about, facts: facts(record), notes, cases }
     }
 }
@@ -62,25 +59,18 @@ impl Side {
 /// The numbers whose noise is that of the time.
 const TIMED: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
-/// Finds what the cases of each state show together of their noise. They share rounds.
-fn share_noise(cases: &mut [Case]) {
-    let mut by_state: BTreeMap<Option<CacheState>, Vec<usize>> = BTreeMap::new();
-    for (at, case) in cases.iter().enumerate() {
-        by_state.entry(case.key.state).or_default().push(at);
-    }
-    for (all, measure) in by_state.values().flat_map(|all| TIMED.map(|measure| (all, measure))) {
-        let has_samples = |at: &&usize| matches!(cases[**at].figures.get(&measure), Some(Figure::Samples(_)));
-        let sharing: Vec<usize> = all.iter().filter(has_samples).copied().collect();
-        if sharing.is_empty() {
-            continue;
-        }
-        let observations = sharing.iter().filter_map(|&at| match cases[at].figures.get(&measure) {
-            Some(Figure::Samples(observations)) => Some(observations),
+/// Finds what the cases of each state show together of their noise. They share rounds. A case is
+/// known by its first trial.
+fn share_noise(cases: &mut [(TrialIndex, Case)]) {
+    let states: BTreeSet<Option<CacheState>> = cases.iter().map(|(_, case)| case.key.state).collect();
+    for (state, measure) in states.into_iter().flat_map(|state| TIMED.map(|measure| (state, measure))) {
+        let observed = cases.iter().filter_map(|(trial, case)| match case.figures.get(&measure)? {
+            Figure::Samples(observed) if case.key.state == state => Some((*trial, observed)),
             _ => None,
         });
-        let shared = Arc::new(SharedVariance::new(observations));
-        for (place, at) in sharing.into_iter().enumerate() {
-            cases[at].noise.insert(measure, CaseNoise { shared: Arc::clone(&shared), place });
+        let shared = Arc::new(SharedNoise::new(observed));
+        for (trial, case) in cases.iter_mut().filter(|(trial, _)| shared.holds(*trial)) {
+            case.noise.insert(measure, CaseNoise { shared: Arc::clone(&shared), trial: *trial });
         }
     }
 }
@@ -112,6 +102,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let whole = record.read_whole(it);
     let bytes = whole.map_or(0, |target| trial.bytes_in(target));
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
+    let measures = Measure::value_variants().iter().copied();
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
         // One that is started for each reading is another case than the same trial kept running.
@@ -131,11 +122,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             is_above_cache: target.filter(|_| trial.state == CacheState::Cold).and_then(is_above_cache),
             params: Some(trial.params.clone()),
         },
-        figures: if is_accepted {
-            Measure::OF_RECORDS.into_iter().filter_map(figure).collect()
-        } else {
-            BTreeMap::new()
-        },
+        figures: measures.filter(|_| is_accepted).filter_map(figure).collect(),
         noise: BTreeMap::new(),
         unmeasured: it.outcome.clone().filter(|_| !is_accepted),
     }
@@ -143,8 +130,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
 
 fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-        return Some(Figure::of_value(value as f64, Statistic::Count));
+        return Some(Figure::of_value(float(value), Statistic::Count));
     }
     let observed = it.samples.iter().filter_map(|sample| {
         let value = measure.value_in(&sample, bytes)?;
@@ -157,12 +143,8 @@ fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
 /// The machine, who read, and where the file lay.
 fn facts(record: &Record) -> BTreeMap<String, Value> {
     let machine = serde_json::to_value(&record.header.machine).expect("a machine's keys are strings");
-    let mut facts: BTreeMap<String, Value> = match machine {
-        Value::Object(facts) => {
-            facts.into_iter().filter(|(name, _)| !FLEETING.contains(&name.as_str())).collect()
-        }
-        _ => BTreeMap::new(),
-    };
+    let mut facts: BTreeMap<String, Value> = serde_json::from_value(machine).unwrap_or_default();
+    facts.retain(|name, _| !FLEETING.contains(&name.as_str()));
     facts.insert("lab".to_owned(), format!("{} ({})", record.header.lab, record.header.revision).into());
     for receipt in &record.contenders {
         let words = format!("{}, {}", receipt.version, receipt.runtime);

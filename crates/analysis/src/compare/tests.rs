@@ -1,16 +1,17 @@
 //! Comparisons of sides made by hand.
 
 use super::*;
-use crate::stats::Observation;
+use crate::stats::{Interval, Observation, UnpairedRatio};
 use readlab_model::trial::{CacheState, Work};
 use std::collections::BTreeMap;
 
-fn samples(level: f64) -> Figure {
-    let wobble = |nth: u32| level * (1.0 + 0.002 * f64::from(nth % 5));
-    Figure::Samples((0..20).map(|nth| Observation { value: wobble(nth), fill: nth, round: nth }).collect())
+fn samples(values: impl IntoIterator<Item = f64>) -> Figure {
+    let sample = |(nth, value)| Observation { value, fill: nth, round: nth };
+    Figure::Samples((0..).zip(values).map(sample).collect())
 }
 
 fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
+    let wobble = |nth: u32| level * (1.0 + 0.002 * f64::from(nth % 5));
     Case {
         name: name.to_owned(),
         names: BTreeSet::from([name.to_owned()]),
@@ -20,7 +21,7 @@ fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
             state: Some(state),
             ..ComparisonKey::default()
         },
-        figures: BTreeMap::from([(Measure::Wall, samples(level))]),
+        figures: BTreeMap::from([(Measure::Wall, samples((0..20).map(wobble)))]),
         noise: BTreeMap::new(),
         unmeasured: None,
     }
@@ -31,10 +32,17 @@ fn side(name: &str, cases: Vec<Case>) -> Side {
     Side { name, about, facts: BTreeMap::new(), notes: Vec::new(), cases }
 }
 
+/// A side whose only case is this one, warm.
+fn with(name: &str, case_name: &str, digest: &str, level: f64) -> Side {
+    side(name, vec![case(case_name, digest, CacheState::Warm, level)])
+}
+
+fn compared(sides: Vec<Side>) -> Result<Comparison, CompareError> {
+    Comparison::new(sides, &[Measure::Wall], Center::Median, false)
+}
+
 fn two(slower: f64) -> Comparison {
-    let of = |name, level| side(name, vec![case("read", "d", CacheState::Warm, level)]);
-    Comparison::new(vec![of("a", 1e6), of("b", 1e6 * slower)], &[Measure::Wall], Center::Median, false)
-        .unwrap()
+    compared(vec![with("a", "read", "d", 1e6), with("b", "read", "d", 1e6 * slower)]).unwrap()
 }
 
 fn ratio(comparison: &Comparison) -> UnpairedRatio {
@@ -59,33 +67,18 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
 
 #[test]
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
-    let published = |name, value| {
-        let mut case = case("read", "d", CacheState::Warm, 1.0);
-        case.figures.insert(Measure::Wall, Figure::of_value(value, Statistic::Mean));
-        side(name, vec![case])
-    };
-    let comparison = Comparison::new(
-        vec![published("a", 1.0), published("b", 9.0)],
-        &[Measure::Wall],
-        Center::Median,
-        false,
-    )
-    .unwrap();
+    let gate = Gate { fail_over: 0.05 };
+    let mean = |name, value| published(name, Figure::of_value(value, Statistic::Mean));
+    let comparison = compared(vec![mean("a", 1.0), mean("b", 9.0)]).unwrap();
     assert!(comparison.lacks_intervals());
-    assert_eq!(Gate { fail_over: 0.05 }.judge(&comparison), Err(GateError::NoInterval));
-    let alone = Comparison::new(vec![published("a", 1.0)], &[Measure::Wall], Center::Median, false).unwrap();
-    assert_eq!(Gate { fail_over: 0.05 }.judge(&alone), Err(GateError::OneSide));
+    assert_eq!(gate.judge(&comparison), Err(GateError::NoInterval));
+    assert_eq!(gate.judge(&compared(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
 }
 
 #[test]
 fn unlike_things_are_refused_by_name_unless_forced() {
-    let sides = || {
-        vec![
-            side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
-            side("b", vec![case("read", "e", CacheState::Warm, 1e6)]),
-        ]
-    };
-    let error = Comparison::new(sides(), &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    let sides = || vec![with("a", "read", "d", 1e6), with("b", "read", "e", 1e6)];
+    let error = compared(sides()).unwrap_err().to_string();
     assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
     let forced = Comparison::new(sides(), &[Measure::Wall], Center::Median, true).unwrap();
     assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
@@ -94,14 +87,10 @@ fn unlike_things_are_refused_by_name_unless_forced() {
 #[test]
 fn a_state_that_one_side_lacks_is_only_in_the_other() {
     let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
-    let sides = vec![side("a", both), side("b", vec![case("read", "d", CacheState::Warm, 1e6)])];
-    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = compared(vec![side("a", both), with("b", "read", "d", 1e6)]).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
     assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
-    assert_eq!(
-        (comparison.unlike.as_slice(), comparison.alone.as_slice()),
-        (&[][..], &["only in a: read (cold)".to_owned()][..])
-    );
+    assert_eq!((comparison.unlike, comparison.alone), (vec![], vec!["only in a: read (cold)".to_owned()]));
 }
 
 #[test]
@@ -111,9 +100,7 @@ fn cold_above_a_cache_is_not_compared_with_cold() {
         case.key.is_above_cache = is_above_cache;
         side(name, vec![case])
     };
-    let of = |one, other| {
-        Comparison::new(vec![with("a", one), with("b", other)], &[Measure::Wall], Center::Median, false)
-    };
+    let of = |one, other| compared(vec![with("a", one), with("b", other)]);
     let error = of(Some(true), Some(false)).unwrap_err().to_string();
     assert!(error.contains("cold above a cache and of the device"), "{error}");
     assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
@@ -121,11 +108,8 @@ fn cold_above_a_cache_is_not_compared_with_cold() {
 
 #[test]
 fn nothing_in_common_says_what_each_has() {
-    let sides = vec![
-        side("a", vec![case("read", "d", CacheState::Warm, 1e6)]),
-        side("b", vec![case("mmap", "d", CacheState::Warm, 1e6)]),
-    ];
-    let error = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap_err().to_string();
+    let error =
+        compared(vec![with("a", "read", "d", 1e6), with("b", "mmap", "d", 1e6)]).unwrap_err().to_string();
     assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
 }
 
@@ -134,7 +118,7 @@ fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
     let mut sides: Vec<Side> = two(1.0).sides;
     sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
     sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
-    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = compared(sides).unwrap();
     let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
@@ -213,11 +197,9 @@ fn mean_of_ten(value: f64, sd: f64) -> Figure {
 
 #[test]
 fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() {
-    let uneven: Vec<Observation> = (0..10)
-        .map(|nth| Observation { value: if nth == 9 { 2e6 } else { 1e6 }, fill: nth, round: nth })
-        .collect();
-    let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", Figure::Samples(uneven))];
-    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let uneven = samples((0..10).map(|nth| if nth == 9 { 2e6 } else { 1e6 }));
+    let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", uneven)];
+    let comparison = compared(sides).unwrap();
     let here = comparison.tables[0].rows[0].cells[1].unwrap();
     assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
     assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
@@ -229,11 +211,11 @@ fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() 
 fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
     let median = Figure::of_value(1e6, Statistic::Median);
     let sides = vec![published("a", mean_of_ten(1e6, 1e4)), published("b", median)];
-    let comparison = Comparison::new(sides, &[Measure::Wall], Center::Median, false).unwrap();
+    let comparison = compared(sides).unwrap();
     assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
     assert!(comparison.has_unlike_statistics() && !two(1.0).has_unlike_statistics());
-    let of = |name| side(name, vec![case("read", "d", CacheState::Warm, 1e6)]);
-    let means = Comparison::new(vec![of("a"), of("b")], &[Measure::Wall], Center::Mean, false).unwrap();
+    let sides = vec![with("a", "read", "d", 1e6), with("b", "read", "d", 1e6)];
+    let means = Comparison::new(sides, &[Measure::Wall], Center::Mean, false).unwrap();
     let cell = means.tables[0].rows[0].cells[0].unwrap();
     assert_eq!((cell.statistic, cell.n), (Some(Statistic::Mean), Some(20)));
     assert!(cell.percentiles.unwrap()[0] <= cell.value && cell.value <= cell.percentiles.unwrap()[6]);

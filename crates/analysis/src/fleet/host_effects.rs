@@ -5,14 +5,11 @@
 //! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
 //! at most 5 of 100 records.
 
-use crate::stats::{Confidence, Interval, mean_interval};
-use readlab_model::trial::CacheState;
+use crate::rounds::ROUNDS_MIN;
+use crate::stats::{Confidence, Interval, count, float, mean_interval};
+use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{FleetTurn, Record};
-use readlab_stats::float;
 use std::collections::BTreeMap;
-
-/// Fewer rounds than this tell nothing.
-const ROUNDS_MIN: usize = 3;
 
 /// What a rank takes, compared with the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +42,7 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     if ranks < 2 || rounds.len() < ROUNDS_MIN {
         return Vec::new();
     }
-    let confidence = Confidence::with_error(0.05 / float(ranks as u64));
+    let confidence = Confidence::with_error(0.05 / count(ranks));
     let rounds: Vec<Vec<f64>> = rounds.values().map(|turns| mean_lags(turns)).collect();
     let effect = |rank: usize| {
         let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
@@ -57,9 +54,30 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     effects
 }
 
+/// How much longer each rank takes than the others with one way of reading: what a map of hosts and
+/// methods shows. Doubt is not told here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodEffects {
+    pub trial: TrialIndex,
+    /// How many times as long as the others each rank takes, in their order.
+    pub ratios: Vec<f64>,
+}
+
+/// Every accepted trial that all ranks took together; none with one rank.
+pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
+    let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
+    let accepted = record.trials.iter().filter(|it| ranks > 1 && !it.trial.is_control() && it.is_accepted());
+    let effects = accepted.filter_map(|it| {
+        let whole: Vec<&FleetTurn> = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks).collect();
+        let ratios: Vec<f64> = mean_lags(&whole).into_iter().map(f64::exp).collect();
+        (!ratios.is_empty()).then_some(MethodEffects { trial: it.trial.index, ratios })
+    });
+    effects.collect()
+}
+
 /// Of each rank, in their order: the logarithm of its time, minus the mean of the others', averaged
 /// over turns that all ranks took.
-pub(super) fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
+fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
     let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
     let ranks = of_turns.first().map_or(0, Vec::len);
     (0..ranks).map(|rank| mean(of_turns.iter().map(|lags| lags[rank]))).collect()
@@ -67,13 +85,13 @@ pub(super) fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
 
 fn lags(turn: &FleetTurn) -> Vec<f64> {
     let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
-    let (sum, others) = (logs.iter().sum::<f64>(), float(logs.len() as u64 - 1));
+    let (sum, others) = (logs.iter().sum::<f64>(), count(logs.len()) - 1.0);
     logs.iter().map(|log| log - (sum - log) / others).collect()
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = float(values.len() as u64);
-    values.sum::<f64>() / count
+    let all = count(values.len());
+    values.sum::<f64>() / all
 }
 
 #[cfg(test)]
@@ -81,7 +99,6 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-    use readlab_model::trial::TrialIndex;
     use readlab_protocol::Cache;
     use readlab_record::testing::{header, trial};
     use readlab_record::{Fleet, Outcome, Rank, RankTiming, Share};

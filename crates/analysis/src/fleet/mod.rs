@@ -2,12 +2,10 @@
 //! punctually they began, and how well their clocks are known.
 
 mod host_effects;
-mod method_effects;
 
-pub use host_effects::{HostEffect, host_effects};
-pub use method_effects::{MethodEffects, method_effects};
+pub use host_effects::{HostEffect, MethodEffects, host_effects, method_effects};
 
-use super::stats::quantile;
+use super::stats::{float, quantile};
 use readlab_record::{FleetTurn, Record};
 
 /// The share of starts that lie within what is told.
@@ -26,7 +24,7 @@ pub struct Punctuality {
 /// The punctuality of a record's turns; `None` where there are none.
 pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let turns = || record.trials.iter().flat_map(|trial| &trial.fleet_turns);
-    let mut spreads: Vec<f64> = turns().map(spread).collect();
+    let mut spreads: Vec<f64> = turns().map(|turn| float(turn.start_spread_ns())).collect();
     if spreads.is_empty() {
         return None;
     }
@@ -36,9 +34,4 @@ pub fn punctuality(record: &Record) -> Option<Punctuality> {
         start_spread_ns: quantile(&spreads, TOLD_SHARE),
         clock_bound_ns: turns().map(FleetTurn::bound_ns).max().unwrap_or(0),
     })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "milliseconds")]
-fn spread(turn: &FleetTurn) -> f64 {
-    turn.start_spread_ns() as f64
 }

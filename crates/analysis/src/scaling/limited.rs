@@ -6,8 +6,10 @@
 //! processors, so each waits for something of its own. Each is told only if a whole 95 % interval
 //! over rounds says so.
 
-use super::{StateNoise, count_of, interval_of_mean};
-use crate::stats::Interval;
+use super::{count_of, gain};
+use crate::noise::SharedNoise;
+use crate::rounds::interval_of_mean;
+use crate::stats::{Interval, float};
 use readlab_model::sample::Sample;
 use readlab_record::{Record, TrialRecord};
 
@@ -47,20 +49,19 @@ pub struct Growth {
 
 impl Growth {
     /// The part of what so many more ranks give at best, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "ranks are few")]
     fn part(&self) -> Interval {
-        let best = self.to as f64 / self.from as f64 - 1.0;
+        let best = float(self.to) / float(self.from) - 1.0;
         self.factor.map(|factor| (factor - 1.0) / best)
     }
 }
 
 /// Of the trials of one way of reading, by rising numbers of ranks; `None` with too few of them, or of
 /// rounds.
-pub(super) fn limited(record: &Record, cells: &[&TrialRecord], noise: &StateNoise) -> Option<Limited> {
+pub(super) fn limited(record: &Record, cells: &[&TrialRecord], noise: &SharedNoise) -> Option<Limited> {
     let ranks = |at: usize| count_of(record, cells[at]).unwrap_or(1);
     let last = cells.len().checked_sub(1)?;
     let half = (0..last).rev().find(|&at| ranks(at) * 2 <= ranks(last))?;
-    let factor = noise.gain(cells[half], cells[last])?;
+    let factor = gain(noise, cells[half], cells[last])?;
     let growth = Growth { to: ranks(last), from: ranks(half), factor };
     let busy = interval_of_mean(&busy_shares(cells[last], ranks(last)));
     if let Some(busy) = busy.filter(|it| it.low >= BUSY_MIN) {
@@ -76,13 +77,12 @@ pub(super) fn limited(record: &Record, cells: &[&TrialRecord], noise: &StateNois
 
 /// The share of the time that each reading thread of each rank worked or waited for a processor, by
 /// reading.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
 fn busy_shares(it: &TrialRecord, ranks: u64) -> Vec<f64> {
-    let workers = it.trial.threads().saturating_mul(ranks).max(1) as f64;
+    let workers = float(it.trial.threads().saturating_mul(ranks).max(1));
     let share = |sample: Sample| {
         let cpu_ns = sample.cpu_user_ns?.saturating_add(sample.cpu_system_ns?);
         let cpu_ns = cpu_ns.saturating_add(sample.turn.delayed_ns.unwrap_or(0));
-        Some(cpu_ns as f64 / (sample.wall_ns.max(1) as f64 * workers))
+        Some(float(cpu_ns) / (float(sample.wall_ns.max(1)) * workers))
     };
     it.samples.iter().filter_map(share).collect()
 }

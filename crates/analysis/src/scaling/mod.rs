@@ -4,19 +4,14 @@
 
 mod limited;
 
-use crate::stats::{
-    Confidence, FittedLaw, Interval, IntervalRule, Observation, RuledInterval, SharedVariance, mean_interval,
-    median,
-};
+use crate::noise::SharedNoise;
+use crate::rounds::walls_ns;
+use crate::stats::{FittedLaw, Interval, IntervalRule, Observation, float, median};
 use limited::limited;
 pub use limited::{Growth, Limited};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{Record, TrialRecord};
-use readlab_stats::float;
 use std::collections::BTreeMap;
-
-/// Fewer rounds tell nothing.
-const ROUNDS_MIN: usize = 3;
 
 /// The law is followed up to so many times the most ranks that were measured.
 const BEYOND_MOST: u64 = 2;
@@ -95,38 +90,29 @@ impl Scaling {
     /// Every way of reading that was measured with at least two numbers of ranks.
     pub fn all(record: &Record) -> Vec<Scaling> {
         let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
-        let mut ids = Vec::<TrialId>::new();
+        let mut ids = Vec::<&TrialId>::new();
         let scaled =
             record.trials.iter().filter(|it| count_of(record, it).is_some() && !it.trial.is_control());
         for it in scaled.filter(|it| it.is_accepted()) {
-            let place = ids.iter().position(|other| *other == it.trial.id).unwrap_or_else(|| {
-                ids.push(it.trial.id.clone());
-                ids.len() - 1
-            });
+            let place = ids.iter().position(|other| **other == it.trial.id).unwrap_or(ids.len());
+            if place == ids.len() {
+                ids.push(&it.trial.id);
+            }
             cells.entry((it.trial.state, place)).or_default().push(it);
         }
-        let noise = StateNoise::all(record, cells.iter().map(|((state, _), cells)| (*state, &cells[..])));
+        let noise = noise_by_state(record, cells.values().flatten());
         let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
-        several
-            .map(|((state, place), cells)| {
-                Scaling::from_cells(record, ids[place].clone(), state, cells, &noise[&state])
-            })
-            .collect()
+        several.map(|((state, _), cells)| Scaling::from_cells(record, cells, &noise[&state])).collect()
     }
 
-    fn from_cells(
-        record: &Record,
-        id: TrialId,
-        state: CacheState,
-        mut cells: Vec<&TrialRecord>,
-        noise: &StateNoise,
-    ) -> Scaling {
+    /// From the trials of one way of reading in one state.
+    fn from_cells(record: &Record, mut cells: Vec<&TrialRecord>, noise: &SharedNoise) -> Scaling {
         let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
         cells.sort_by_key(|it| count(it));
         let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
         let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
             let rate = median(rates.values().copied())?;
-            let location = noise.location(it);
+            let location = noise.location(it.trial.index).and_then(|it| it.ci95);
             let (interval, rule) = (location.map(|it| it.ends), location.map(|it| it.rule));
             Some(ScalingPoint { count: count(it), rate, interval, rule })
         };
@@ -137,8 +123,8 @@ impl Scaling {
         let counts: Vec<f64> = cells.iter().map(|it| float(count(it))).collect();
         let limited = limited(record, &cells, noise);
         Scaling {
-            id,
-            state,
+            id: cells[0].trial.id.clone(),
+            state: cells[0].trial.state,
             unit: if record.fleet.is_some() { Unit::Rank } else { Unit::Reader },
             points,
             law: FittedLaw::fit(&counts, &rounds, record.header.seed),
@@ -184,7 +170,6 @@ impl Scaling {
 /// What more ranks gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
-    /// The fewest ranks.
     pub from: u64,
     pub to: u64,
     /// How many times the rate.
@@ -195,70 +180,40 @@ pub struct Gain {
 
 /// Rates in bytes per second by round.
 fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
-    let whole = record.read_whole(it);
-    let bytes = whole.map_or(0, |facts| it.trial.bytes_out(facts));
-    let mut walls = BTreeMap::<u32, Vec<f64>>::new();
-    for sample in &it.samples {
-        walls.entry(sample.round).or_default().push(float(sample.wall_ns.max(1)));
-    }
-    let rate = |walls: Vec<f64>| Some(float(bytes) * 1e9 / median(walls)?);
-    let rates = walls.into_iter().filter_map(|(round, walls)| Some((round, rate(walls)?)));
+    let bytes = record.read_whole(it).map_or(0, |facts| it.trial.bytes_out(facts));
+    let rates = walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
 
 /// The noise that all that was measured in one state show together, by the rates of their rounds.
-struct StateNoise {
-    shared: SharedVariance,
-    /// In the order in which the estimator knows them.
-    trials: Vec<TrialIndex>,
+fn noise_by_state<'a>(
+    record: &Record,
+    cells: impl Iterator<Item = &'a &'a TrialRecord>,
+) -> BTreeMap<CacheState, SharedNoise> {
+    let mut by_state = BTreeMap::<CacheState, Vec<(TrialIndex, Vec<Observation>)>>::new();
+    // Rounds are independent, as fills are.
+    let observation = |(round, value): (u32, f64)| Observation { value, round, fill: round };
+    for it in cells {
+        let observed = rates(record, it).into_iter().map(observation).collect();
+        by_state.entry(it.trial.state).or_default().push((it.trial.index, observed));
+    }
+    by_state.into_iter().map(|(state, trials)| (state, SharedNoise::new(trials))).collect()
 }
 
-impl StateNoise {
-    fn all<'a>(
-        record: &Record,
-        cells: impl Iterator<Item = (CacheState, &'a [&'a TrialRecord])>,
-    ) -> BTreeMap<CacheState, StateNoise> {
-        let mut by_state = BTreeMap::<CacheState, Vec<&TrialRecord>>::new();
-        cells.for_each(|(state, cells)| by_state.entry(state).or_default().extend(cells));
-        // Rounds are independent, as fills are.
-        let observation = |(round, value): (u32, f64)| Observation { value, round, fill: round };
-        let observed = |it: &&TrialRecord| rates(record, it).into_iter().map(observation);
-        let noise = |trials: Vec<&TrialRecord>| StateNoise {
-            shared: SharedVariance::new(trials.iter().map(observed)),
-            trials: trials.iter().map(|it| it.trial.index).collect(),
-        };
-        by_state.into_iter().map(|(state, trials)| (state, noise(trials))).collect()
-    }
-
-    fn place(&self, it: &TrialRecord) -> Option<usize> {
-        self.trials.iter().position(|trial| *trial == it.trial.index)
-    }
-
-    /// Where the rate of a trial lies; `None` with a single round.
-    fn location(&self, it: &TrialRecord) -> Option<RuledInterval> {
-        self.shared.location(self.place(it)?)?.ci95
-    }
-
-    /// How many times the rate of one another has, within rounds; `None` with a single round.
-    fn gain(&self, one: &TrialRecord, more: &TrialRecord) -> Option<Interval> {
-        // The ratio is that of the reference's number to the trial's.
-        Some(self.shared.ratio(self.place(one)?, self.place(more)?)?.ci95?.ends)
-    }
+/// How many times the rate of one another has, within rounds; `None` with a single round.
+fn gain(noise: &SharedNoise, one: &TrialRecord, more: &TrialRecord) -> Option<Interval> {
+    // The ratio is that of the reference's number to the trial's.
+    Some(noise.ratio(one.trial.index, more.trial.index)?.ci95?.ends)
 }
 
 /// The place of the least number to which no greater one adds anything, by the rates of each in the
 /// same rounds.
-fn saturated_at(cells: &[&TrialRecord], noise: &StateNoise) -> Option<usize> {
+fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
     let adds_nothing = |one: &TrialRecord, more: &TrialRecord| {
-        noise.gain(one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
+        gain(noise, one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
     };
     let last = cells.len().checked_sub(1)?;
     (0..last).find(|&at| cells[at + 1..].iter().all(|more| adds_nothing(cells[at], more)))
-}
-
-/// The interval of a mean over rounds; `None` with too few of them.
-pub(crate) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
-    if values.len() < ROUNDS_MIN { None } else { mean_interval(values, Confidence::REPORTED) }
 }
 
 /// How many read together for a trial, where different numbers do by turns.

@@ -9,7 +9,7 @@
 //! microseconds. A window of a few of them has no CPU time that means anything: its error alone may
 //! be more than the window.
 
-use crate::stats;
+use crate::stats::{self, float};
 use readlab_model::sample::Sample;
 use readlab_model::units::Nanos;
 use readlab_record::TrialRecord;
@@ -55,14 +55,11 @@ impl fmt::Display for NoCpuTime {
 }
 
 impl CpuTime {
-    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn from_trial(it: &TrialRecord) -> Result<CpuTime, NoCpuTime> {
-        let both: Vec<(u64, u64, u64)> = it.samples.iter().filter_map(metered).collect();
-        resolved(&both)?;
-        let total = |(_, user_ns, system_ns): &(u64, u64, u64)| user_ns.saturating_add(*system_ns) as f64;
-        let total_ns = stats::median(both.iter().map(total)).ok_or(NoCpuTime::NotMetered)?;
-        let sum = |of: fn(&(u64, u64, u64)) -> u64| both.iter().map(|it| of(it) as f64).sum::<f64>();
-        let (user_ns, system_ns) = (sum(|it| it.1), sum(|it| it.2));
+        let all = Metered::all(it)?;
+        let total_ns = stats::median(all.iter().map(Metered::cpu_ns)).ok_or(NoCpuTime::NotMetered)?;
+        let sum = |of: fn(&Metered) -> u64| all.iter().map(|it| float(of(it))).sum::<f64>();
+        let (user_ns, system_ns) = (sum(|it| it.user_ns), sum(|it| it.system_ns));
         let user_share = user_ns / (user_ns + system_ns).max(1.0);
         Ok(CpuTime { user_ns: total_ns * user_share, system_ns: total_ns * (1.0 - user_share) })
     }
@@ -77,22 +74,16 @@ impl CpuTime {
 ///
 /// The CPU clock is read around the window, so that a thread which never waits seems to work for a
 /// little more than all of it: such an excess is no further thread.
-#[expect(clippy::cast_precision_loss, reason = "a number of processors")]
 pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
-    let all: Vec<(u64, u64, u64)> = it.samples.iter().filter_map(metered).collect();
-    resolved(&all)?;
-    let of = |&(wall_ns, user_ns, system_ns): &(u64, u64, u64)| {
-        user_ns.saturating_add(system_ns) as f64 / wall_ns.max(1) as f64
-    };
-    let busy = stats::median(all.iter().map(of)).ok_or(NoCpuTime::NotMetered)?;
-    Ok(of_threads(busy, it))
+    let all = Metered::all(it)?;
+    let busy = stats::median(all.iter().map(|it| it.cpu_ns() / float(it.wall_ns.max(1))));
+    Ok(of_threads(busy.ok_or(NoCpuTime::NotMetered)?, it))
 }
 
 /// So many busy processors, and no more than threads exist: those that the trial says it has, or as
 /// many as must have worked.
-#[expect(clippy::cast_precision_loss, reason = "a number of threads")]
 pub(super) fn of_threads(busy: f64, it: &TrialRecord) -> f64 {
-    busy.min(it.trial.threads().max(whole_processors(busy)) as f64)
+    busy.min(float(it.trial.threads().max(whole_processors(busy))))
 }
 
 /// The processors that so much work keeps busy, a little more than whole ones rounded down.
@@ -105,24 +96,35 @@ pub fn whole_processors(busy: f64) -> u64 {
     (busy - 0.15).ceil().max(1.0) as u64
 }
 
-/// Wall time, and CPU time in user mode and in the kernel.
-fn metered(sample: Sample) -> Option<(u64, u64, u64)> {
-    Some((sample.wall_ns, sample.cpu_user_ns?, sample.cpu_system_ns?))
+/// A sample that holds CPU time.
+struct Metered {
+    wall_ns: u64,
+    user_ns: u64,
+    system_ns: u64,
 }
 
-/// Checks that the windows are long enough for the clock that counted their CPU time. Times that
-/// are no whole steps come from a finer clock.
-#[expect(clippy::cast_precision_loss, reason = "a window is compared with forty steps")]
-fn resolved(all: &[(u64, u64, u64)]) -> Result<(), NoCpuTime> {
-    let window_ns = stats::median(all.iter().map(|it| it.0 as f64)).ok_or(NoCpuTime::NotMetered)?;
-    let in_steps = |(_, user_ns, system_ns): &(u64, u64, u64)| {
-        user_ns.is_multiple_of(STEP_NS) && system_ns.is_multiple_of(STEP_NS)
-    };
-    if window_ns < (STEP_NS * STEPS_MIN) as f64 && all.iter().all(in_steps) {
-        let window = Nanos::from_secs_f64(window_ns / 1e9);
-        return Err(NoCpuTime::BelowResolution { window });
+impl Metered {
+    /// Those of a trial, if the windows are long enough for the clock that counted their CPU time.
+    /// Times that are no whole steps come from a finer clock.
+    fn all(it: &TrialRecord) -> Result<Vec<Metered>, NoCpuTime> {
+        let metered = |sample: Sample| {
+            let (user_ns, system_ns) = (sample.cpu_user_ns?, sample.cpu_system_ns?);
+            Some(Metered { wall_ns: sample.wall_ns, user_ns, system_ns })
+        };
+        let all: Vec<Metered> = it.samples.iter().filter_map(metered).collect();
+        let window_ns = stats::median(all.iter().map(|it| float(it.wall_ns))).ok_or(NoCpuTime::NotMetered)?;
+        let in_steps =
+            |it: &Metered| it.user_ns.is_multiple_of(STEP_NS) && it.system_ns.is_multiple_of(STEP_NS);
+        if window_ns < float(STEP_NS * STEPS_MIN) && all.iter().all(in_steps) {
+            let window = Nanos::from_secs_f64(window_ns / 1e9);
+            return Err(NoCpuTime::BelowResolution { window });
+        }
+        Ok(all)
     }
-    Ok(())
+
+    fn cpu_ns(&self) -> f64 {
+        float(self.user_ns.saturating_add(self.system_ns))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Explanations of device bytes: where the bytes requested, the bytes stored and the bytes from the
 //! device differ, a sentence says why.
 
+use crate::stats::float;
 use readlab_model::sample::Meter;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
@@ -65,7 +66,6 @@ fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with two digits")]
 fn share(bytes: u64, size: Bytes) -> f64 {
-    bytes as f64 / size.0 as f64
+    float(bytes) / float(size.0)
 }

@@ -2,9 +2,10 @@
 //! reading makes for itself. What passed through read calls was not read by faults.
 
 use super::parts::median;
-use super::{Remedy, best};
+use super::{Judged, Remedy};
+use crate::stats::float;
 use readlab_model::sample::{Delivered, Meter};
-use readlab_record::{Record, TrialRecord};
+use readlab_record::TrialRecord;
 
 /// Bytes that the kernel maps around a fault on a cached file (fault_around_bytes, 64 KiB by
 /// default). A mapping of small folios has at least one fault for each such range.
@@ -43,20 +44,13 @@ pub(super) fn of_new_memory(it: &TrialRecord, size: f64) -> Option<f64> {
 }
 
 /// The fastest other reading of the same for the same work by calls that uses its memory again.
-pub(super) fn reusing(record: &Record, it: &TrialRecord) -> Option<Remedy> {
-    #[expect(clippy::cast_precision_loss, reason = "sizes have three digits")]
-    let size = record.targets.get(it.trial.target)?.size_bytes as f64;
-    let ground = |other: &TrialRecord| (other.trial.target, other.trial.work, other.trial.state);
-    let reuses = |other: &&TrialRecord| {
-        ground(other) == ground(it)
-            && !other.trial.is_control()
-            && other.trial.scan() == it.trial.scan()
-            && other.trial.contender() == it.trial.contender()
+pub(super) fn reusing(judged: &Judged) -> Option<Remedy> {
+    let (trial, size) = (&judged.it.trial, float(judged.facts.size_bytes));
+    judged.best(judged.rivals().filter(|other| {
+        (other.trial.scan(), other.trial.contender()) == (trial.scan(), trial.contender())
             && reads_by_calls(other)
             && of_new_memory(other, size).is_none()
-            && other.is_measured()
-    };
-    best(record, it, record.trials.iter().filter(reuses))
+    }))
 }
 
 /// Whether all bytes of every reading were seen to pass through read calls.
@@ -70,10 +64,9 @@ fn many(it: &TrialRecord, size: f64) -> Option<f64> {
 }
 
 /// Page faults beyond those of the buffers that its parameters name.
-#[expect(clippy::cast_precision_loss, reason = "far fewer faults than 2^52")]
 fn beyond_buffers(it: &TrialRecord) -> Option<f64> {
     let param = |name: &str| it.trial.params.0.get(name).copied();
     let each = ["buffers", "depth", "threads"].iter().filter_map(|name| param(name)).product::<u64>();
     let buffers = param("buffer_bytes").map_or(0, |bytes| bytes.saturating_mul(each) / PAGE_BYTES);
-    Some(median(it, Meter::MinorFaults)? - buffers as f64)
+    Some(median(it, Meter::MinorFaults)? - float(buffers))
 }

@@ -7,12 +7,12 @@
 
 use super::parts::{self, TrialFacts};
 use super::server::connections;
-use crate::stats::{self, Observation, SharedVariance};
+use crate::noise::SharedNoise;
+use crate::stats::{self, Observation, float, whole};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};
-use readlab_stats::whole;
 use std::collections::BTreeSet;
 
 /// Every limit of the record: those of its trials in their order, those that something else
@@ -21,27 +21,20 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
     for limit in &record.limits {
         // A control that was measured again: the better of its figures is the limit.
-        match limits.iter_mut().find(|first| first.trial.is_some() && first.trial == limit.trial) {
-            Some(first) if first.value < limit.value => *first = limit.clone(),
-            Some(_) => {}
-            None => limits.push(limit.clone()),
-        }
+        keep_better(&mut limits, limit.clone(), |it| it.trial.is_some() && it.trial == limit.trial);
     }
     let of_readings = |limit: &Limit| is_of_reading(record, limit);
     let measured: BTreeSet<(LimitKind, usize)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
-    limits.retain(|limit| limit.kind != LimitKind::Device || !is_of_a_cache(record, limit));
-    // A reading past the cache shows what the device does only where nothing else was made to show
-    // it.
-    limits.retain(|limit| !of_readings(limit) || !measured.contains(&(limit.kind, limit.target)));
+    // What may come from a cache below says nothing of a device. And a reading past the cache shows
+    // what the device does only where nothing else was made to show it.
+    let is_of_a_cache =
+        |target: usize| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
+    limits.retain(|it| it.kind != LimitKind::Device || !is_of_a_cache(it.target));
+    limits.retain(|it| !of_readings(it) || !measured.contains(&(it.kind, it.target)));
     let better = better(record, &limits);
     limits.extend(better);
     limits
-}
-
-/// Whether what a limit shows may come from a cache below, which says nothing of a device.
-fn is_of_a_cache(record: &Record, limit: &Limit) -> bool {
-    record.targets.get(limit.target).is_some_and(|target| target.cold_above().is_some())
 }
 
 /// Whether a limit is the rate of a reading, and not of what was made to measure it.
@@ -59,8 +52,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
             let beaten = near.limit;
             let value = whole(near.rate);
             let median = parts::wall_ns(it).unwrap_or_default();
-            #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
-            let rate = |sample: Sample| whole(near.rate * median / sample.wall_ns.max(1) as f64);
+            let rate = |sample: Sample| whole(near.rate * median / float(sample.wall_ns.max(1)));
             let limit = Limit {
                 name: it.trial.id.to_string(),
                 trial: Some(it.trial.index),
@@ -74,18 +66,23 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
                 ..beaten.clone()
             };
             let place = |it: &Limit| (it.kind, it.target, it.state, it.threads);
-            match found.iter_mut().find(|had| place(had) == place(&limit)) {
-                Some(had) if had.value < limit.value => *had = limit,
-                Some(_) => {}
-                None => found.push(limit),
-            }
+            let own = place(&limit);
+            keep_better(&mut found, limit, |had| place(had) == own);
         }
     }
     found
 }
 
+/// Adds a limit, or has it replace the same one if that is lower.
+fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -> bool) {
+    match limits.iter_mut().find(|it| is_same(it)) {
+        Some(had) if had.value < limit.value => *had = limit,
+        Some(_) => {}
+        None => limits.push(limit),
+    }
+}
+
 /// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
@@ -94,14 +91,9 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
             (it.kind, it.threads) == (better.kind, better.threads) && !is_of_reading(record, it)
         };
         let beaten = limits.iter().filter(here).filter(same).max_by_key(|it| it.value)?;
-        Some(format!(
-            "the {} limit is what {} reached, {}: {} showed {}",
-            better.kind.word(),
-            better.name,
-            Throughput(better.value as f64),
-            beaten.name,
-            Throughput(beaten.value as f64)
-        ))
+        let (kind, reached) = (better.kind.word(), Throughput(float(better.value)));
+        let (showed, name) = (Throughput(float(beaten.value)), &beaten.name);
+        Some(format!("the {kind} limit is what {} reached, {reached}: {name} showed {showed}", better.name))
     });
     near.collect()
 }
@@ -143,7 +135,7 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
     // It has noise of its own.
-    let location = SharedVariance::new([&observed]).location(0);
+    let location = SharedNoise::new([(trial.index, &observed)]).location(trial.index);
     let ci95 = location.and_then(|it| it.ci95).map(|it| it.ends);
     Some(Limit {
         kind,
@@ -171,25 +163,17 @@ fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
 }
 
 /// One sample as a number of this limit; `None` where a meter is missing.
-#[expect(clippy::cast_precision_loss, reason = "rates and costs have three digits")]
 fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) -> Option<f64> {
-    let wall_ns = sample.wall_ns.max(1) as f64;
-    let rate = |bytes: u64| (bytes > 0).then(|| bytes as f64 * 1e9 / wall_ns);
-    let each = |count: u64| (count > 0).then(|| wall_ns / count as f64);
-    match kind {
-        LimitKind::Memory
-        | LimitKind::Copy
-        | LimitKind::Decoding
-        | LimitKind::Connection
-        | LimitKind::Connections
-        | LimitKind::Link
-        | LimitKind::Loopback
-        | LimitKind::Decryption => rate(bytes),
+    let wall_ns = float(sample.wall_ns.max(1));
+    let rate = |bytes: u64| (bytes > 0).then(|| float(bytes) * 1e9 / wall_ns);
+    let each = |count: u64| (count > 0).then(|| wall_ns / float(count));
+    match (kind, unit(kind)) {
         // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
         // may compress.
-        LimitKind::Device => rate(sample.device_read_bytes?),
-        LimitKind::Faults => each(Meter::MinorFaults.read(sample)?),
-        LimitKind::Syscall | LimitKind::Opens | LimitKind::Timing => each(counted?),
+        (LimitKind::Device, _) => rate(sample.device_read_bytes?),
+        (LimitKind::Faults, _) => each(Meter::MinorFaults.read(sample)?),
+        (_, LimitUnit::BytesPerSecond) => rate(bytes),
+        (_, LimitUnit::Nanoseconds) => each(counted?),
     }
 }
 
@@ -224,22 +208,17 @@ fn how(kind: LimitKind) -> &'static str {
     }
 }
 
-/// What a trial cannot do without.
-#[derive(Debug)]
-pub(super) struct Needs<'a> {
-    pub(super) kind: LimitKind,
-    pub(super) trial: &'a Trial,
-    /// Threads that it works with.
-    pub(super) threads: u64,
-    /// The targets on the same mount: what one shows of the device holds for all.
-    pub(super) near_by: &'a [usize],
-}
-
-/// The limit that applies to a trial: a limit of its target, from the rounds of its state if there
-/// are any, with as many threads if that was measured, else with the next more, else with the most;
-/// of these the fastest. A trial's own rate is not its limit.
-pub(super) fn for_trial<'a>(limits: &'a [Limit], needs: &Needs) -> Option<&'a Limit> {
-    let &Needs { kind, trial, threads, near_by } = needs;
+/// The limit that applies to a trial, which works with so many threads: a limit of its target, from
+/// the rounds of its state if there are any, with as many threads if that was measured, else with
+/// the next more, else with the most; of these the fastest. A trial's own rate is not its limit. What
+/// one of the targets `near_by`, on the same mount, shows of the device holds for all.
+pub(super) fn for_trial<'a>(
+    limits: &'a [Limit],
+    kind: LimitKind,
+    trial: &Trial,
+    threads: u64,
+    near_by: &[usize],
+) -> Option<&'a Limit> {
     let others = || {
         let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
         of_kind.filter(move |limit| limit.trial != Some(trial.index))

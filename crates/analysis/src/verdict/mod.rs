@@ -29,8 +29,10 @@ pub use limits::{limits, replaced};
 pub use parts::{Parts, TimeShare};
 pub use server::ServerWait;
 
-use crate::stats::{SharedRatio, SharedVariance, Significance};
+use crate::noise::SharedNoise;
+use crate::stats::{SharedRatio, Significance};
 use parts::{LimitShare, TrialFacts};
+use readlab_model::target::TargetFacts;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use serde::Serialize;
@@ -207,16 +209,29 @@ pub struct Diagnosis {
     pub sentence: String,
 }
 
-/// The verdict on one trial; `None` for a control and for a trial without accepted samples.
-pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<Diagnosis> {
-    if trial.trial.is_control() || !trial.is_measured() {
+/// A trial that is judged, with what decides about it.
+struct Judged<'a> {
+    record: &'a Record,
+    it: &'a TrialRecord,
+    target: &'a TargetFacts,
+    facts: TrialFacts<'a>,
+    /// That of its contest.
+    noise: &'a SharedNoise,
+}
+
+/// The verdict on one trial, by the noise of its contest ([`SharedNoise::of_contest`]); `None` for a
+/// control and for a trial without accepted samples.
+pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialRecord) -> Option<Diagnosis> {
+    if it.trial.is_control() || !it.is_measured() {
         return None;
     }
-    let facts = TrialFacts::from_record(record, limits, trial)?;
-    let verdict = decide(record, trial, &facts);
+    let target = record.targets.get(it.trial.target)?;
+    let facts = TrialFacts::from_record(record, limits, it)?;
+    let judged = Judged { record, it, target, facts, noise };
+    let (verdict, facts) = (decide(&judged), &judged.facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
-        sentence: sentence::write(&verdict, &facts),
+        sentence: sentence::write(&verdict, facts),
         limit: nearest.map(|near| near.limit.clone()),
         share_of_limit: nearest.map(|near| near.share).filter(|share| *share <= ABOVE_LIMIT),
         parts: facts.parts,
@@ -225,65 +240,59 @@ pub fn judge(record: &Record, limits: &[Limit], trial: &TrialRecord) -> Option<D
 }
 
 /// The rules, in the order in which they are tried.
-fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
+fn decide(judged: &Judged) -> Verdict {
+    let facts = &judged.facts;
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some(quota) =
-        quota::of_processors(record, facts).or_else(|| quota::of_device(record, trial, facts))
-    {
+    if let Some(quota) = quota::of_processors(judged).or_else(|| quota::of_device(judged)) {
         return quota;
     }
-    if facts.fetched_times.is_some()
-        && facts.limit(LimitKind::Device).is_some_and(|near| near.share >= AT_LIMIT)
-    {
+    if facts.fetched_times.is_some() && facts.is_at(LimitKind::Device, AT_LIMIT) {
         return Verdict::Device { pace: DeviceUse::Saturated };
     }
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
-    if let Some(verdict) = at_limit(record, trial, facts) {
+    if let Some(verdict) = at_limit(judged) {
         return verdict;
     }
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    if let Some(verdict) = over_server(record, trial, parts) {
+    if let Some(verdict) = over_server(judged, parts) {
         return verdict;
     }
-    if parts.queued >= DOMINANT {
-        return Verdict::Scheduler { share: parts.queued, quota: record.header.machine.quota() };
+    let [queued, waiting] = [TimeShare::Queued, TimeShare::Waiting].map(|part| parts.of(part));
+    if queued >= DOMINANT {
+        return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
     }
-    if let Some(alone) = threads::alone(record, trial, parts) {
+    if let Some(alone) = threads::alone(judged, parts) {
         return Verdict::Lock { alone };
     }
-    if parts.is_share(parts.waiting, DOMINANT) {
-        return waiting::for_what(record, trial, facts);
+    if parts.is_share(waiting, DOMINANT) {
+        return waiting::for_what(judged);
     }
     // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
     // together.
-    if facts.limit(LimitKind::Copy).is_some_and(|near| near.share >= AT_LIMIT) {
+    if facts.is_at(LimitKind::Copy, AT_LIMIT) {
         // Of many files the copy's rate has opening each in it.
-        let opens = parts.is_share(parts.opens, DOMINANT);
+        let opens = parts.is_share(parts.of(TimeShare::Opens), DOMINANT);
         return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
     let largest = shares.iter().find(|(part, _)| *part != TimeShare::Queued);
     match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
         // It takes this share of its time to decode as fast as can be.
-        Some((TimeShare::User, _))
-            if facts.limit(LimitKind::Decoding).is_some_and(|near| near.share >= DOMINANT) =>
-        {
-            Verdict::Decoding
-        }
-        Some((TimeShare::User, _)) => Verdict::Processing { lift: lift(record, trial) },
+        Some((TimeShare::User, _)) if facts.is_at(LimitKind::Decoding, DOMINANT) => Verdict::Decoding,
+        Some((TimeShare::User, _)) => Verdict::Processing { lift: judged.lift() },
         Some((TimeShare::Copy, _)) => Verdict::Copy,
         Some((TimeShare::Faults, _)) => Verdict::Faults,
-        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(record, trial) },
+        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(judged) },
         // Beyond the copy, the kernel decodes what the file system stores encoded.
         Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((TimeShare::Opens, _)) => Verdict::Metadata,
-        None if facts.is_encoded() && parts.is_share(parts.kernel + parts.waiting, DOMINANT) => {
+        None if facts.is_encoded() && parts.is_share(parts.of(TimeShare::Kernel) + waiting, DOMINANT) => {
             waiting::decoding(facts)
         }
         _ => Verdict::Mixed { shares },
@@ -291,14 +300,13 @@ fn decide(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Verdict {
 }
 
 /// The verdict on a reading that is near a limit that nothing else can explain.
-fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<Verdict> {
+fn at_limit(judged: &Judged) -> Option<Verdict> {
+    let facts = &judged.facts;
     let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        let saturated = || {
-            quota::of_reads(record, trial, facts).unwrap_or(Verdict::Device { pace: DeviceUse::Saturated })
-        };
-        return Some(read_ahead::unasked(record, trial, facts).unwrap_or_else(saturated));
+        let explained = read_ahead::unasked(judged).or_else(|| quota::of_reads(judged));
+        return Some(explained.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated }));
     }
     if at(LimitKind::Link) {
         return Some(Verdict::Server { wait: ServerWait::Link });
@@ -310,64 +318,65 @@ fn at_limit(record: &Record, trial: &TrialRecord, facts: &TrialFacts) -> Option<
 }
 
 /// The verdict on a reading from a server that takes all that it gets of this machine's processors.
-fn over_server(record: &Record, trial: &TrialRecord, parts: Parts) -> Option<Verdict> {
-    record.targets.get(trial.trial.target).filter(|target| target.transport().has_server())?;
-    let machine = &record.header.machine;
-    let used = cpu_time::processors_busy(trial).map_or(0.0, |busy| busy / machine.processors());
-    let share = used.max(1.0 - parts.waiting).min(1.0);
-    if share < AT_LIMIT {
+fn over_server(judged: &Judged, parts: Parts) -> Option<Verdict> {
+    let machine = &judged.record.header.machine;
+    let used = cpu_time::processors_busy(judged.it).map_or(0.0, |busy| busy / machine.processors());
+    let share = used.max(1.0 - parts.of(TimeShare::Waiting)).min(1.0);
+    if share < AT_LIMIT || !judged.target.transport().has_server() {
         return None;
     }
     let quota = machine.quota();
-    let own_code = quota.is_none() && parts.user >= DOMINANT;
+    let own_code = quota.is_none() && parts.of(TimeShare::User) >= DOMINANT;
     Some(if own_code {
-        Verdict::Processing { lift: lift(record, trial) }
+        Verdict::Processing { lift: judged.lift() }
     } else {
         Verdict::Processors { share, quota }
     })
 }
 
-/// The fastest other scan of the same method with the same settings.
-fn lift(record: &Record, it: &TrialRecord) -> Option<Remedy> {
-    let trial = &it.trial;
-    let same = record.trials.iter().filter(|other| {
-        let other_trial = &other.trial;
-        (other_trial.contest(), other_trial.state) == (trial.contest(), trial.state)
-            && (other_trial.contender(), other_trial.method()) == (trial.contender(), trial.method())
-            && other_trial.params == trial.params
-            && other_trial.scan() != trial.scan()
-            && other.is_measured()
-    });
-    best(record, it, same)
-}
-
-/// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
-fn best<'a>(
-    record: &Record,
-    it: &TrialRecord,
-    others: impl Iterator<Item = &'a TrialRecord>,
-) -> Option<Remedy> {
-    let mine = parts::wall_ns(it)?;
-    let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
-    let (other, wall_ns) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let times = mine / wall_ns.max(1.0);
-    let clear = || ratio(record, other, it)?.clear();
-    let is_faster = times >= REMEDY && clear() == Some(Significance::Faster);
-    is_faster.then(|| Remedy { name: other.trial.id.to_string(), times })
-}
-
-/// How many times as fast a trial is as another: by the noise of all that do the same in the same
-/// state, if both are among them; a control has noise of its own.
-fn ratio(record: &Record, trial: &TrialRecord, reference: &TrialRecord) -> Option<SharedRatio> {
-    let of = |it: &TrialRecord| (it.trial.contest(), it.trial.state, it.trial.is_control());
-    let alike = record.trials.iter().filter(|it| it.is_measured() && of(it) == of(reference));
-    let mut sharing: Vec<&TrialRecord> = alike.collect();
-    if of(trial) != of(reference) {
-        sharing = vec![trial, reference];
+impl<'a> Judged<'a> {
+    /// The measured trials of its contest, itself included.
+    fn rivals(&self) -> impl Iterator<Item = &'a TrialRecord> {
+        let noise = self.noise;
+        self.record.trials.iter().filter(move |other| noise.holds(other.trial.index))
     }
-    let place = |of: &TrialRecord| sharing.iter().position(|it| it.trial.index == of.trial.index);
-    let (trial, reference) = (place(trial)?, place(reference)?);
-    SharedVariance::new(sharing.iter().map(|it| &it.samples)).ratio(trial, reference)
+
+    /// The fastest other scan of the same method with the same settings.
+    fn lift(&self) -> Option<Remedy> {
+        let trial = &self.it.trial;
+        let others = self.rivals().map(|other| (other, &other.trial));
+        let scans = others.filter(|(_, other)| {
+            (other.contender(), other.method(), &other.params)
+                == (trial.contender(), trial.method(), &trial.params)
+                && other.scan() != trial.scan()
+        });
+        self.best(scans.map(|(other, _)| other))
+    }
+
+    /// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
+    fn best(&self, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
+        let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
+        let (fastest, _) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let remedy = self.remedy(fastest)?;
+        let clear = || self.ratio(fastest)?.clear();
+        (remedy.times >= REMEDY && clear() == Some(Significance::Faster)).then_some(remedy)
+    }
+
+    /// Another trial, with how many times as fast it is by the medians.
+    fn remedy(&self, other: &TrialRecord) -> Option<Remedy> {
+        let times = parts::wall_ns(self.it)? / parts::wall_ns(other)?.max(1.0);
+        Some(Remedy { name: other.trial.id.to_string(), times })
+    }
+
+    /// How many times as fast another trial is within rounds. One of another contest, and a control,
+    /// has noise of its own.
+    fn ratio(&self, other: &TrialRecord) -> Option<SharedRatio> {
+        let (trial, reference) = (other.trial.index, self.it.trial.index);
+        if self.noise.holds(trial) {
+            return self.noise.ratio(trial, reference);
+        }
+        SharedNoise::from_trials([other, self.it]).ratio(trial, reference)
+    }
 }
 
 impl Diagnosis {

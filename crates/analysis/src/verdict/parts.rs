@@ -4,15 +4,15 @@
 use super::controls::{available, copy_cpu_ns, opens_cpu_ns};
 use super::cpu_time::{CpuTime, NoCpuTime, of_threads, whole_processors};
 use super::faults::{of_mapping, of_new_memory};
-use super::limits::{Needs, for_trial};
+use super::limits::for_trial;
 use super::quota::throttled;
 use super::{ABOVE_LIMIT, DOMINANT};
-use crate::stats::{self, Confidence, Interval, Observation};
+use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, Transport};
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A file of which fewer bytes come from the device is stored in fewer.
 const INFLATED: f64 = 0.9;
@@ -23,6 +23,7 @@ const FETCHED_MORE: f64 = 1.1;
 /// Kernel time beyond this share of the copy's own shows that a reading copies.
 const COPIES: f64 = 0.5;
 
+/// A part of the time of a trial's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeShare {
@@ -41,83 +42,75 @@ pub enum TimeShare {
     Kernel,
     /// No processor works for it, and it wants none.
     Waiting,
-    /// It wants a processor, and others have them all.
+    /// It wants a processor, and others have them all: as long as a control that never waits for
+    /// anything else had to; over a server, where there is no such control, as long as the kernel
+    /// counted.
     Queued,
 }
 
-/// How the time of a trial's threads divides; shares from 0 to 1 that add up to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Parts {
-    /// The contender's own code.
-    pub user: f64,
-    /// The kernel's copy.
-    pub copy: f64,
-    /// Page faults on the file's pages.
-    pub faults: f64,
-    /// New memory of the reading's own.
-    #[serde(skip_serializing_if = "is_none")]
-    pub new_memory: f64,
-    /// Opening and closing files, where there are many.
-    #[serde(skip_serializing_if = "is_none")]
-    pub opens: f64,
-    /// The rest of the kernel.
-    pub kernel: f64,
-    /// Waiting for anything but a processor.
-    pub waiting: f64,
-    /// Waiting for a processor: as long as a control that never waits for anything else had to;
-    /// over a server, where there is no such control, as long as the kernel counted.
-    pub queued: f64,
+impl TimeShare {
+    const ALL: [TimeShare; 8] = [
+        TimeShare::User,
+        TimeShare::Copy,
+        TimeShare::Faults,
+        TimeShare::NewMemory,
+        TimeShare::Opens,
+        TimeShare::Kernel,
+        TimeShare::Waiting,
+        TimeShare::Queued,
+    ];
 }
 
-/// True if the target cannot cause this share of the time.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none(share: &f64) -> bool {
-    *share <= 0.0
-}
+/// How the time of a trial's threads divides, in the order of [`TimeShare`]; shares from 0 to 1 that
+/// add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts([f64; TimeShare::ALL.len()]);
 
 impl Parts {
+    pub fn of(&self, part: TimeShare) -> f64 {
+        self.0[part as usize]
+    }
+
     /// Whether a part is at least so large a share of what is the reading's own doing: all but the
     /// wait for a processor.
     pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
-        part >= share * (1.0 - self.queued) && part > 0.0
+        part >= share * (1.0 - self.of(TimeShare::Queued)) && part > 0.0
+    }
+
+    /// The parts, without those that most readings do not have: most targets are a single file, and
+    /// most readings reuse their memory.
+    fn shown(&self) -> impl Iterator<Item = (TimeShare, f64)> {
+        let is_rare = |part| matches!(part, TimeShare::Opens | TimeShare::NewMemory);
+        let all = TimeShare::ALL.into_iter().zip(self.0);
+        all.filter(move |(part, share)| !is_rare(*part) || *share > 0.0)
     }
 
     /// The parts, the largest first.
     pub fn largest_first(&self) -> Vec<(TimeShare, f64)> {
-        let mut parts = vec![
-            (TimeShare::User, self.user),
-            (TimeShare::Copy, self.copy),
-            (TimeShare::Faults, self.faults),
-            (TimeShare::NewMemory, self.new_memory),
-            (TimeShare::Opens, self.opens),
-            (TimeShare::Kernel, self.kernel),
-            (TimeShare::Waiting, self.waiting),
-            (TimeShare::Queued, self.queued),
-        ];
-        // Most targets are a single file, and most readings reuse their memory.
-        parts
-            .retain(|(part, share)| !matches!(part, TimeShare::Opens | TimeShare::NewMemory) || *share > 0.0);
+        let mut parts: Vec<(TimeShare, f64)> = self.shown().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
+    }
+}
+
+impl Serialize for Parts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.shown())
     }
 }
 
 /// All numbers that decide about one trial.
 #[derive(Debug)]
 pub(super) struct TrialFacts<'a> {
-    /// Size of the target.
     pub(super) size_bytes: u64,
     /// Bytes requested per second: for a trial that decodes, the decoded bytes.
     pub(super) rate: f64,
     /// Bytes from the device, median.
     pub(super) device_bytes: Option<f64>,
-    /// Bytes from the device per second.
     pub(super) device_rate: Option<f64>,
     /// How many times the bytes that were asked for came from the device, where that is more: the
     /// kernel reads around blocks, in larger pieces than the control asks for.
     pub(super) fetched_times: Option<f64>,
-    /// Why there is no device meter.
-    pub(super) why_no_device: String,
     /// The caches that a cold reading may come from, by name; `None` where it comes from the
     /// device.
     pub(super) cold_above: Option<String>,
@@ -134,7 +127,6 @@ pub(super) struct TrialFacts<'a> {
     pub(super) throttled_share: f64,
     /// Processors at work, median.
     pub(super) busy: Option<f64>,
-    /// How the time divides.
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
@@ -147,22 +139,20 @@ pub(super) struct TrialFacts<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LimitShare<'a> {
     pub(super) limit: &'a Limit,
-    /// The trial's rate.
     pub(super) rate: f64,
-    /// The trial's rate over the limit's.
+    /// That rate over the limit's.
     pub(super) share: f64,
 }
 
 impl<'a> TrialFacts<'a> {
     /// Collects them; `None` where the trial has no sample or its target is lost.
-    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn from_record(
         record: &Record,
         limits: &'a [Limit],
         it: &'a TrialRecord,
     ) -> Option<TrialFacts<'a>> {
         let target = record.targets.get(it.trial.target)?;
-        let (size, wall_ns) = (target.size_bytes as f64, wall_ns(it)?.max(1.0));
+        let (size, wall_ns) = (float(target.size_bytes), wall_ns(it)?.max(1.0));
         let metered = CpuTime::from_trial(it);
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
@@ -170,11 +160,10 @@ impl<'a> TrialFacts<'a> {
         // Who does not say how many threads it has shows it by the processors it keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
         // Of more threads than processors the others can do nothing but wait for one.
-        let at_once = (workers as f64).min(record.header.machine.cpus.max(1) as f64);
+        let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
         let near_by = on_same_mount(record, target);
-        let needs = |kind| Needs { kind, trial: &it.trial, threads: workers, near_by: &near_by };
-        let limit = |kind| for_trial(limits, &needs(kind));
-        let readers = it.trial.readers() as f64;
+        let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by);
+        let readers = float(it.trial.readers());
         let explained = explained(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
             let queued_ns = queued_ns(record, it, target.transport(), cpu, wall_ns);
@@ -183,7 +172,7 @@ impl<'a> TrialFacts<'a> {
         let device_bytes = median(it, Meter::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
         let (rate, device_rate) =
-            (per_second(it.trial.bytes_out(target) as f64), device_bytes.map(per_second));
+            (per_second(float(it.trial.bytes_out(target))), device_bytes.map(per_second));
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
         let cold_above = target.cold_above().filter(|_| cold);
@@ -193,7 +182,7 @@ impl<'a> TrialFacts<'a> {
         let rates = [
             (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decodes.is_some())),
-            (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|parts| parts.copy > 0.0))),
+            (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|it| it.of(TimeShare::Copy) > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
@@ -207,13 +196,12 @@ impl<'a> TrialFacts<'a> {
         Some(TrialFacts {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
-            encoded_share: encoded as f64 / size.max(1.0),
+            encoded_share: float(encoded) / size.max(1.0),
             is_inflated: cold && is_inflated(target, device_bytes),
             device_busy: of_turn_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
             throttled: throttled(it),
             throttled_share: (throttled(it) / at_once).min(1.0),
             cold_above,
-            why_no_device: missing(it, Meter::DeviceReadBytes),
             why_no_cpu,
             rate,
             device_bytes,
@@ -241,6 +229,11 @@ impl<'a> TrialFacts<'a> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
+    /// Whether the trial reaches this share of a limit.
+    pub(super) fn is_at(&self, kind: LimitKind, share: f64) -> bool {
+        self.limit(kind).is_some_and(|near| near.share >= share)
+    }
+
     /// The limit that this trial exceeds most; a limit that is exceeded limits nothing.
     pub(super) fn beyond(&self) -> Option<LimitShare<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
@@ -250,57 +243,48 @@ impl<'a> TrialFacts<'a> {
     /// The limits that the trial exceeds although both intervals are considered, each with the
     /// higher figure and its interval.
     pub(super) fn beaten(&self) -> Vec<(LimitShare<'a>, Interval)> {
-        let above = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         // Larger pieces than the control's say nothing of its own.
-        let comparable =
+        let is_comparable =
             |near: &LimitShare| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
-        let above = above.filter(comparable);
+        let above = self.near.iter().copied().filter(|it| it.share > ABOVE_LIMIT && is_comparable(it));
         let clear = above.filter(|near| near.limit.ci95.is_some() && !self.overlaps(*near));
-        let with_ends = clear.filter_map(|near| {
-            let (shortest, longest) = self.spread().filter(|(shortest, _)| *shortest > 0.0)?;
-            Some((near, Interval { low: near.rate / longest, high: near.rate / shortest }))
-        });
-        with_ends.collect()
+        let ends = |near: &LimitShare| self.interval(near.rate).filter(|ends| ends.high.is_finite());
+        clear.filter_map(|near| Some((near, ends(&near)?))).collect()
     }
 
     /// Whether the interval of the trial overlaps that of a limit, so that they are not clearly
     /// different. The interval is computed only on demand: for most trials the share alone decides.
-    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     pub(super) fn overlaps(&self, near: LimitShare) -> bool {
-        let ends = near.limit.ci95.zip(self.spread());
-        ends.is_some_and(|([low, high], (shortest, longest))| {
-            near.rate / shortest >= low as f64 && near.rate / longest <= high as f64
-        })
+        let ends = near.limit.ci95.zip(self.interval(near.rate));
+        ends.is_some_and(|([low, high], own)| own.high >= float(low) && own.low <= float(high))
     }
 
-    /// The ends of the interval of the trial's median time, as shares of the median, the lower one
-    /// 0 where times scatter so widely; `None` with too few samples.
-    fn spread(&self) -> Option<(f64, f64)> {
+    /// The interval of a rate of the trial, by that of its median time, without an upper end where
+    /// times scatter so widely; `None` with too few samples.
+    fn interval(&self, rate: f64) -> Option<Interval> {
         let walls: Vec<Observation> = self.it.samples.iter().map(Observation::from).collect();
         let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
-        let median = wall_ns(self.it)?;
-        (median > 0.0).then(|| (ends.low.max(0.0) / median, ends.high / median))
+        let median = wall_ns(self.it).filter(|median| *median > 0.0)?;
+        Some(Interval { low: rate / (ends.high / median), high: rate / (ends.low.max(0.0) / median) })
     }
 }
 
 /// Whether a file system that may store files compressed, and has no extents that say so, fetched
 /// fewer bytes than it gave.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
 fn is_inflated(target: &TargetFacts, device_bytes: Option<f64>) -> bool {
     let kind = target.filesystem.as_deref().unwrap_or_default();
     let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
-    let stored_bytes = target.size_bytes.saturating_sub(zeros) as f64;
+    let stored_bytes = float(target.size_bytes.saturating_sub(zeros));
     ["squashfs", "erofs", "cramfs"].contains(&kind)
         && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < INFLATED * stored_bytes)
 }
 
 /// What controls explain of a trial's time in the kernel, of a target of this size.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
 fn explained(record: &Record, it: &TrialRecord, size: f64, fault: Option<&Limit>) -> Explained {
-    let readers = it.trial.readers() as f64;
+    let readers = float(it.trial.readers());
     Explained {
         copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
-        fault_ns: of_mapping(it, size).zip(fault).map(|(count, each)| count * each.value as f64),
+        fault_ns: of_mapping(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
         opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
         new_memory: of_new_memory(it, size).is_some(),
     }
@@ -323,9 +307,8 @@ fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
 }
 
 impl<'a> LimitShare<'a> {
-    #[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
     fn new(limit: &'a Limit, rate: f64) -> LimitShare<'a> {
-        LimitShare { limit, rate, share: rate / limit.value.max(1) as f64 }
+        LimitShare { limit, rate, share: rate / float(limit.value.max(1)) }
     }
 }
 
@@ -354,16 +337,8 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
         true => (0.0, left - copy),
         false => (left - copy, 0.0),
     };
-    Parts {
-        user: user / whole,
-        copy: copy / whole,
-        faults: faults / whole,
-        opens: opens / whole,
-        new_memory: new_memory / whole,
-        kernel: rest / whole,
-        waiting: (idle - queued) / whole,
-        queued: queued / whole,
-    }
+    let waiting = idle - queued;
+    Parts([user, copy, faults, new_memory, opens, rest, waiting, queued].map(|ns| ns / whole))
 }
 
 /// How long its threads waited for a processor, median.
@@ -373,11 +348,10 @@ fn delayed_ns(it: &TrialRecord) -> f64 {
 
 /// What the kernel counted in a turn, as a share of that turn and of the reading's time; the median
 /// over the samples that hold it.
-#[expect(clippy::cast_precision_loss, reason = "shares have three digits")]
 pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> Option<f64> {
     let of = |sample: Sample| {
         let (counted_ns, turn_ns) = (counted(&sample)?, sample.turn.wall_ns?);
-        Some(sample.wall_ns as f64 * counted_ns as f64 / turn_ns.max(1) as f64)
+        Some(float(sample.wall_ns) * float(counted_ns) / float(turn_ns.max(1)))
     };
     stats::median(it.samples.iter().filter_map(of))
 }
@@ -388,9 +362,8 @@ pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
 }
 
 /// The median of a meter over the samples that hold it.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
 pub(super) fn median(it: &TrialRecord, metric: Meter) -> Option<f64> {
-    stats::median(it.samples.iter().filter_map(|sample| Some(metric.read(&sample)? as f64)))
+    stats::median(it.samples.iter().filter_map(|sample| Some(float(metric.read(&sample)?))))
 }
 
 fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
@@ -401,7 +374,7 @@ fn why_no_cpu(it: &TrialRecord, why: NoCpuTime) -> String {
 }
 
 /// Why a meter was not read.
-fn missing(it: &TrialRecord, metric: Meter) -> String {
+pub(super) fn missing(it: &TrialRecord, metric: Meter) -> String {
     let none = || "no sample holds them and no reason was recorded".to_owned();
     it.missing.get(metric.name()).cloned().unwrap_or_else(none)
 }

@@ -2,145 +2,131 @@
 
 use super::parts::{LimitShare, TimeShare, TrialFacts};
 use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
+use crate::stats::float;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Throughput};
 use readlab_record::LimitKind;
+use std::fmt;
 
 /// Smaller parts are not mentioned.
 const SHARE_MIN: f64 = 0.05;
 
-/// The verdict in one sentence.
-pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
-    let text = alone(verdict, facts);
-    match &facts.cold_above {
-        Some(cache) => format!("{text}; it is held against no device, for cold is cold above {cache}"),
-        None => text,
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {:.1} times as fast", self.name, self.times)
     }
 }
 
-/// The same without what it says of a cache below.
-fn alone(verdict: &Verdict, facts: &TrialFacts) -> String {
+/// The verdict in one sentence.
+pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
+    let has_times = match verdict {
+        Verdict::Device { pace } => matches!(pace, DeviceUse::ReadAhead { .. } | DeviceUse::TooLittle),
+        Verdict::Unknown { .. } => false,
+        _ => true,
+    };
+    let times = if has_times { times(facts) } else { String::new() };
+    let after = match verdict {
+        Verdict::Processing { lift: Some(remedy) } => format!("; {remedy}{}", distance(facts)),
+        Verdict::Processing { lift: None } => {
+            format!("; no other scan of this method was faster beyond doubt{}", distance(facts))
+        }
+        Verdict::Faults | Verdict::Mixed { .. } => distance(facts),
+        _ => String::new(),
+    };
+    let above = facts.cold_above.as_ref();
+    let above = above.map(|it| format!("; it is held against no device, for cold is cold above {it}"));
+    format!("{}{times}{after}{}", what_stops(verdict, facts), above.unwrap_or_default())
+}
+
+/// The same without where its time goes, and what it says of a cache below.
+fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
-        Verdict::Copy => format!(
-            "stopped by the copy out of the page cache: {}{}",
-            of_limit(LimitKind::Copy, facts),
-            times(facts)
-        ),
-        Verdict::Memory => {
-            format!("stopped by memory: {}{}", of_limit(LimitKind::Memory, facts), times(facts))
+        Verdict::Copy => {
+            format!("stopped by the copy out of the page cache: {}", of_limit(LimitKind::Copy, facts))
         }
-        Verdict::Processing { lift } => {
-            let remedy = lift.as_ref().map_or_else(
-                || "; no other scan of this method was faster beyond doubt".to_owned(),
-                |Remedy { name, times }| format!("; {name} is {times:.1} times as fast"),
-            );
-            format!("stopped by its own code{}{remedy}{}", times(facts), distance(facts))
-        }
-        Verdict::Latency => {
-            format!("stopped by waiting, with an idle processor and an idle device{}", times(facts))
-        }
-        Verdict::Lock { alone: Remedy { name, times: faster } } => format!(
-            "stopped by its threads, which wait for each other; {name} waits for nothing and is {faster:.1} times as fast{}",
-            times(facts)
+        Verdict::Memory => format!("stopped by memory: {}", of_limit(LimitKind::Memory, facts)),
+        Verdict::Processing { .. } => "stopped by its own code".to_owned(),
+        Verdict::Latency => "stopped by waiting, with an idle processor and an idle device".to_owned(),
+        Verdict::Lock { alone: Remedy { name, times } } => format!(
+            "stopped by its threads, which wait for each other; {name} waits for nothing and is {times:.1} times as fast"
         ),
-        Verdict::Scheduler { share, quota } => format!(
-            "stopped by waiting for a processor, {} of its time: {}{}",
-            percent(*share),
-            quota.map_or_else(
-                || "others use them".to_owned(),
-                |quota| format!("others use them, or it has used its quota of {quota:.2}")
-            ),
-            times(facts)
-        ),
-        Verdict::ProcessorQuota { used, throttled } => processor_quota(*used, *throttled, facts),
+        Verdict::Scheduler { share, quota } => {
+            let quota = quota.map(|it| format!(", or it has used its quota of {it:.2}")).unwrap_or_default();
+            let share = percent(*share);
+            format!("stopped by waiting for a processor, {share} of its time: others use them{quota}")
+        }
+        Verdict::ProcessorQuota { used, throttled } => {
+            let used = used.map(|it| format!("it uses {} of that, and ", percent(it))).unwrap_or_default();
+            format!(
+                "stopped by its quota of processors: {used}the control groups were throttled for {} of its threads' \
+                 time (cpu.stat)",
+                percent(*throttled)
+            )
+        }
         Verdict::IoQuota { quota, share } => io_quota(quota, *share, facts),
         Verdict::ReadAhead { times, is_mapped, remedy } => {
-            read_ahead(*times, *is_mapped, remedy.as_ref(), facts)
+            let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
+            let faster = remedy.as_ref().map(|Remedy { name, times }| {
+                format!("; {name}, which fetches less, is {times:.1} times as fast")
+            });
+            format!(
+                "stopped by read-ahead that nobody asked for: {times:.1} times the bytes of its reads come from the \
+                 device; {advice} turns it off{}",
+                faster.unwrap_or_default()
+            )
         }
-        Verdict::Processors { share, quota } => format!(
-            "stopped by this machine's processors: it is at {} of what it gets of them{}{}",
-            percent(*share),
-            quota.map_or_else(String::new, |quota| format!(", a quota of {quota:.2}")),
-            times(facts)
-        ),
+        Verdict::Processors { share, quota } => {
+            let quota = quota.map(|it| format!(", a quota of {it:.2}")).unwrap_or_default();
+            let share = percent(*share);
+            format!("stopped by this machine's processors: it is at {share} of what it gets of them{quota}")
+        }
         Verdict::Server { wait } => server(wait, facts),
         Verdict::Decoding => decoding(facts),
         Verdict::DecodingOrDevice { busy } => decoding_or_device(*busy, facts),
-        Verdict::Faults => format!("stopped by page faults{}{}", times(facts), distance(facts)),
-        Verdict::NewMemory { reuse } => new_memory(reuse.as_ref(), facts),
-        Verdict::Metadata => {
-            format!("stopped by opening and closing files, not by their bytes{}", times(facts))
+        Verdict::Faults => "stopped by page faults".to_owned(),
+        Verdict::NewMemory { reuse } => {
+            let faster = reuse
+                .as_ref()
+                .map(|Remedy { name, times }| format!(": {name} does, and is {times:.1} times as fast"));
+            format!(
+                "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and \
+                 maps; use one buffer again{}",
+                faster.unwrap_or_default()
+            )
         }
-        Verdict::Mixed { .. } => format!("no single thing stops it{}{}", times(facts), distance(facts)),
+        Verdict::Metadata => "stopped by opening and closing files, not by their bytes".to_owned(),
+        Verdict::Mixed { .. } => "no single thing stops it".to_owned(),
         Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
 }
 
-fn processor_quota(used: Option<f64>, throttled: f64, facts: &TrialFacts) -> String {
-    let used = used.map_or_else(String::new, |used| format!("it uses {} of that, and ", percent(used)));
-    format!(
-        "stopped by its quota of processors: {used}the control groups were throttled for {} of its threads' time \
-         (cpu.stat){}",
-        percent(throttled),
-        times(facts)
-    )
-}
-
-fn read_ahead(factor: f64, is_mapped: bool, remedy: Option<&Remedy>, facts: &TrialFacts) -> String {
-    let advice = if is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
-    let faster = remedy.map_or_else(String::new, |Remedy { name, times }| {
-        format!("; {name}, which fetches less, is {times:.1} times as fast")
-    });
-    format!(
-        "stopped by read-ahead that nobody asked for: {factor:.1} times the bytes of its reads come from the device; \
-         {advice} turns it off{faster}{}",
-        times(facts)
-    )
-}
-
-fn new_memory(reuse: Option<&Remedy>, facts: &TrialFacts) -> String {
-    let faster = reuse.map_or_else(String::new, |Remedy { name, times }| {
-        format!(": {name} does, and is {times:.1} times as fast")
-    });
-    format!(
-        "stopped by new memory: each reading makes its own buffer, whose pages the kernel finds, clears and maps; use \
-         one buffer again{faster}{}",
-        times(facts)
-    )
-}
-
 /// Of a trial's own decoding beside the decoder alone; of a file system's beside the device.
 fn decoding(facts: &TrialFacts) -> String {
     if facts.limit(LimitKind::Decoding).is_some() {
-        return format!("stopped by decoding: {}{}", of_limit(LimitKind::Decoding, facts), times(facts));
+        return format!("stopped by decoding: {}", of_limit(LimitKind::Decoding, facts));
     }
-    let busy = facts
-        .device_busy
-        .map_or_else(String::new, |busy| format!(", with work for {} of the time", percent(busy.min(1.0))));
-    format!(
-        "stopped by decoding, by the file system: {}, and the device gives {}{busy}{}",
-        stored(facts),
-        of_limit(LimitKind::Device, facts),
-        times(facts)
-    )
+    let busy = facts.device_busy.map(|it| format!(", with work for {} of the time", percent(it.min(1.0))));
+    let busy = busy.unwrap_or_default();
+    let (stored, device) = (stored(facts), of_limit(LimitKind::Device, facts));
+    format!("stopped by decoding, by the file system: {stored}, and the device gives {device}{busy}")
 }
 
 /// The most that each of the two may take. The kernel decodes in the reading's own time or while
 /// that waits.
 fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
-    let decoding = facts.parts.map_or(1.0, |parts| parts.kernel + parts.waiting + parts.queued);
+    let beside = [TimeShare::Kernel, TimeShare::Waiting, TimeShare::Queued];
+    let decoding = facts.parts.map_or(1.0, |parts| beside.map(|part| parts.of(part)).iter().sum::<f64>());
     let device = busy.map_or_else(
         || "it is not known how long the device had work".to_owned(),
         |busy| format!("the device had work for {} of the time", percent(busy)),
     );
     format!(
         "stopped by decoding, by the file system, or by the device, which nothing shows alone: {}; decoding takes {} of \
-         the time at most, and {device}{}",
+         the time at most, and {device}",
         stored(facts),
-        percent(decoding),
-        times(facts)
+        percent(decoding)
     )
 }
 
@@ -152,10 +138,9 @@ fn stored(facts: &TrialFacts) -> String {
     format!("{} of the file is stored encoded", percent(facts.encoded_share))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
     let IoQuota { device, setting, .. } = quota;
-    let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
+    let bytes = quota.bytes_per_s.map(|bytes| Throughput(float(bytes)).to_string());
     let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
     let granted = bytes.or(reads).unwrap_or_default();
     let used = match (share, facts.device_rate) {
@@ -166,45 +151,36 @@ fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
         (Some(share), _) => format!("it gets {} of", percent(share)),
         (None, _) => "which cannot be told from the device itself:".to_owned(),
     };
-    format!(
-        "stopped by a quota of its control group, {used} the {granted} of {device} ({setting}){}",
-        times(facts)
-    )
+    format!("stopped by a quota of its control group, {used} the {granted} of {device} ({setting})")
 }
 
 /// `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device showed`.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn beyond(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
         |LimitShare { limit, rate, .. }| {
-            let (rate, shown) = (Throughput(rate), Throughput(limit.value as f64));
+            let (rate, shown) = (Throughput(rate), Throughput(float(limit.value)));
             format!("{rate} is more than the {shown} that {name} showed")
         },
     );
-    format!("limit not known here: {rates}, so that is no limit of the {}{}", kind.word(), times(facts))
+    format!("limit not known here: {rates}, so that is no limit of the {}", kind.word())
 }
 
 fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
     match wait {
-        ServerWait::FirstByte { share } => format!(
-            "stopped by waiting for the server's first byte, which takes {} of the time{}",
-            percent(*share),
-            times(facts)
-        ),
-        ServerWait::Connection { connections, remedy: Remedy { name, times: faster } } => format!(
-            "stopped by what {} brings; with more, {name} is {faster:.1} times as fast{}",
-            at_once(*connections),
-            times(facts)
-        ),
-        ServerWait::Link => {
-            format!("stopped by the link: {}{}", of_limit(LimitKind::Link, facts), times(facts))
+        ServerWait::FirstByte { share } => {
+            let share = percent(*share);
+            format!("stopped by waiting for the server's first byte, which takes {share} of the time")
         }
-        ServerWait::Server => format!("stopped by waiting for the server{}", times(facts)),
-        ServerWait::ServerOrNetwork => format!(
-            "stopped by waiting for the server or the network before it, which look the same from here{}",
-            times(facts)
-        ),
+        ServerWait::Connection { connections, remedy } => {
+            format!("stopped by what {} brings; with more, {remedy}", at_once(*connections))
+        }
+        ServerWait::Link => format!("stopped by the link: {}", of_limit(LimitKind::Link, facts)),
+        ServerWait::Server => "stopped by waiting for the server".to_owned(),
+        ServerWait::ServerOrNetwork => {
+            "stopped by waiting for the server or the network before it, which look the same from here"
+                .to_owned()
+        }
     }
 }
 
@@ -214,21 +190,14 @@ fn at_once(connections: u64) -> String {
 
 fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
     let used = of_limit(LimitKind::Device, facts) + &around(facts);
-    let remedy = |what: &str, Remedy { name, times }: &Remedy| {
-        format!("waits for a device that has room: {used}; {what}: {name} is {times:.1} times as fast")
+    let why = match pace {
+        DeviceUse::Saturated => return format!("stopped by the device: {used}"),
+        DeviceUse::SmallBlocks { remedy } => format!("its blocks are too small: {remedy}"),
+        DeviceUse::Shallow { remedy } => format!("it has too few reads in flight: {remedy}"),
+        DeviceUse::ReadAhead { ahead } => short_read_ahead(ahead),
+        DeviceUse::TooLittle => "it asks for too little at a time".to_owned(),
     };
-    match pace {
-        DeviceUse::Saturated => format!("stopped by the device: {used}"),
-        DeviceUse::SmallBlocks { remedy: it } => remedy("its blocks are too small", it),
-        DeviceUse::Shallow { remedy: it } => remedy("it has too few reads in flight", it),
-        DeviceUse::ReadAhead { ahead } => {
-            format!("waits for a device that has room: {used}; {}{}", short_read_ahead(ahead), times(facts))
-        }
-        DeviceUse::TooLittle => format!(
-            "waits for a device that has room: {used}; it asks for too little at a time{}",
-            times(facts)
-        ),
-    }
+    format!("waits for a device that has room: {used}; {why}")
 }
 
 pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
@@ -238,41 +207,28 @@ pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
 
 /// `; the kernel fetched 2.5 times the bytes that were asked for`.
 fn around(facts: &TrialFacts) -> String {
-    facts.fetched_times.map_or_else(String::new, |times| {
-        format!("; the kernel fetched {times:.1} times the bytes that were asked for")
-    })
+    let times = facts.fetched_times;
+    let words = times.map(|it| format!("; the kernel fetched {it:.1} times the bytes that were asked for"));
+    words.unwrap_or_default()
 }
 
 /// `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
-    let rate = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
-    let is_around = kind == LimitKind::Device && facts.fetched_times.is_some();
-    match (facts.limit(kind), rate) {
-        (Some(LimitShare { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT && is_around => format!(
-            "{} is more than the {} that {} showed in smaller pieces",
-            Throughput(rate),
-            Throughput(limit.value as f64),
-            limit.name
-        ),
-        (Some(LimitShare { limit, share, rate }), Some(_)) if share > ABOVE_LIMIT => format!(
-            "{} cannot be told from the {} that {} showed",
-            Throughput(rate),
-            Throughput(limit.value as f64),
-            limit.name
-        ),
+    let own = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
+    let (Some(LimitShare { limit, share, rate }), Some(_)) = (facts.limit(kind), own) else {
+        return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
+    };
+    let (name, value) = (&limit.name, float(limit.value));
+    if share <= ABOVE_LIMIT {
         // A trial that decodes copies other bytes than it delivers: the share shows which rate is
         // meant.
-        (Some(LimitShare { limit, share, .. }), Some(_)) => format!(
-            "{} is {} of the {} that {} showed",
-            Throughput(share * limit.value as f64),
-            percent(share),
-            Throughput(limit.value as f64),
-            limit.name
-        ),
-        (_, Some(rate)) => Throughput(rate).to_string(),
-        (_, None) => "at a rate that is not known".to_owned(),
+        let (rate, share) = (Throughput(share * value), percent(share));
+        return format!("{rate} is {share} of the {} that {name} showed", Throughput(value));
     }
+    let is_around = kind == LimitKind::Device && facts.fetched_times.is_some();
+    let (is, pieces) =
+        if is_around { ("is more than", " in smaller pieces") } else { ("cannot be told from", "") };
+    format!("{} {is} the {} that {name} showed{pieces}", Throughput(rate), Throughput(value))
 }
 
 /// `; of its time 61 % copy, 20 % own code, 12 % waiting`.
@@ -281,18 +237,16 @@ fn times(facts: &TrialFacts) -> String {
     let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
     let shown: Vec<String> =
         shown.map(|(part, share)| format!("{} {}", percent(share), word(part))).collect();
-    let busy = facts.busy.map_or_else(String::new, |busy| format!(", {busy:.2} processors busy"));
+    let busy = facts.busy.map(|it| format!(", {it:.2} processors busy")).unwrap_or_default();
     format!("; of its time {}{busy}", shown.join(", "))
 }
 
 /// `; it reaches 12 % of the memory limit`.
 fn distance(facts: &TrialFacts) -> String {
-    facts.nearest().filter(|near| near.share <= ABOVE_LIMIT).map_or_else(
-        String::new,
-        |LimitShare { limit, share, .. }| {
-            format!("; it reaches {} of the {} limit", percent(share), limit.kind.word())
-        },
-    )
+    let near = facts.nearest().filter(|near| near.share <= ABOVE_LIMIT);
+    let words =
+        |it: LimitShare| format!("; it reaches {} of the {} limit", percent(it.share), it.limit.kind.word());
+    near.map(words).unwrap_or_default()
 }
 
 fn word(part: TimeShare) -> &'static str {

@@ -4,10 +4,11 @@
 //! A client sees no more than the speed of its own interface: whether a server or the network
 //! before it is the slower one, nothing on this side of it shows.
 
-use super::{DOMINANT, Remedy, best};
+use super::{DOMINANT, Judged, Remedy};
+use crate::stats::float;
 use readlab_model::sample::Sample;
 use readlab_model::target::Http;
-use readlab_record::{Record, TrialRecord};
+use readlab_record::TrialRecord;
 use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,23 +41,17 @@ impl ServerWait {
     }
 }
 
-pub(super) fn waits_for(record: &Record, it: &TrialRecord) -> ServerWait {
-    if let Some(share) = first_byte_share(it).filter(|share| *share >= DOMINANT) {
+pub(super) fn waits_for(judged: &Judged) -> ServerWait {
+    if let Some(share) = first_byte_share(judged.it).filter(|share| *share >= DOMINANT) {
         return ServerWait::FirstByte { share };
     }
-    let more = record.trials.iter().filter(|other| {
-        let same = |trial: &TrialRecord| (trial.trial.contest(), trial.trial.state);
-        !other.trial.is_control()
-            && other.is_measured()
-            && same(other) == same(it)
-            && connections(other) > connections(it)
-    });
-    let connections = connections(it);
-    let whole = match record.targets.get(it.trial.target).and_then(|target| target.http()) {
+    let own = connections(judged.it);
+    let more = judged.rivals().filter(|other| connections(other) > own);
+    let whole = match judged.target.http() {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
         Some(Http::Own) | None => ServerWait::Server,
     };
-    best(record, it, more).map_or(whole, |remedy| ServerWait::Connection { connections, remedy })
+    judged.best(more).map_or(whole, |remedy| ServerWait::Connection { connections: own, remedy })
 }
 
 /// How many connections a method has at once at most.
@@ -66,9 +61,8 @@ pub(super) fn connections(it: &TrialRecord) -> u64 {
 
 /// The share of the time that is over when the first byte is there, median; `None` where it is not
 /// said.
-#[expect(clippy::cast_precision_loss, reason = "a share")]
 fn first_byte_share(it: &TrialRecord) -> Option<f64> {
-    let of = |sample: Sample| Some(sample.request.first_byte_ns? as f64 / sample.wall_ns.max(1) as f64);
+    let of = |sample: Sample| Some(float(sample.request.first_byte_ns?) / float(sample.wall_ns.max(1)));
     let mut shares: Vec<f64> = it.samples.iter().filter_map(of).collect();
     shares.sort_by(f64::total_cmp);
     shares.get(shares.len() / 2).copied()

@@ -2,9 +2,9 @@
 //! processor is idle, threads have nothing else to wait for, if one thread alone does not wait.
 
 use super::cpu_time::processors_busy;
-use super::{Parts, Remedy, parts};
+use super::{Judged, Parts, Remedy, TimeShare};
 use readlab_model::trial::{CacheState, Params};
-use readlab_record::{Record, TrialRecord};
+use readlab_record::TrialRecord;
 
 /// One thread that is at work for so much of its time waits for nothing.
 const AT_WORK: f64 = 0.8;
@@ -18,23 +18,20 @@ const AS_FAST: f64 = 0.7;
 
 /// The same reading by one thread, which does not wait, and how many times as fast that is; `None`
 /// where threads do not wait, and where no such reading was measured.
-pub(super) fn alone(record: &Record, it: &TrialRecord, parts: Parts) -> Option<Remedy> {
-    let may_wait = it.trial.state == CacheState::Warm && it.trial.threads() > 1;
-    if !may_wait || !parts.is_share(parts.waiting, WAITING) {
+pub(super) fn alone(judged: &Judged, parts: Parts) -> Option<Remedy> {
+    let trial = &judged.it.trial;
+    let may_wait = trial.state == CacheState::Warm && trial.threads() > 1;
+    if !may_wait || !parts.is_share(parts.of(TimeShare::Waiting), WAITING) {
         return None;
     }
-    let ground = |other: &TrialRecord| (other.trial.contest(), other.trial.state);
     let is_alone = |other: &&TrialRecord| {
-        ground(other) == ground(it)
-            && other.trial.method_id() == it.trial.method_id()
+        other.trial.method_id() == trial.method_id()
             && other.trial.threads() == 1
-            && but_threads(&other.trial.params) == but_threads(&it.trial.params)
-            && other.is_measured()
+            && but_threads(&other.trial.params) == but_threads(&trial.params)
             && processors_busy(other).is_ok_and(|busy| busy >= AT_WORK)
     };
-    let other = record.trials.iter().find(is_alone)?;
-    let times = parts::wall_ns(it)? / parts::wall_ns(other)?.max(1.0);
-    (times >= AS_FAST).then(|| Remedy { name: other.trial.id.to_string(), times })
+    let alone = judged.rivals().find(is_alone)?;
+    judged.remedy(alone).filter(|remedy| remedy.times >= AS_FAST)
 }
 
 /// The other settings.

@@ -8,12 +8,9 @@ use readlab_analysis::compare::Measure;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
-use readlab_record::{
-    CommandRules, Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Start, Trial, testing,
-};
+use readlab_record::{Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Trial, testing};
 use std::collections::BTreeMap;
 
-/// What a record shows of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
     Holds,
@@ -31,7 +28,6 @@ const SIZE_BYTES: u64 = 134_217_728;
 
 const GHZ: f64 = 4.3;
 
-/// One trial in one state.
 type Place = (String, CacheState);
 
 /// The numbers of the trials.
@@ -178,25 +174,14 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
 }
 
 fn trial(index: usize, (name, state): &Place) -> Trial {
-    let named = name.parse::<TrialId>().ok().filter(|_| !name.contains(' '));
-    let label = named.is_none().then(|| name.clone());
-    let id = named.unwrap_or_else(|| format!("any/trial-{index}").parse().unwrap());
-    Trial {
-        index: TrialIndex::new(index),
-        label,
-        params: id.params.clone(),
-        id,
-        target: 0,
-        work: Work::Sum,
-        state: *state,
-        cache: Cache::Through,
-        decodes: None,
-        start: Start::Kept,
-        command: CommandRules::default(),
-    }
+    let is_name = !name.contains(' ') && name.parse::<TrialId>().is_ok();
+    let id = if is_name { name.clone() } else { format!("any/trial-{index}") };
+    let Line::Trial(trial) = testing::trial(index, &id, *state, Cache::Through) else {
+        unreachable!("a trial is a line of a trial")
+    };
+    Trial { label: (!is_name).then(|| name.clone()), work: Work::Sum, ..*trial }
 }
 
-/// A reading of so many bytes.
 fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
     let number = |measure| metrics.get(&Metric::Of(measure)).map(|value| value * factor);
     let whole = |value: f64| value.round() as u64;

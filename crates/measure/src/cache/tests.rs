@@ -3,27 +3,21 @@
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
 use crate::residency::Means;
+use crate::testing;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// Not a whole number of pages, and more pages than are probed.
 const SIZE: usize = 5_000_001;
 
-/// A folder in the build folder with one file, unless that lives where nothing can be cold.
-fn disk_file() -> Option<(tempfile::TempDir, PathBuf)> {
-    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
-    let path = folder.path().join("file");
-    fs::write(&path, vec![b'x'; SIZE]).unwrap();
-    let filesystem = Filesystem::read(&File::open(&path).unwrap()).unwrap();
-    if matches!(filesystem.backing, Backing::Memory | Backing::OwnCache) {
-        eprintln!("SKIPPED: the build folder is on {filesystem}, where nothing can be proven cold");
-        return None;
-    }
-    Some((folder, path))
+/// A file, unless it lives where nothing can be proven cold.
+fn disk_file() -> Option<(TempDir, PathBuf)> {
+    testing::disk_file(&vec![b'x'; SIZE], |backing| !matches!(backing, Backing::Memory | Backing::OwnCache))
 }
 
 #[test]
@@ -31,12 +25,11 @@ fn cold_is_cold_and_warm_is_warm() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
     for _ in 0..3 {
-        assert_eq!(cache.evict().unwrap().share(), Some(0.0));
-        assert_eq!(cache.resident().unwrap().share(), Some(0.0));
+        let evicted = cache.evict().unwrap();
+        assert_eq!([evicted.share(), cache.resident().unwrap().share()], [Some(0.0); 2]);
         let filled = cache.refill().unwrap();
         assert!(filled.wall_ns > 0);
-        assert_eq!(filled.proof.share(), Some(1.0));
-        assert_eq!(cache.resident().unwrap().share(), Some(1.0));
+        assert_eq!([filled.proof.share(), cache.resident().unwrap().share()], [Some(1.0); 2]);
     }
 }
 
@@ -80,14 +73,11 @@ fn pages_that_another_process_has_mapped_remain_with_an_error() {
 
 #[test]
 fn a_file_in_memory_cannot_be_cold_but_is_warm() {
-    let shm = Path::new("/dev/shm");
-    let Ok(file) = tempfile::NamedTempFile::new_in(shm) else {
-        eprintln!("SKIPPED: no folder {} to write to", shm.display());
-        return;
+    let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+        return eprintln!("SKIPPED: no folder /dev/shm to write to");
     };
     if Filesystem::read(file.as_file()).unwrap().backing != Backing::Memory {
-        eprintln!("SKIPPED: {} is not in memory", shm.display());
-        return;
+        return eprintln!("SKIPPED: /dev/shm is not in memory");
     }
     fs::write(file.path(), vec![b'x'; SIZE]).unwrap();
     let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
@@ -108,27 +98,24 @@ fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
 
 #[test]
 fn an_empty_file_is_both_and_has_no_share() {
-    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+    let folder = testing::disk_folder();
     let path = folder.path().join("empty");
     fs::write(&path, "").unwrap();
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
-    assert_eq!(cache.resident().unwrap().share(), None);
-    assert!(cache.resident().unwrap().is_cold() && cache.resident().unwrap().is_warm());
+    let proof = PageCache::open(&path, Eviction::OfFile).unwrap().resident().unwrap();
+    assert_eq!((proof.share(), proof.is_cold(), proof.is_warm()), (None, true, true));
 }
 
 #[test]
 fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: only root can become a user that owns nothing");
-        return;
+        return eprintln!("SKIPPED: only root can become a user that owns nothing");
     }
     let Some((folder, path)) = disk_file() else { return };
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let owner = PageCache::open(&path, Eviction::OfFile).unwrap();
     if as_nobody(|| File::open(&path).is_err()) {
-        eprintln!("SKIPPED: other users may not enter the build folder");
-        return;
+        return eprintln!("SKIPPED: other users may not enter the build folder");
     }
     let cache = as_nobody(|| PageCache::open(&path, Eviction::OfFile).unwrap());
     let cold = as_nobody(|| cache.evict().unwrap());
@@ -136,7 +123,7 @@ fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     assert_eq!(owner.resident().unwrap().resident, 0, "probing left pages behind");
     let filled = as_nobody(|| cache.refill().unwrap());
     assert_eq!((filled.proof.means, filled.proof.share()), (Means::Probe, Some(1.0)));
-    assert!(filled.proof.how().contains("estimate"));
+    assert!(filled.proof.is_estimate());
     assert_eq!(owner.resident().unwrap().share(), Some(1.0));
 }
 

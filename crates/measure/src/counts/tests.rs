@@ -7,6 +7,21 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+#[test]
+fn hooks_are_set_only_in_runtimes_that_work_with_them() {
+    for (receipt, way) in [
+        ("Swift 6.0.3, -O", ArcWay::Hooks),
+        ("Swift version 5.10 (swift-5.10-RELEASE)", ArcWay::Hooks),
+        ("swiftlang 1, Swift version 6.2.1", ArcWay::Hooks),
+        ("Swift 6.3", ArcWay::Symbols),
+        ("swift 7", ArcWay::Symbols),
+        ("rustc 1.95.0, release", ArcWay::Symbols),
+        ("", ArcWay::Symbols),
+    ] {
+        assert_eq!(ArcWay::for_runtime(receipt), way, "{receipt:?}");
+    }
+}
+
 /// A running program that takes turns.
 struct Turns {
     child: Child,
@@ -65,9 +80,8 @@ fn allocations_and_system_calls_are_counted_to_the_last_one() {
     assert_eq!(value(&counts, "mallocs"), 3 * 3);
     assert!(!counts.contains_key("retains"), "no Swift, no count of it");
     if let Err(why) = can_count_syscalls() {
-        eprintln!("SKIPPED: {why}");
         assert_eq!(counts["syscalls"].value, None);
-        return;
+        return eprintln!("SKIPPED: {why}");
     }
     // Five, the answer, and the wait for the next turn.
     assert_eq!(value(&counts, "syscalls"), 3 * 7);
@@ -80,13 +94,10 @@ fn threads_and_children_count() {
     let with_child = program(folder.path(), uses, &[]);
     let counts = counted(&with_child, ArcWay::Symbols, 1);
     assert!(value(&counts, "mallocs") > 3);
-    assert_eq!(
-        counts["syscalls"].value, None,
-        "the library's own calls in the child are not the contender's"
-    );
+    let of_library = "the library's own calls in the child are not the contender's";
+    assert_eq!(counts["syscalls"].value, None, "{of_library}");
     if let Err(why) = can_count_syscalls() {
-        eprintln!("SKIPPED: {why}");
-        return;
+        return eprintln!("SKIPPED: {why}");
     }
     let counts = counted_by(Counting::of_kernel(), &with_child, 1);
     assert!(!counts.contains_key("mallocs"));
@@ -123,8 +134,7 @@ fn a_process_that_has_ended_leaves_reasons() {
     let mut counting = Counting::prepare(ArcWay::Symbols);
     counting.begin();
     let counts = counting.end();
-    assert_eq!(counts["mallocs"].value, None);
-    assert_eq!(counts["syscalls"].value, None);
+    assert_eq!((counts["mallocs"].value, counts["syscalls"].value), (None, None));
     let mut gone = Command::new("true").spawn().unwrap();
     gone.wait().unwrap();
     counting.attach(gone.id());
@@ -136,7 +146,7 @@ fn a_process_that_has_ended_leaves_reasons() {
 fn the_difference_of_two_turns_holds_what_both_have() {
     let count = |value: Option<u64>, how: &str| Count { value, how: how.to_owned() };
     let turn = |mallocs, syscalls| {
-        BTreeMap::from([("mallocs".to_owned(), mallocs), ("syscalls".to_owned(), syscalls)])
+        Counts::from([("mallocs".to_owned(), mallocs), ("syscalls".to_owned(), syscalls)])
     };
     let two = turn(count(Some(9), "library"), count(Some(3), "tracepoint"));
     let one = turn(count(Some(5), "library"), count(None, "no rights"));

@@ -15,7 +15,6 @@ use readlab_system::direct_read::DirectFile;
 use readlab_system::page_cache::fetched_bytes;
 use readlab_targets::target::Target;
 use std::io;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Places that are read, all but the first and the last of them twice.
@@ -32,7 +31,6 @@ const STRETCH_BYTES: u64 = 2 << 20;
 /// The smallest file in which there are enough places.
 pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACES as u64;
 
-/// Time of the whole probe.
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
 /// The interval must begin above this for a cache to be claimed: a second reading is seldom slower,
@@ -48,28 +46,27 @@ pub trait Places {
 /// Probes the file of a target that nothing in this run has read yet.
 pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     let facts = &target.facts;
-    let not = |why| HiddenCache::NotProbed { why };
     let Some(path) = target.file().filter(|_| facts.size_bytes >= FILE_BYTES_MIN) else {
-        return not(NotProbed::SmallFile);
+        return not_probed(NotProbed::SmallFile);
     };
     if facts.cold_above().is_some() {
-        return not(NotProbed::KnownCache);
+        return not_probed(NotProbed::KnownCache);
     }
     // A block device has no extents: its bytes are its own.
     let has_extents = facts.filesystem.as_deref() != Some("block device");
     if has_extents && facts.expected_device_bytes() != Some(facts.size_bytes) {
-        return not(NotProbed::NotPlain);
+        return not_probed(NotProbed::NotPlain);
     }
     // Dirty pages would be written back by the first reading and not by the second. Pages that
     // cannot be evicted answer no direct read.
     let _ = cache.evict();
-    match DirectPlaces::open(path, cache) {
-        Ok(mut places) => {
+    match DirectFile::open(path, PLACE_BYTES) {
+        Ok(file) => {
             let start = target.part.map_or(0, |part| part.start_bytes);
             let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
-            measure(&mut places, &offsets)
+            measure(&mut DirectPlaces { file, cache }, &offsets)
         }
-        Err(cause) => not(NotProbed::NoDirectReads { cause: cause.to_string() }),
+        Err(cause) => no_direct_reads(&cause),
     }
 }
 
@@ -86,10 +83,7 @@ fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
         });
         let (first, second) = match step {
             Ok(times) => times,
-            Err(cause) => {
-                let cause = cause.to_string();
-                return HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
-            }
+            Err(cause) => return no_direct_reads(&cause),
         };
         firsts.push(first);
         pairs.extend(second.map(|second| (firsts[at - 1], second)));
@@ -100,9 +94,16 @@ fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
     judge(&pairs)
 }
 
-/// The result of pairs of times, first and second.
+fn not_probed(why: NotProbed) -> HiddenCache {
+    HiddenCache::NotProbed { why }
+}
+
+fn no_direct_reads(cause: &io::Error) -> HiddenCache {
+    not_probed(NotProbed::NoDirectReads { cause: cause.to_string() })
+}
+
 fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
-    let slow = HiddenCache::NotProbed { why: NotProbed::SlowDevice };
+    let slow = not_probed(NotProbed::SlowDevice);
     if pairs.len() < PLACES_MIN {
         return slow;
     }
@@ -115,11 +116,8 @@ fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
     let Some((estimate, ends)) = estimate.zip(median_interval(&logs, Confidence::REPORTED)) else {
         return slow;
     };
-    let times = Times {
-        estimate: estimate.exp(),
-        ci95: [ends.low.exp(), ends.high.exp()],
-        pairs: pairs.len() as u64,
-    };
+    let (ci95, pairs) = ([ends.low.exp(), ends.high.exp()], pairs.len() as u64);
+    let times = Times { estimate: estimate.exp(), ci95, pairs };
     if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
@@ -127,15 +125,11 @@ fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
 /// shuffled order.
 fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let count = PLACES as u64;
+    let (count, place) = (PLACES as u64, PLACE_BYTES as u64);
     let stretch = size_bytes / count;
-    let place = PLACE_BYTES as u64;
-    let mut offsets: Vec<u64> = (0..count)
-        .map(|nth| {
-            let room = (stretch - place) / place;
-            (nth * stretch).next_multiple_of(4096) + random.next_u64() % room.max(1) * place
-        })
-        .collect();
+    let room = ((stretch - place) / place).max(1);
+    let begin = |nth: u64| (nth * stretch).next_multiple_of(4096) + random.next_u64() % room * place;
+    let mut offsets: Vec<u64> = (0..count).map(begin).collect();
     for last in (1..offsets.len()).rev() {
         let other = random.next_u64() % (last as u64 + 1);
         offsets.swap(last, usize::try_from(other).unwrap_or(0));
@@ -143,16 +137,9 @@ fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     offsets
 }
 
-/// Places read past the page cache.
 struct DirectPlaces<'a> {
     file: DirectFile,
     cache: &'a PageCache,
-}
-
-impl DirectPlaces<'_> {
-    fn open<'a>(path: &Path, cache: &'a PageCache) -> io::Result<DirectPlaces<'a>> {
-        Ok(DirectPlaces { file: DirectFile::open(path, PLACE_BYTES)?, cache })
-    }
 }
 
 impl Places for DirectPlaces<'_> {

@@ -19,15 +19,8 @@ struct ScriptedDevice {
 
 impl ScriptedDevice {
     fn new(again: f64, noise: f64, seed: u64) -> ScriptedDevice {
-        let (read, order) = (BTreeSet::new(), Vec::new());
-        ScriptedDevice {
-            read,
-            again,
-            noise,
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            drift: 1.0,
-            order,
-        }
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        ScriptedDevice { read: BTreeSet::new(), again, noise, random, drift: 1.0, order: Vec::new() }
     }
 }
 
@@ -68,13 +61,9 @@ fn nothing_is_claimed_where_both_readings_take_the_same_however_noisy() {
 }
 
 #[test]
-fn a_little_faster_is_no_cache() {
+fn a_little_faster_and_faster_all_the_time_are_no_cache() {
     let found = run(ScriptedDevice::new(1.1, 0.01, 1), 1);
     assert!(matches!(found, HiddenCache::NoneSeen(times) if times.ci95[0] > 1.0), "{found:?}");
-}
-
-#[test]
-fn a_device_that_becomes_faster_meanwhile_is_no_cache() {
     let found = run(ScriptedDevice { drift: 0.95, ..ScriptedDevice::new(1.0, 0.05, 1) }, 1);
     assert!(matches!(found, HiddenCache::NoneSeen(_)), "{found:?}");
 }
@@ -95,9 +84,8 @@ fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
 
 #[test]
 fn places_lie_apart_within_the_file_on_whole_pages() {
-    for (seed, size) in
-        (0..50).zip([STRETCH_BYTES * PLACES as u64, SIZE, (1 << 40) + 12_345].into_iter().cycle())
-    {
+    let sizes = [STRETCH_BYTES * PLACES as u64, SIZE, (1 << 40) + 12_345];
+    for (seed, size) in (0..50).zip(sizes.into_iter().cycle()) {
         let mut offsets = offsets(size, seed);
         offsets.sort_unstable();
         assert_eq!(offsets.len(), PLACES);

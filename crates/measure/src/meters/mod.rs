@@ -4,29 +4,20 @@
 //! For each process, a turn costs one write, five reads, a few more for each thread and two
 //! readings of a clock, none of them inside the contender's window. A meter that cannot be read is
 //! a [`Missing`] with its reason; nothing here panics and nothing becomes 0. How the kernel counts
-//! is in [`readlab_system::process`]; `whole` has what a turn is judged by and no sample shows.
+//! is in [`readlab_system::process`].
 
-mod disturbance;
-mod lab_self;
-mod whole;
-
-pub use disturbance::Disturbance;
-pub use lab_self::{LabSelf, lab_self};
 use readlab_system::control_group::ThrottledTime;
 use readlab_system::machine_stalls::MachineStalls;
 pub(super) use readlab_system::process::tick_ns;
 use readlab_system::process::{
-    Activity, DelayCounter, Family, FamilyCounts, FamilyError, IoBytes, Unavailable,
+    Activity, DelayCounter, Family, FamilyCounts, FamilyError, ThreadWaits, Unavailable,
 };
-pub use whole::Whole;
 
-/// A meter's reading, or why there is none.
 pub type MeterReading = Result<u64, Missing>;
 
 /// Clock ticks of CPU time below which their proportion is too coarse to split a total by.
 const TICKS_MIN: u64 = 10;
 
-/// Why a meter has no reading.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// The kernel does not show the counter, or not to this user.
@@ -45,12 +36,8 @@ pub enum Missing {
     /// The process ran other programs, and this meter counts the process alone.
     #[error("it ran other programs, of which this meter knows nothing")]
     OtherPrograms,
-    /// Too little CPU time to be split.
     #[error("only {ticks} clock ticks passed: too few to split user from system time (at least {TICKS_MIN})")]
-    TooFewTicks {
-        /// How many passed.
-        ticks: u64,
-    },
+    TooFewTicks { ticks: u64 },
 }
 
 impl Missing {
@@ -72,9 +59,7 @@ impl From<FamilyError> for Missing {
 /// CPU time by where it was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuSplit {
-    /// In user mode.
     pub user_ns: u64,
-    /// In the kernel.
     pub system_ns: u64,
 }
 
@@ -82,10 +67,8 @@ pub struct CpuSplit {
 /// turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metered {
-    /// CPU time of its processes and their threads, by their own CPU clocks, in nanoseconds.
-    pub cpu_total_ns: MeterReading,
-    /// The same total split in the proportion of the kernel's clock ticks, for contenders that
-    /// cannot ask it.
+    /// CPU time of its processes and their threads, by their own CPU clocks, split in the proportion
+    /// of the kernel's clock ticks, for contenders that cannot ask it.
     pub cpu_split: Result<CpuSplit, Missing>,
     /// High-water mark of resident memory since `begin`, mapped file pages included; of several
     /// processes, the sum of their marks.
@@ -99,33 +82,84 @@ pub struct Metered {
     pub major_faults: MeterReading,
     /// Bytes fetched from the device, for the same processes.
     pub device_read_bytes: MeterReading,
-    /// Counts with which claims are compared.
     pub whole: Whole,
-    /// What other work took from the turn.
     pub disturbance: Disturbance,
+}
+
+/// The kernel's counts of a whole turn, including the programs that a contender ran. The
+/// contender's claims are compared with them, and they show whether the contender touched the
+/// bytes. They are in no sample.
+///
+/// The CPU time of reaped children is in whole clock ticks, so that a difference is wrong by less
+/// than a tick, in user and in system time each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whole {
+    /// CPU time of the process, its threads, and of children, whether they were reaped or still
+    /// live.
+    ///
+    /// A contender behind a script is one of these children.
+    pub cpu_ns: MeterReading,
+    /// Its largest error in either direction: only the time of reaped children is in clock ticks.
+    pub cpu_error_ns: u64,
+    /// Bytes that passed through read calls, from any file or pipe.
+    pub passed_bytes: MeterReading,
+    /// Bytes that passed through write calls, to any file or pipe.
+    pub written_bytes: MeterReading,
+    /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
+    pub alone: bool,
+}
+
+/// What other work took from a turn: waits of the contender and of the lab, and stalls of the whole
+/// machine.
+///
+/// No reading is repeated or left out because of these meters; METHOD.md has the reason. The waits
+/// only excuse what windows leave out of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disturbance {
+    /// Time in which the contender's threads were runnable but had no processor, all together.
+    pub delayed_ns: MeterReading,
+    /// The same of the lab.
+    pub lab_delayed_ns: MeterReading,
+    /// How often a processor was taken from a thread of the contender.
+    pub preemptions: MeterReading,
+    /// Time of all processors that the hypervisor gave to other guests, in clock ticks.
+    pub steal_ns: MeterReading,
+    /// Time in which any task of the machine waited for a processor.
+    pub cpu_pressure_ns: MeterReading,
+    /// Time in which any task waited for a device.
+    pub io_pressure_ns: MeterReading,
+    /// Time in which any task waited for memory.
+    pub memory_pressure_ns: MeterReading,
+    /// Time in which the contender's control groups had used up their quota of processors, over all
+    /// processors on which threads of theirs could have run.
+    pub throttled_ns: MeterReading,
 }
 
 /// The meters of one contender. The caller holds its process unreaped for as long as it uses them,
 /// so that its number cannot come to mean another process.
 #[derive(Debug)]
 pub struct Meters {
-    family: Family,
-    lab_delay: DelayCounter,
-    throttled: ThrottledTime,
+    counters: Counters,
     before: Snapshot,
 }
 
-/// One reading of every counter.
+#[derive(Debug)]
+struct Counters {
+    family: Family,
+    lab_delay: DelayCounter,
+    throttled: ThrottledTime,
+}
+
 #[derive(Debug)]
 struct Snapshot {
     counts: FamilyCounts,
     stalls: MachineStalls,
-    lab_delayed_ns: MeterReading,
-    throttled_ns: MeterReading,
+    lab_delayed_ns: Result<u64, Unavailable>,
+    throttled_ns: Result<u64, Unavailable>,
+    /// Whether the high-water mark was reset before.
     reset: Result<(), Missing>,
 }
 
-/// The readings at both ends of a turn.
 #[derive(Debug, Clone, Copy)]
 struct BothEnds<'a> {
     before: &'a Snapshot,
@@ -137,25 +171,25 @@ impl Meters {
     /// number of its supervisor, those that it leaves to that. What cannot be opened becomes the
     /// reason of every reading that needs it.
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
-        let family = Family::of_program(pid, supervisor);
-        let lab_delay = DelayCounter::open(std::process::id());
-        let throttled = ThrottledTime::of_process(pid);
-        let before = Snapshot::after_reset(&family, &lab_delay, &throttled);
-        Meters { family, lab_delay, throttled, before }
+        let counters = Counters {
+            family: Family::of_program(pid, supervisor),
+            lab_delay: DelayCounter::open(std::process::id()),
+            throttled: ThrottledTime::of_process(pid),
+        };
+        Meters { before: counters.reset_and_read(), counters }
     }
 
     /// Resets the high-water mark and reads all counters. Called before "go".
     pub fn begin(&mut self) {
-        self.family.look();
-        self.before = Snapshot::after_reset(&self.family, &self.lab_delay, &self.throttled);
+        self.counters.family.look();
+        self.before = self.counters.reset_and_read();
     }
 
     /// Reads all counters again. Called after the contender has answered; `begin` comes before the
     /// next turn.
     pub fn end(&mut self) -> Metered {
-        self.family.look();
-        let reset = self.before.reset.clone();
-        let after = Snapshot::read(&self.family, &self.lab_delay, &self.throttled, reset);
+        self.counters.family.look();
+        let after = self.counters.read(self.before.reset.clone());
         let turn = BothEnds { before: &self.before, after: &after };
         let activity = turn.activity();
         let reaped_none = match &activity {
@@ -163,18 +197,33 @@ impl Meters {
             Ok(_) => Ok(()),
             Err(why) => Err(why.clone()),
         };
-        let cpu_total_ns = reaped_none.clone().and(turn.cpu_ns());
-        let [minor_faults, major_faults] = turn.faults();
+        let cpu_ns = reaped_none.clone().and(turn.risen(|counts| counts.cpu_ns.clone()));
         Metered {
-            cpu_split: both(&cpu_total_ns, &activity).and_then(|(total, activity)| split(*total, activity)),
-            peak_rss_bytes: reaped_none.and_then(|()| self.peak(&after)),
-            minor_faults,
+            cpu_split: cpu_ns.and_then(|total_ns| split(total_ns, &activity.clone()?)),
+            peak_rss_bytes: reaped_none.and_then(|()| self.counters.peak(&after)),
+            minor_faults: turn.risen(|counts| counts.activity.clone().map(|it| it.faults()[0])),
             child_minor_faults: activity.map(|it| it.child_minor_faults),
-            major_faults,
-            device_read_bytes: turn.io_bytes(|io| io.from_devices),
-            cpu_total_ns,
-            whole: Whole::measured(turn),
-            disturbance: Disturbance::measured(turn),
+            major_faults: turn.risen(|counts| counts.activity.clone().map(|it| it.faults()[1])),
+            device_read_bytes: turn.risen(|counts| counts.io.clone().map(|io| io.from_devices)),
+            whole: turn.whole(),
+            disturbance: turn.disturbance(),
+        }
+    }
+}
+
+impl Counters {
+    fn reset_and_read(&self) -> Snapshot {
+        self.read(self.family.reset_peak().map_err(Missing::NotReset))
+    }
+
+    /// Reads every counter, in the same order at both ends of a turn.
+    fn read(&self, reset: Result<(), Missing>) -> Snapshot {
+        Snapshot {
+            counts: self.family.counts(),
+            stalls: MachineStalls::read(),
+            lab_delayed_ns: self.lab_delay.read(),
+            throttled_ns: self.throttled.read(),
+            reset,
         }
     }
 
@@ -188,68 +237,55 @@ impl Meters {
     }
 }
 
-impl Snapshot {
-    /// Resets the high-water mark, then reads.
-    fn after_reset(family: &Family, lab_delay: &DelayCounter, throttled: &ThrottledTime) -> Snapshot {
-        let reset = family.reset_peak().map_err(Missing::NotReset);
-        Snapshot::read(family, lab_delay, throttled, reset)
-    }
-
-    /// Reads every counter, in the same order at both ends of a turn.
-    fn read(
-        family: &Family,
-        lab_delay: &DelayCounter,
-        throttled: &ThrottledTime,
-        reset: Result<(), Missing>,
-    ) -> Snapshot {
-        Snapshot {
-            counts: family.counts(),
-            stalls: MachineStalls::read(),
-            lab_delayed_ns: lab_delay.read().map_err(Missing::from),
-            throttled_ns: throttled.read().map_err(Missing::from),
-            reset,
-        }
-    }
-}
-
 impl BothEnds<'_> {
-    /// CPU time of living processes by their clocks.
-    fn cpu_ns(self) -> MeterReading {
-        let of = |end: &Snapshot| Ok(end.counts.cpu_ns.clone()?);
-        risen(of(self.before), of(self.after))
+    /// The increase of a sum of the family, which never falls unless a part of it is lost.
+    fn risen(self, count: fn(&FamilyCounts) -> Result<u64, FamilyError>) -> MeterReading {
+        let [before, after] = [self.before, self.after].map(|end| count(&end.counts));
+        let before = before?;
+        after?.checked_sub(before).ok_or(Missing::Lost)
     }
 
-    /// The same with that of children that were reaped, in clock ticks.
-    fn whole_cpu_ns(self) -> MeterReading {
-        let of = |end: &Snapshot| Ok(end.counts.whole_cpu_ns()?);
-        risen(of(self.before), of(self.after))
-    }
-
-    fn io_bytes(self, which: fn(&IoBytes) -> u64) -> MeterReading {
-        let of = |end: &Snapshot| Ok(end.counts.io.as_ref().map(which).map_err(FamilyError::clone)?);
-        risen(of(self.before), of(self.after))
-    }
-
-    /// Minor and major page faults.
-    fn faults(self) -> [MeterReading; 2] {
-        [0, 1].map(|kind| {
-            let of = |end: &Snapshot| {
-                Ok(end.counts.activity.as_ref().map(|it| it.faults()[kind]).map_err(FamilyError::clone)?)
-            };
-            risen(of(self.before), of(self.after))
-        })
+    /// The increase of another counter.
+    fn since(self, count: fn(&Snapshot) -> &Result<u64, Unavailable>) -> MeterReading {
+        let [before, after] = [self.before, self.after].map(|end| count(end).clone());
+        let before = before?;
+        Ok(after?.saturating_sub(before))
     }
 
     fn activity(self) -> Result<Activity, Missing> {
-        let of = |end: &Snapshot| -> Result<Activity, Missing> { Ok(end.counts.activity.clone()?) };
-        Ok(of(self.after)?.since(&of(self.before)?))
+        let after = self.after.counts.activity.clone()?;
+        Ok(after.since(&self.before.counts.activity.clone()?))
     }
-}
 
-/// The increase of a sum that never falls unless a part of it is lost.
-fn risen(before: MeterReading, after: MeterReading) -> MeterReading {
-    let before = before?;
-    after?.checked_sub(before).ok_or(Missing::Lost)
+    fn waits(self, count: fn(&ThreadWaits, &ThreadWaits) -> Result<u64, Unavailable>) -> MeterReading {
+        let [before, after] = [self.before, self.after].map(|end| end.counts.waits.clone());
+        Ok(count(&after?, &before?)?)
+    }
+
+    fn whole(self) -> Whole {
+        // A child that was reaped has made faults; without any, nothing here is in ticks.
+        let ran_others = self.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
+        Whole {
+            cpu_ns: self.risen(FamilyCounts::whole_cpu_ns),
+            cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
+            passed_bytes: self.risen(|counts| counts.io.clone().map(|io| io.through_calls)),
+            written_bytes: self.risen(|counts| counts.io.clone().map(|io| io.written)),
+            alone: !ran_others && self.after.counts.processes == 1,
+        }
+    }
+
+    fn disturbance(self) -> Disturbance {
+        Disturbance {
+            delayed_ns: self.waits(ThreadWaits::delay_ns_since),
+            lab_delayed_ns: self.since(|end| &end.lab_delayed_ns),
+            preemptions: self.waits(ThreadWaits::preemptions_since),
+            steal_ns: self.since(|end| &end.stalls.steal_ns),
+            cpu_pressure_ns: self.since(|end| &end.stalls.cpu_pressure_ns),
+            io_pressure_ns: self.since(|end| &end.stalls.io_pressure_ns),
+            memory_pressure_ns: self.since(|end| &end.stalls.memory_pressure_ns),
+            throttled_ns: self.since(|end| &end.throttled_ns),
+        }
+    }
 }
 
 /// Splits an exact total in the proportion of clock ticks.
@@ -261,19 +297,6 @@ fn split(total_ns: u64, activity: &Activity) -> Result<CpuSplit, Missing> {
     let user_ns = u128::from(total_ns) * u128::from(activity.user_ticks) / u128::from(ticks);
     let user_ns = u64::try_from(user_ns).expect("a share of a u64 fits");
     Ok(CpuSplit { user_ns, system_ns: total_ns - user_ns })
-}
-
-/// The increase of a counter.
-fn since(before: &MeterReading, after: &MeterReading) -> MeterReading {
-    both(before, after).map(|(before, after)| after.saturating_sub(*before))
-}
-
-/// Both readings, or the first reason why there are none.
-fn both<'a, A, B>(
-    left: &'a Result<A, Missing>,
-    right: &'a Result<B, Missing>,
-) -> Result<(&'a A, &'a B), Missing> {
-    Ok((left.as_ref().map_err(Missing::clone)?, right.as_ref().map_err(Missing::clone)?))
 }
 
 #[cfg(test)]

@@ -2,69 +2,52 @@
 //! makes system calls only.
 
 use super::*;
-use readlab_system::page_cache;
+use crate::testing::disk_file;
 use readlab_system::process;
 use readlab_system::process::testing::{Deed, ForkedProcess};
-use readlab_targets::target::filesystem::{Backing, Filesystem};
-use std::fs::File;
+use readlab_targets::target::filesystem::Backing;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 
-/// A file of 8 MiB on the disk that holds the build, none of it in the page cache; `None` where
-/// that is impossible.
-fn cold_file() -> Option<(tempfile::TempDir, PathBuf)> {
-    let folder = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
-    let path = folder.path().join("cold");
-    std::fs::write(&path, vec![0x41; 8 << 20]).unwrap();
-    if Filesystem::read(&File::open(&path).unwrap()).unwrap().backing == Backing::Memory {
-        eprintln!("SKIPPED: the build folder is on tmpfs, which has no device");
-        return None;
-    }
-    evict(&path);
-    Some((folder, path))
+/// A file of 8 MiB, none of it in the page cache, where there is a device.
+fn cold_file() -> Option<(TempDir, PathBuf)> {
+    disk_file(&vec![0x41; 8 << 20], |backing| backing != Backing::Memory)
 }
 
-fn evict(path: &Path) {
-    let file = File::open(path).unwrap();
-    page_cache::write_back(&file).unwrap();
-    page_cache::evict(&file).unwrap();
+/// A process that does what it is commanded to do with this file, and its meters.
+fn metered(file: &Path) -> (ForkedProcess, Meters) {
+    let process = ForkedProcess::start(file);
+    let meters = Meters::open(process.pid(), None);
+    (process, meters)
 }
 
 #[test]
-fn the_peak_is_that_of_the_turn_and_not_an_older_one() {
+fn the_peak_and_the_faults_are_those_of_the_turn_and_not_of_an_older_one() {
     // The process begins as large as the test that it was forked from, so peaks are compared, with
     // room for the kernel's approximate counters.
-    let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let idle = meters.end().peak_rss_bytes.unwrap();
     process.does(Deed::Touch64MiB);
-    let busy = meters.end().peak_rss_bytes.unwrap();
+    let touched = meters.end();
+    // Faults without the device are minor ones.
+    assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
+    assert_eq!((touched.major_faults, touched.device_read_bytes), (Ok(0), Ok(0)));
+    let busy = touched.peak_rss_bytes.unwrap();
     assert!(idle > 0 && busy >= idle + 63 * MIB, "{busy} after {idle}");
     meters.begin();
-    let again = meters.end().peak_rss_bytes.unwrap();
-    assert!(again < idle + 16 * MIB, "{again} after {busy}");
-}
-
-#[test]
-fn faults_without_the_device_are_minor_ones() {
-    let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid(), None);
-    process.does(Deed::Touch64MiB);
-    let touched = meters.end();
-    assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
-    assert_eq!(touched.major_faults, Ok(0));
-    assert_eq!(touched.device_read_bytes, Ok(0));
-    meters.begin();
-    assert_eq!(meters.end().minor_faults, Ok(0), "nothing happened in this turn");
+    let again = meters.end();
+    let again_bytes = again.peak_rss_bytes.unwrap();
+    assert!(again_bytes < idle + 16 * MIB, "{again_bytes} after {busy}");
+    assert_eq!(again.minor_faults, Ok(0), "nothing happened in this turn");
 }
 
 #[test]
 fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut process = ForkedProcess::start(&path);
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(&path);
     process.does(Deed::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
@@ -76,13 +59,11 @@ fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
 #[test]
 fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
     let Some((_folder, path)) = cold_file() else { return };
-    let mut process = ForkedProcess::start(&path);
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(&path);
     process.does(Deed::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
     assert!(metered.minor_faults.unwrap() > 0);
-    assert_eq!(metered.cpu_total_ns, Err(Missing::OtherPrograms));
     assert_eq!(metered.cpu_split, Err(Missing::OtherPrograms));
     assert_eq!(metered.peak_rss_bytes, Err(Missing::OtherPrograms));
     assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
@@ -112,7 +93,7 @@ fn what_a_living_child_reads_faults_and_holds_is_the_contenders() {
     meters.begin();
     process.does(Deed::Burn);
     let burnt = meters.end();
-    assert!((250_000_000..500_000_000).contains(burnt.cpu_total_ns.as_ref().unwrap()), "{burnt:?}");
+    assert!((250_000_000..500_000_000).contains(burnt.whole.cpu_ns.as_ref().unwrap()), "{burnt:?}");
 }
 
 #[test]
@@ -143,8 +124,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 #[test]
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
-    let mut process = ForkedProcess::start(&program);
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(&program);
     process.does(Deed::ReadFile);
     let whole = meters.end().whole;
     let size = std::fs::metadata(&program).unwrap().len();
@@ -154,13 +134,12 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 
 #[test]
 fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
-    let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(Path::new("/dev/null"));
     assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
     meters.begin();
     process.does(Deed::Burn);
     let metered = meters.end();
-    let total = metered.cpu_total_ns.unwrap();
+    let total = metered.whole.cpu_ns.unwrap();
     assert!((250_000_000..500_000_000).contains(&total), "{total}");
     let split = metered.cpu_split.unwrap();
     assert_eq!(split.user_ns + split.system_ns, total);
@@ -169,8 +148,7 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 
 #[test]
 fn what_other_work_takes_is_known_or_has_a_reason() {
-    let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(Path::new("/dev/null"));
     process.does(Deed::Burn);
     let Disturbance { delayed_ns, lab_delayed_ns, preemptions, steal_ns, .. } = meters.end().disturbance;
     assert!(delayed_ns.is_ok() && lab_delayed_ns.is_ok() && preemptions.is_ok() && steal_ns.is_ok());
@@ -185,8 +163,7 @@ fn what_other_work_takes_is_known_or_has_a_reason() {
 
 #[test]
 fn a_process_that_ends_leaves_reasons_and_no_zeros() {
-    let mut process = ForkedProcess::start(Path::new("/dev/null"));
-    let mut meters = Meters::open(process.pid(), None);
+    let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let pid = process.pid();
     process.dies();
     let zombie = meters.end();
@@ -195,7 +172,7 @@ fn a_process_that_ends_leaves_reasons_and_no_zeros() {
     process.reap();
     meters.begin();
     let ended = meters.end();
-    for reading in [ended.cpu_total_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
+    for reading in [ended.whole.cpu_ns, ended.minor_faults, ended.major_faults, ended.device_read_bytes] {
         assert_eq!(reading, Err(Unavailable::Ended { pid }.into()));
     }
     assert_eq!(Meters::open(pid, None).end().minor_faults, Err(Unavailable::Ended { pid }.into()));
@@ -208,11 +185,4 @@ fn the_split_needs_ticks_and_never_overflows() {
     assert_eq!(split(90, &ticks(4, 5)), Err(Missing::TooFewTicks { ticks: 9 }));
     assert_eq!(split(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));
     assert_eq!(split(u64::MAX, &ticks(1 << 40, 0)), Ok(CpuSplit { user_ns: u64::MAX, system_ns: 0 }));
-}
-
-#[test]
-fn the_lab_meters_itself() {
-    let me = lab_self();
-    assert!(me.cpu_ns.unwrap() > 0);
-    assert!(me.peak_rss_bytes.unwrap() > MIB);
 }

@@ -1,10 +1,10 @@
 //! Plans made by hand, for the tests of everything that reads plans.
 
 use super::{Budget, Focus, Plan, Planned, Role, Rules};
-use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex, Work};
+use readlab_model::trial::{CacheState, Params};
 use readlab_model::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};
-use readlab_record::{CommandRules, Start, Trial};
+use readlab_record::{Line, testing};
 use readlab_roster::methods::ResolvedMethod;
 use readlab_roster::roster::Warmup;
 use std::collections::BTreeMap;
@@ -31,13 +31,11 @@ pub fn runs(n: u32) -> Rules {
 
 /// A plan of these trials; those called `null`, `resident` and `device` are controls.
 pub fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
-    let mut planned = Vec::new();
-    for (index, &(name, state)) in trials.iter().enumerate() {
-        planned.push(planned_trial(index, name, state));
-    }
     let mut states: Vec<CacheState> = trials.iter().map(|(_, state)| *state).collect();
     states.dedup();
-    Plan { trials: planned, absent: Vec::new(), states, rules }
+    let planned = |(index, &(name, state))| planned_trial(index, name, state);
+    let trials = trials.iter().enumerate().map(planned).collect();
+    Plan { trials, absent: Vec::new(), states, rules }
 }
 
 fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
@@ -45,7 +43,9 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         "null" | "resident" | "device" => Cache::None,
         _ => Cache::Through,
     };
-    let id: TrialId = format!("rust/{name}").parse().unwrap();
+    let Line::Trial(trial) = testing::trial(index, &format!("rust/{name}"), state, cache) else {
+        unreachable!("it is the line of a trial")
+    };
     let method = MethodLine {
         method: name.to_owned(),
         scans: BTreeMap::new(),
@@ -60,20 +60,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
         tls: false,
         unavailable: None,
     };
-    let trial = Trial {
-        index: TrialIndex::new(index),
-        label: None,
-        params: Params::default(),
-        target: 0,
-        work: Work::Newlines,
-        state,
-        cache,
-        decodes: None,
-        start: Start::Kept,
-        command: CommandRules::default(),
-        id: id.clone(),
-    };
-    let choice = ResolvedMethod { id: id.method, params: Params::default(), method };
-    let (warmup, role) = (Warmup::Readings, Role::Candidate);
+    let choice = ResolvedMethod { id: trial.id.method.clone(), params: Params::default(), method };
+    let (trial, warmup, role) = (*trial, Warmup::Readings, Role::Candidate);
     Planned { trial, choice, warmup, collects: false, role, is_first_named: false, waits: None }
 }

@@ -24,12 +24,10 @@ use std::path::{Path, PathBuf};
 /// Most pages that are probed, spread evenly, the first and the last among them.
 const PROBES: u64 = 128;
 
-/// How residency is found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// cachestat(2): every page counted, dirty ones too. Since Linux 6.5.
     Cachestat,
-    /// mincore(2): every page counted.
     Mincore,
     /// `preadv2(RWF_NOWAIT)` of one byte on pages spread evenly: an estimate.
     Probe,
@@ -38,7 +36,6 @@ pub enum Means {
 /// What the page cache held of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResidencyProof {
-    /// How it was found out.
     pub means: Means,
     /// Pages that the file has, or its part.
     pub file_pages: u64,
@@ -50,26 +47,12 @@ pub struct ResidencyProof {
     pub dirty: Option<u64>,
 }
 
-/// Why the residency of a file is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum ResidencyError {
-    /// A call failed.
     #[error("{}: {call}: {cause}", display_path(.path))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        call: &'static str,
-        /// The system's error.
-        cause: io::Error,
-    },
-    /// None of the means works on this file.
+    Io { path: PathBuf, call: &'static str, cause: io::Error },
     #[error("{}: the page cache cannot be inspected here: {reason}", display_path(.path))]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: &'static str,
-    },
+    Unknown { path: PathBuf, reason: &'static str },
 }
 
 /// The file system of a device on which cachestat(2) counts the pages of a file: of others there
@@ -83,29 +66,15 @@ pub struct CountedDevice {
 /// A file whose pages in the page cache can be counted, any number of times.
 #[derive(Debug)]
 pub struct Residency {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// What it was when it was opened, of one that is looked at once and not examined again.
     opened: Option<FileStatus>,
     /// A description of its own: the probe switches its readahead off.
-    file: File,
-    /// `None` for all of it.
-    part: Option<Part>,
-    filesystem: Filesystem,
+    pub(super) file: File,
+    /// The part whose pages are counted; `None` for all of it.
+    pub(super) part: Option<Part>,
+    pub(super) filesystem: Filesystem,
     means: Means,
-}
-
-impl Means {
-    /// In words, for records and pages.
-    pub fn how(self) -> &'static str {
-        match self {
-            Means::Cachestat => "cachestat: every page counted",
-            Means::Mincore => "mincore: every page counted",
-            Means::Probe => {
-                "preadv2 with RWF_NOWAIT on pages spread evenly: an estimate; the device reads those \
-                 that are missing"
-            }
-        }
-    }
 }
 
 impl ResidencyProof {
@@ -116,17 +85,14 @@ impl ResidencyProof {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// Whether none of the pages checked is in the page cache.
     pub fn is_cold(&self) -> bool {
         self.resident == 0
     }
 
-    /// Whether all of the pages checked are in the page cache.
     pub fn is_warm(&self) -> bool {
         self.resident == self.pages
     }
 
-    /// Whether only some of the pages were checked.
     pub fn is_estimate(&self) -> bool {
         self.pages < self.file_pages
     }
@@ -141,11 +107,6 @@ impl ResidencyProof {
             resident: self.resident + other.resident,
             dirty: self.dirty.zip(other.dirty).map(|(one, two)| one + two),
         }
-    }
-
-    /// How it was found out, in words.
-    pub fn how(&self) -> &'static str {
-        self.means.how()
     }
 }
 
@@ -162,17 +123,15 @@ impl Residency {
         Residency::from_file(path, opened(path)?)
     }
 
-    /// The same of a file that is open.
     fn from_file(path: &Path, file: File) -> Result<Residency, ResidencyError> {
-        let io = |call, cause| ResidencyError::Io { path: path.to_owned(), call, cause };
-        let filesystem = Filesystem::read(&file).map_err(|cause| io("fstatfs", cause))?;
+        let filesystem = Filesystem::read(&file).map_err(failed(path, "fstatfs"))?;
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file, filesystem);
         }
         if filesystem.backing == Backing::Program && page_cache::mincore_is_true_of_fuse(&file) {
             return Residency::with(path, file, filesystem, Means::Mincore);
         }
-        let counted = page_cache::count(&file, &(0..1)).map_err(|cause| io("cachestat", cause))?;
+        let counted = page_cache::count(&file, &(0..1)).map_err(failed(path, "cachestat"))?;
         let means = if counted.is_some() {
             Means::Cachestat
         } else if page_cache::mincore_is_true(&file, path) {
@@ -183,16 +142,12 @@ impl Residency {
         Residency::with(path, file, filesystem, means)
     }
 
-    /// The same of one of many files, of which each is looked at once: on a device that is known
+    /// One of many files, of which each is looked at once: on a device that is known
     /// it takes the fewest calls.
     pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
         let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
         let file = opened(path)?;
-        let status = FileStatus::read(&file).map_err(|cause| ResidencyError::Io {
-            path: path.to_owned(),
-            call: "fstat",
-            cause,
-        })?;
+        let status = FileStatus::read(&file).map_err(failed(path, "fstat"))?;
         if status.device != device || status.kind != FileKind::Regular {
             return Residency::from_file(path, file);
         }
@@ -221,7 +176,7 @@ impl Residency {
         Err(ResidencyError::Unknown { path: path.to_owned(), reason })
     }
 
-    /// The same by a given means, whether or not a better one exists.
+    /// By a given means, whether or not a better one exists.
     fn with(
         path: &Path,
         file: File,
@@ -231,41 +186,14 @@ impl Residency {
         if means == Means::Probe {
             // A probe that misses makes the kernel read ahead; without this it would fetch far more
             // than one page.
-            page_cache::disable_readahead(&file).map_err(|cause| ResidencyError::Io {
-                path: path.to_owned(),
-                call: "posix_fadvise",
-                cause,
-            })?;
+            page_cache::disable_readahead(&file).map_err(failed(path, "posix_fadvise"))?;
         }
         Ok(Residency { path: path.to_owned(), opened: None, file, part: None, filesystem, means })
     }
 
-    /// The same for a part of the file, which begins at a page.
+    /// For a part of the file, which begins at a page.
     pub fn of_part(self, part: Option<Part>) -> Residency {
         Residency { part, ..self }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The part whose pages are counted; `None` for all of it.
-    pub fn part(&self) -> Option<Part> {
-        self.part
-    }
-
-    pub fn filesystem(&self) -> Filesystem {
-        self.filesystem
-    }
-
-    /// How this file's residency is found out.
-    pub fn means(&self) -> Means {
-        self.means
-    }
-
-    /// The file, open for reading.
-    pub fn file(&self) -> &File {
-        &self.file
     }
 
     /// The bytes whose pages are counted, as far as the file goes.
@@ -278,8 +206,7 @@ impl Residency {
     /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a
     /// probe made the kernel fetch are evicted again.
     pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
-        let io = |call, cause| ResidencyError::Io { path: self.path.clone(), call, cause };
-        let range = self.range().map_err(|cause| io("fstat", cause))?;
+        let range = self.range().map_err(failed(&self.path, "fstat"))?;
         let file_pages = (range.end - range.start).div_ceil(page_bytes());
         let empty =
             ResidencyProof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
@@ -288,16 +215,17 @@ impl Residency {
         }
         match self.means {
             Means::Cachestat => {
-                let counted =
-                    page_cache::count(&self.file, &range).map_err(|cause| io("cachestat", cause))?;
-                let Some(counted) = counted else { return self.share_by_other_means() };
+                let counted = page_cache::count(&self.file, &range);
+                let Some(counted) = counted.map_err(failed(&self.path, "cachestat"))? else {
+                    return self.share_by_other_means();
+                };
                 // The file may have grown since its size was read: a share above 1 means nothing.
                 let resident = counted.resident.min(file_pages);
                 Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
             }
             Means::Mincore => {
                 let whole = page_cache::count_by_mincore(&self.file, range.clone())
-                    .map_err(|cause| io("mincore", cause))?;
+                    .map_err(failed(&self.path, "mincore"))?;
                 // Pages on their way into memory are counted by cachestat(2) alone, and those of a
                 // file that FUSE passes on by mincore(2) alone.
                 let counted = page_cache::count(&self.file, &range).ok().flatten();
@@ -323,11 +251,7 @@ impl Residency {
         let pages = file_pages.min(PROBES);
         let offset = |nth| start + evenly(nth, pages, file_pages) * page_bytes();
         let offsets: Vec<u64> = (0..pages).map(offset).collect();
-        let resident = page_cache::probe(&self.file, &offsets).map_err(|cause| ResidencyError::Io {
-            path: self.path.clone(),
-            call: "preadv2",
-            cause,
-        })?;
+        let resident = page_cache::probe(&self.file, &offsets).map_err(failed(&self.path, "preadv2"))?;
         let Some(resident) = resident else {
             return Err(self.unknown(
                 "cachestat and mincore report it only to those who may write the file, and the file system has \
@@ -343,7 +267,11 @@ impl Residency {
 }
 
 fn opened(path: &Path) -> Result<File, ResidencyError> {
-    File::open(path).map_err(|cause| ResidencyError::Io { path: path.to_owned(), call: "open", cause })
+    File::open(path).map_err(failed(path, "open"))
+}
+
+fn failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> ResidencyError {
+    move |cause| ResidencyError::Io { path: path.to_owned(), call, cause }
 }
 
 /// Page number of probe `nth` of `probes`, so that the first is the first page and the last the

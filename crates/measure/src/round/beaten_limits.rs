@@ -9,10 +9,9 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::attempt;
-use crate::interface::{Slot, Step, TrialEnd};
+use crate::interface::{Slot, Step};
 use crate::plan::ROUNDS_MIN;
-use readlab_analysis::stats::whole;
-use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use readlab_analysis::stats::{self, Confidence, Observation, whole};
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Line};
@@ -59,7 +58,7 @@ impl Run<'_> {
 
     /// Whether the readings of a trial will be kept, as far as is known by now.
     fn may_beat(&self, it: &TrialProgress) -> bool {
-        let trial = &self.plan.planned(it.trial).trial;
+        let trial = &self.planned(it).trial;
         let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, ns));
         !it.ended && !trial.is_control() && !refused
     }
@@ -72,7 +71,7 @@ impl Run<'_> {
         reading: &TrialProgress,
         progresses: &[TrialProgress],
     ) -> Option<usize> {
-        let own = &self.plan.planned(reading.trial).trial;
+        let own = &self.planned(reading).trial;
         let applies = match kind {
             LimitKind::Memory => own.work.touches_bytes() && own.decodes.is_none(),
             LimitKind::Decoding => own.decodes.is_some(),
@@ -80,7 +79,7 @@ impl Run<'_> {
         };
         let workers = own.threads().max(reading.processors());
         let fits = |it: &TrialProgress| {
-            let control = &self.plan.planned(it.trial).trial;
+            let control = &self.planned(it).trial;
             let visits = kind != LimitKind::Memory || control.work.touches_bytes();
             let same =
                 control.target == own.target && (kind == LimitKind::Device || control.decodes == own.decodes);
@@ -93,7 +92,7 @@ impl Run<'_> {
             |it: &TrialProgress| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {
             LimitKind::Device => (0, fastest(it)),
-            _ => (self.plan.planned(it.trial).trial.threads(), fastest(it)),
+            _ => (self.planned(it).trial.threads(), fastest(it)),
         });
         best.map(|(at, _)| at)
     }
@@ -101,16 +100,13 @@ impl Run<'_> {
     /// Whether a reading is so much faster than a control that their intervals lie apart.
     fn is_beyond(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
         let rates = self.rate(kind, reading).zip(self.rate(kind, control));
+        let interval =
+            |it: &TrialProgress| stats::median_interval(&self.rates(kind, it), Confidence::REPORTED);
         let apart = || {
-            let ends =
-                self.interval(&self.rates(kind, reading)).zip(self.interval(&self.rates(kind, control)));
+            let ends = interval(reading).zip(interval(control));
             ends.is_some_and(|(reading, control)| reading.low > control.high)
         };
         rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND) && apart()
-    }
-
-    fn interval(&self, rates: &[Observation]) -> Option<Interval> {
-        stats::median_interval(rates, Confidence::REPORTED)
     }
 
     /// The readings of a trial as rates of a limit; none if a meter or the number of bytes is not
@@ -119,7 +115,7 @@ impl Run<'_> {
         if kind == LimitKind::Device {
             return it.device_rates.clone();
         }
-        let trial = &self.plan.planned(it.trial).trial;
+        let trial = &self.planned(it).trial;
         let Some(bytes) = self.sampler.bytes(it.trial) else { return Vec::new() };
         #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
         let bytes = bytes.saturating_mul(trial.readers()) as f64;
@@ -127,7 +123,6 @@ impl Run<'_> {
         it.walls.iter().map(rate).collect()
     }
 
-    /// The median of these rates.
     fn rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
         stats::median(self.rates(kind, it).iter().map(|it| it.value))
     }
@@ -142,7 +137,7 @@ impl Run<'_> {
         let text = format!(
             "the {} limit was beaten: {} reached {}, and {} showed {}; measured again, it showed {}",
             limit.kind.word(),
-            self.plan.planned(by.trial).trial.id,
+            self.planned(by).trial.id,
             shown(by),
             limit.name,
             shown(control),
@@ -162,8 +157,10 @@ impl Run<'_> {
             let taken = attempt::proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
             match taken {
                 Ok(samples) => again.take(&samples, &self.plan.rules),
-                Err(TrialEnd::Trial(_)) => break,
-                Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => return Err(RunStop::Ended(end)),
+                Err(end) => {
+                    end.outcome()?;
+                    break;
+                }
             }
             self.write_notes()?;
             // Why a meter could not be read was recorded in the rounds.
@@ -175,9 +172,9 @@ impl Run<'_> {
     /// The limit that a control shows which was measured again because of a reading; `None` if it
     /// shows none.
     fn limit(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
-        let trial = &self.plan.planned(again.trial).trial;
+        let trial = &self.planned(again).trial;
         let rates = self.rates(kind, again);
-        let ends = self.interval(&rates);
+        let ends = stats::median_interval(&rates, Confidence::REPORTED);
         Some(Limit {
             kind,
             name: trial.id.to_string(),
@@ -189,10 +186,7 @@ impl Run<'_> {
             value: whole(self.rate(kind, again)?),
             ci95: ends.map(|ends| [whole(ends.low), whole(ends.high)]),
             samples: rates.iter().map(|it| whole(it.value)).collect(),
-            how: format!(
-                "measured again after the rounds, as {} was faster",
-                self.plan.planned(by.trial).trial.id
-            ),
+            how: format!("measured again after the rounds, as {} was faster", self.planned(by).trial.id),
         })
     }
 }

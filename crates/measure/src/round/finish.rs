@@ -5,11 +5,11 @@ use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
 use crate::interface::{Progress, Step, TrialEnd};
+use crate::plan::Budget;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{Count, EndReason, Line, Outcome};
 use std::collections::BTreeMap;
 
-/// Why something after the rounds was left out.
 const TIME_USED_UP: &str = "the time for the whole run was used up";
 
 /// Why nothing is counted of a trial that is not the fastest.
@@ -21,7 +21,6 @@ const COUNTED_AT_ONCE: usize = 2;
 /// Counting again may take one part in this many of the time that the state took before.
 const RECOUNTING_PART: u64 = 2;
 
-/// What is counted of every contender.
 const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
 
 impl Run<'_> {
@@ -66,21 +65,17 @@ impl Run<'_> {
         end: Option<EndReason>,
     ) -> Result<(), RunStop> {
         for (progress, refuted) in state_run.progresses.iter_mut().zip(refuted) {
-            if progress.ended {
-                continue;
+            match end {
+                _ if progress.ended => {}
+                _ if progress.fastest_ns.is_some() => self.conclude_trial(progress, refuted)?,
+                None => self.sampler.close(progress.trial),
+                Some(end) => {
+                    self.announce(progress, &Params::default())?;
+                    let waits = self.planned(progress).waits.clone();
+                    let outcome = waits.map(|reason| Outcome::Unavailable { reason });
+                    self.end(progress, outcome.unwrap_or_else(|| untried(end)))?;
+                }
             }
-            if progress.fastest_ns.is_none() {
-                let Some(end) = end else {
-                    self.sampler.close(progress.trial);
-                    continue;
-                };
-                self.announce(progress, &Params::default())?;
-                let waits = self.plan.planned(progress.trial).waits.clone();
-                let outcome = waits.map(|reason| Outcome::Unavailable { reason });
-                self.end(progress, outcome.unwrap_or_else(|| untried(end)))?;
-                continue;
-            }
-            self.conclude_trial(progress, refuted)?;
         }
         Ok(())
     }
@@ -134,7 +129,8 @@ impl Run<'_> {
         for _ in 1..self.plan.rules.counts {
             for some in counted.chunks(COUNTED_AT_ONCE) {
                 let now_ns = self.sampler.elapsed_ns();
-                if now_ns.saturating_sub(begun_ns) >= time_ns || self.is_counting_up(&state_run.clock)? {
+                let is_long = now_ns.saturating_sub(begun_ns) >= time_ns;
+                if is_long || self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))? {
                     return Ok(());
                 }
                 let so_far = self.display.progress(1.0, now_ns);
@@ -155,7 +151,7 @@ impl Run<'_> {
         some: &[&TrialProgress],
         so_far: Progress,
     ) -> Result<(), RunStop> {
-        let is_up = self.is_counting_up(&state_run.clock)?;
+        let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))?;
         let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
         let (due, late): (Vec<_>, Vec<_>) = some.iter().map(|it| it.trial).partition(is_due);
         for trial in late {
@@ -188,11 +184,13 @@ impl Run<'_> {
         let mut trials: Vec<TrialIndex> = states.flat_map(|&state| self.plan.trials_of(state)).collect();
         trials.retain(|trial| self.measured.contains(trial));
         for trial in trials {
-            let lines = if self.is_run_firmly_up()? {
+            let budget = self.plan.rules.budget;
+            let is_up = |now_ns| matches!(budget, Budget::Firm(time) if now_ns >= time.0);
+            let lines = if self.is_time_up(is_up)? {
                 self.sampler.not_inspected(trial, TIME_USED_UP)
             } else {
                 self.sink.about_to(Step::Inspect(trial));
-                self.sampler.inspect(trial).map_err(RunStop::Ended)?
+                self.sampler.inspect(trial)?
             };
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
         }
@@ -200,7 +198,6 @@ impl Run<'_> {
     }
 }
 
-/// The outcome of a trial that never got a turn.
 fn untried(end: EndReason) -> Outcome {
     let reason = match end {
         EndReason::Budget => "the time for the whole run was used up before the first reading",
@@ -209,18 +206,12 @@ fn untried(end: EndReason) -> Outcome {
     Outcome::Unavailable { reason: reason.to_owned() }
 }
 
-/// What was counted of a contender, or why it was not.
 fn counts_or_reason(
     counts: Result<BTreeMap<String, Count>, TrialEnd>,
 ) -> Result<BTreeMap<String, Count>, RunStop> {
-    match counts {
-        Ok(counts) => Ok(counts),
-        Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
-        Err(TrialEnd::Trial(outcome)) => Ok(uncounted(outcome.reason().unwrap_or("it could not be counted"))),
-    }
+    counts.or_else(|end| Ok(uncounted(end.outcome()?.reason().unwrap_or("it could not be counted"))))
 }
 
-/// Counts that could not be taken, each with the reason.
 fn uncounted(how: &str) -> BTreeMap<String, Count> {
     COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
 }

@@ -3,11 +3,10 @@
 //!
 //! Everything outside is behind [`Sampler`] and [`Sink`], so whole runs are tested to the digit
 //! against a script, and every finding is written at once, so a run may end at any moment. Rounds
-//! are in `rounds`, one turn in `turn`, the end of a state in `finish`. How a reading is taken and
-//! its state proven lives in [`super::sampler`].
+//! and turns are in `rounds`, the end of a state in `finish`. How a reading is taken and its state
+//! proven lives in [`super::sampler`].
 
 mod beaten_limits;
-mod ceiling;
 mod finish;
 mod plausibility;
 mod progress_display;
@@ -21,18 +20,15 @@ pub(super) mod state_run;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod time_limits;
 pub(super) mod trial_progress;
-mod turn;
 mod unaccounted;
 
 use super::interface::{CleanUpError, Sampler, Sink, Step, TrialEnd};
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_record::{EndReason, Line, Outcome, Record, RecordError};
-use resume_state::NextRound;
 pub use resume_state::{ResumeState, reopen};
 use state_clock::StateClock;
 use state_run::StateRun;
@@ -45,18 +41,22 @@ pub(super) enum RunStop {
     Record(RecordError),
 }
 
+impl From<EndReason> for RunStop {
+    fn from(end: EndReason) -> RunStop {
+        RunStop::Ended(end)
+    }
+}
+
 impl From<RecordError> for RunStop {
     fn from(error: RecordError) -> RunStop {
         RunStop::Record(error)
     }
 }
 
-/// The execution of one plan.
 pub struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) sampler: &'a mut dyn Sampler,
     pub(super) sink: &'a mut dyn Sink,
-    /// What the controls of the current state have shown.
     plausibility: Plausibility,
     pub(super) display: ProgressDisplay,
     resumed: ResumeState<'a>,
@@ -127,7 +127,6 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Writes the outcomes of trials that cannot be measured here.
     pub(super) fn announce_absent(&mut self) -> Result<(), RecordError> {
         for (trial, outcome) in &self.plan.absent {
             if !self.resumed.has_ended(trial.index) {
@@ -155,7 +154,7 @@ impl<'a> Run<'a> {
             match self.finish_state(&mut state_run, end)? {
                 EndReason::Settled => {}
                 EndReason::Budget => reason = EndReason::Budget,
-                other => return Err(RunStop::Ended(other)),
+                other => return Err(other.into()),
             }
         }
         Ok(reason)
@@ -177,7 +176,6 @@ impl<'a> Run<'a> {
         StateRun { state, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 }
     }
 
-    /// Measures what is left of a state.
     fn measure_state(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let state = state_run.state;
         if let Some(reason) = self.resumed.rounds_ended(self.plan, state) {
@@ -203,16 +201,23 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Rounds from this one on until every trial is settled or time is up; then the limits that a
-    /// reading exceeded are measured again.
-    pub(super) fn measure_from(
-        &mut self,
-        first: NextRound,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
-        let end = self.rounds(first, state_run)?;
-        self.remeasure_beaten_limits(state_run)?;
-        Ok(end)
+    fn planned(&self, progress: &TrialProgress) -> &'a Planned {
+        self.plan.planned(progress.trial)
+    }
+
+    fn is_control(&self, progress: &TrialProgress) -> bool {
+        self.plan.is_control(progress.trial)
+    }
+
+    /// Whether the user ends the run, which is as if all time were used up, or `is_up` says so of the time
+    /// since it began.
+    fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> Result<bool, RunStop> {
+        Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
+    }
+
+    /// Whether even the next turn of a state is too late.
+    pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> Result<bool, RunStop> {
+        self.is_time_up(|now_ns| clock.is_firmly_up(now_ns))
     }
 
     /// Writes the trial's line, once, with the parameters in force.
@@ -221,7 +226,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         progress.announced = true;
-        let mut trial = self.plan.planned(progress.trial).trial.clone();
+        let mut trial = self.planned(progress).trial.clone();
         trial.params.0.extend(params.0.clone());
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
@@ -230,10 +235,10 @@ impl<'a> Run<'a> {
     fn take_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
         match end {
             TrialEnd::Trial(outcome) => self.end(progress, outcome),
-            TrialEnd::Run(reason) => Err(RunStop::Ended(reason)),
+            TrialEnd::Run(reason) => Err(reason.into()),
             TrialEnd::Both(outcome, reason) => {
                 self.end(progress, outcome)?;
-                Err(RunStop::Ended(reason))
+                Err(reason.into())
             }
         }
     }
@@ -248,7 +253,6 @@ impl<'a> Run<'a> {
         Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
     }
 
-    /// Writes what the sampler found besides samples.
     fn write_notes(&mut self) -> Result<(), RunStop> {
         self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }

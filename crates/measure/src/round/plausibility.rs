@@ -1,9 +1,9 @@
 //! The rules by which numbers can be true, learned from the controls of one state: the ceiling of
 //! visiting bytes in memory, the time that answering takes, and the CPU time that visiting costs.
 //!
-//! The rules live in [`super::ceiling`], [`super::unaccounted`] and [`readlab_record::VisitCost`].
+//! The rules live here, in [`super::unaccounted`] and in [`readlab_record::VisitCost`]; what is done
+//! with a trial that breaks one, in [`super::refutation`].
 
-use super::ceiling::Ceiling;
 use super::trial_progress::{TrialProgress, TurnCpu};
 use super::unaccounted::{HasGc, NULL_TURNS_MIN, ReplyOverhead, is_null};
 use crate::plan::Plan;
@@ -14,6 +14,63 @@ use readlab_record::{Trial, VisitCost};
 /// Readings that touched no bytes before a trial is refused for them.
 const UNTOUCHED_MIN: usize = 2;
 
+/// A rate can be true up to this multiple of the best rate at which a control visited bytes in
+/// memory. The ceiling is itself a measurement, which a busy machine was seen to halve, and the
+/// last-level cache can serve a small file faster than memory does. A loop that a compiler removed
+/// is hundreds of times faster.
+const CEILING_SLACK: f64 = 3.0;
+
+/// Why these windows cannot be true: reading takes time. Only what a control does may be too short
+/// for a coarse clock.
+pub(super) fn stood_still(trial: &Trial, samples: &[Sample]) -> Option<String> {
+    let is_one = !trial.is_control() && samples.iter().any(|sample| sample.wall_ns == 0);
+    is_one.then(|| "it claims a window of 0 ns: its clock stood still".to_owned())
+}
+
+/// The rate beyond which a window cannot be true, that of visiting bytes in memory.
+#[derive(Default)]
+struct Ceiling {
+    /// The shortest time in which a control visited the bytes; `None` before one did.
+    visit_ns: Option<u64>,
+}
+
+impl Ceiling {
+    /// Learns from the turn of a control that proves to have visited the bytes.
+    fn raise(&mut self, trial: &Trial, samples: &[Sample]) {
+        if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
+        {
+            let fastest = samples.iter().map(|sample| undisturbed_ns(trial, sample)).min();
+            self.visit_ns = self.visit_ns.into_iter().chain(fastest).min();
+        }
+    }
+
+    /// Why this window cannot be true: it is shorter than visiting the bytes in memory.
+    fn beyond(&self, trial: &Trial, fastest_ns: u64) -> Option<String> {
+        if trial.is_control() || !trial.work.touches_bytes() {
+            return None;
+        }
+        let ceiling_ns = self.visit_ns?;
+        #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
+        let beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
+        beyond.then(|| {
+            format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
+        })
+    }
+}
+
+/// The time of a control's reading without waiting for a processor, which makes its window too long: its
+/// CPU time, divided by its threads, if that is less than the window.
+fn undisturbed_ns(trial: &Trial, sample: &Sample) -> u64 {
+    let threads = trial.params.0.get("threads").copied().unwrap_or(1).max(1);
+    let cpu_ns =
+        sample.cpu_user_ns.zip(sample.cpu_system_ns).map(|(user, system)| user.saturating_add(system));
+    // If the kernel counts in ticks, a short reading shows no CPU time.
+    match cpu_ns.filter(|&ns| ns > 0) {
+        Some(cpu_ns) => sample.wall_ns.min((cpu_ns / threads).max(1)),
+        None => sample.wall_ns,
+    }
+}
+
 /// What the controls of a state have shown.
 #[derive(Default)]
 pub(super) struct Plausibility {
@@ -23,14 +80,12 @@ pub(super) struct Plausibility {
 }
 
 impl Plausibility {
-    /// Learns from the samples of a turn, of whichever trial.
     pub(super) fn learn(&mut self, trial: &Trial, samples: &[Sample]) {
         self.ceiling.raise(trial, samples);
         self.answering.learn(trial, samples);
         samples.iter().for_each(|sample| self.visit.learn(trial, sample));
     }
 
-    /// Whether a window is shorter than visiting bytes in memory.
     pub(super) fn is_beyond_ceiling(&self, trial: &Trial, fastest_ns: u64) -> bool {
         self.ceiling.beyond(trial, fastest_ns).is_some()
     }

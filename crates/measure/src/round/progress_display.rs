@@ -17,12 +17,10 @@ pub(crate) struct ProgressDisplay {
 }
 
 impl ProgressDisplay {
-    /// Of a run of so many states.
     pub(super) fn new(states: usize) -> ProgressDisplay {
         ProgressDisplay { states, states_done: 0, share_shown: 0.0 }
     }
 
-    /// A state begins after so many others.
     pub(crate) fn begin_state(&mut self, states_done: usize) {
         self.states_done = states_done;
     }
@@ -60,7 +58,6 @@ impl Run<'_> {
         self.display.progress(state_ns / (state_ns + left_ns), now_ns)
     }
 
-    /// The time that counting these will take.
     fn counting_ns<'a>(&self, progresses: impl Iterator<Item = &'a TrialProgress>) -> u64 {
         let open = progresses.filter(|it| !it.counted && !self.sampler.is_counted(it.trial));
         open.filter_map(|it| it.fastest_ns).map(|fastest_ns| COUNTING_READINGS * fastest_ns).sum()

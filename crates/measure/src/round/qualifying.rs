@@ -28,27 +28,59 @@ const FRESH_ROUNDS: u32 = 2;
 
 /// The rivals of one contest that were read, and the noise that they share. They are named by their
 /// places here.
-struct Field {
-    /// Their places in the state.
-    places: Vec<usize>,
+struct Field<'a> {
+    rivals: Vec<Rival<'a>>,
     shared: SharedVariance,
 }
 
-impl Field {
-    fn new(state_run: &StateRun, plan: &Plan, contest: Contest) -> Field {
-        let progresses = &state_run.progresses;
-        let takes_part = |&at: &usize| {
-            let it = &progresses[at];
-            let is_rival = !plan.is_control(it.trial) && plan.contest(it.trial) == contest;
-            is_rival && !it.ended && !it.walls.is_empty()
-        };
-        let places: Vec<usize> = (0..progresses.len()).filter(takes_part).collect();
-        let shared = SharedVariance::new(places.iter().map(|&at| &progresses[at].walls));
-        Field { places, shared }
+struct Rival<'a> {
+    at: usize,
+    contender: &'a str,
+    role: Role,
+    median_ns: f64,
+}
+
+impl<'a> Field<'a> {
+    fn new(state_run: &StateRun, plan: &'a Plan, contest: Contest) -> Field<'a> {
+        let mut rivals = Vec::new();
+        for (at, it) in state_run.progresses.iter().enumerate() {
+            let planned = plan.planned(it.trial);
+            let is_rival = !planned.trial.is_control() && planned.trial.contest() == contest;
+            if let Some(median_ns) = it.median_ns().filter(|_| is_rival && !it.ended) {
+                let (contender, role) = (planned.trial.contender(), planned.role);
+                rivals.push(Rival { at, contender, role, median_ns });
+            }
+        }
+        let shared = SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.at].walls));
+        Field { rivals, shared }
     }
 
-    fn place(&self, at: usize) -> Option<usize> {
-        self.places.iter().position(|place| *place == at)
+    fn ways(&self, it: usize) -> Vec<usize> {
+        let contender = self.rivals[it].contender;
+        (0..self.rivals.len()).filter(|&other| self.rivals[other].contender == contender).collect()
+    }
+
+    fn best_of(&self, ways: &[usize]) -> Option<usize> {
+        let median_ns = |it: usize| self.rivals[it].median_ns;
+        ways.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
+    }
+
+    /// Whether a trial is the usual way of its language, or the best, and the two are not told
+    /// apart.
+    fn is_open_way(&self, it: usize) -> bool {
+        let ways = self.ways(it);
+        let usual = ways.iter().copied().find(|&way| self.rivals[way].role == Role::Usual);
+        let (Some(best), Some(usual)) = (self.best_of(&ways), usual) else { return false };
+        if best == usual || it != best && it != usual {
+            return false;
+        }
+        let ratio = self.shared.ratio_of_chosen(best, usual, ways.len() - 1);
+        ratio.and_then(|ratio| ratio.clear()).is_none_or(|clear| clear == Significance::Tie)
+    }
+
+    /// Whether a trial is the fastest way of its language.
+    fn is_best_way(&self, it: usize) -> bool {
+        self.best_of(&self.ways(it)) == Some(it)
     }
 }
 
@@ -66,30 +98,31 @@ impl Run<'_> {
         contests.into_iter().try_for_each(|contest| self.qualify_in(state_run, contest))
     }
 
-    /// The same in one contest.
     fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<(), RunStop> {
         let Some(leader) = self.leader(state_run, contest)? else { return Ok(()) };
         let field = Field::new(state_run, self.plan, contest);
-        let running: Vec<usize> =
-            (0..field.places.len()).filter(|&it| state_run.progresses[field.places[it]].competes()).collect();
+        let place = |it: usize| field.rivals[it].at;
+        let mut running: Vec<usize> = (0..field.rivals.len()).collect();
+        running.retain(|&it| state_run.progresses[place(it)].competes());
         let zone = Indifference::within(self.plan.rules.indifference);
         let behind: Vec<usize> =
             stats::stops(&field.shared, &running, zone).into_iter().map(|stop| stop.trial).collect();
         for &it in &behind {
             if !self.is_needed(state_run, &field, leader, it) {
-                self.stop(&mut state_run.progresses[field.places[it]], StopReason::NotFirst)?;
+                self.stop(&mut state_run.progresses[place(it)], StopReason::NotFirst)?;
             }
         }
         let left: Vec<usize> = running.iter().copied().filter(|it| !behind.contains(it)).collect();
         let Some(first) = self.decided(&field, &left, leader) else { return Ok(()) };
-        let winner = &state_run.progresses[field.places[first]];
+        let winner = &state_run.progresses[place(first)];
         if self.waits_for_others(state_run, contest) || !self.is_confirmed(state_run, winner) {
             return Ok(());
         }
         if !self.refine(state_run, &field, first) {
-            for at in running.into_iter().map(|it| field.places[it]) {
-                if state_run.progresses[at].competes() {
-                    self.stop(&mut state_run.progresses[at], StopReason::Decided)?;
+            for it in running {
+                let progress = &mut state_run.progresses[place(it)];
+                if progress.competes() {
+                    self.stop(progress, StopReason::Decided)?;
                 }
             }
         }
@@ -114,7 +147,7 @@ impl Run<'_> {
         if let [first] = left {
             return Some(*first);
         }
-        let first = field.place(leader)?;
+        let first = field.rivals.iter().position(|rival| rival.at == leader)?;
         let tie = TIE_PRECISIONS * self.plan.rules.precision;
         let ties = |&it: &usize| {
             let ends = field.shared.ratio(it, first).and_then(|ratio| ratio.ci95).map(|it| it.ends);
@@ -148,20 +181,17 @@ impl Run<'_> {
         let is_asked_for = |it: usize| {
             let is_first_rank =
                 || !matches!(field.shared.against_first(first, it), Some(Significance::Slower));
-            self.is_open_way(state_run, field, it)
-                || self.is_best_way(state_run, field, it)
-                || is_first_rank()
+            field.is_open_way(it) || field.is_best_way(it) || is_first_rank()
         };
-        let is_refined = |it: usize| {
-            let progress = &state_run.progresses[field.places[it]];
+        let mut any = false;
+        for (it, rival) in field.rivals.iter().enumerate() {
+            let progress = &mut state_run.progresses[rival.at];
             let is_out = progress.stopped == Some(StopReason::NotFirst);
-            !is_late && is_out && progress.is_rough(&self.plan.rules) && is_asked_for(it)
-        };
-        let refined: Vec<bool> = (0..field.places.len()).map(is_refined).collect();
-        for (&at, is_refined) in field.places.iter().zip(&refined) {
-            state_run.progresses[at].is_refined = *is_refined;
+            let may_improve = !is_late && is_out && progress.is_rough(&self.plan.rules);
+            progress.is_refined = may_improve && is_asked_for(it);
+            any |= progress.is_refined;
         }
-        refined.contains(&true)
+        any
     }
 
     fn are_rivals(&self, one: &TrialProgress, other: &TrialProgress) -> bool {
@@ -173,66 +203,28 @@ impl Run<'_> {
     /// takes that needs no other trial. Once the state has had its time, which readings of seconds
     /// take in two rounds, only those of the leader's language have, and what the user named.
     fn is_needed(&self, state_run: &StateRun, field: &Field, leader: usize, it: usize) -> bool {
-        let progress = &state_run.progresses[field.places[it]];
-        let planned = self.plan.planned(progress.trial);
+        let rival = &field.rivals[it];
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
-        match planned.role {
+        match rival.role {
             Role::Baseline => return true,
             Role::Common => return !is_late,
             Role::Usual | Role::Candidate => {}
         }
-        let leader = &state_run.progresses[leader];
-        let is_own = planned.trial.contender() == self.plan.planned(leader.trial).trial.contender();
-        progress.rounds() < ROUNDS_MIN && (!is_late || is_own) && self.is_open_way(state_run, field, it)
-    }
-
-    /// Whether a trial is the usual way of its language, or the best, and the two are not told
-    /// apart.
-    fn is_open_way(&self, state_run: &StateRun, field: &Field, it: usize) -> bool {
-        let ways = self.ways(state_run, field, it);
-        let usual = ways.iter().copied().find(|&way| self.role_of(state_run, field, way) == Role::Usual);
-        let (Some(best), Some(usual)) = (self.best_of(state_run, field, &ways), usual) else { return false };
-        if best == usual || it != best && it != usual {
-            return false;
-        }
-        let ratio = field.shared.ratio_of_chosen(best, usual, ways.len() - 1);
-        ratio.and_then(|ratio| ratio.clear()).is_none_or(|clear| clear == Significance::Tie)
-    }
-
-    /// Whether a trial is the fastest way of its language.
-    fn is_best_way(&self, state_run: &StateRun, field: &Field, it: usize) -> bool {
-        self.best_of(state_run, field, &self.ways(state_run, field, it)) == Some(it)
-    }
-
-    /// The trials of the same contender.
-    fn ways(&self, state_run: &StateRun, field: &Field, it: usize) -> Vec<usize> {
-        let contender =
-            |it: usize| self.plan.planned(state_run.progresses[field.places[it]].trial).trial.contender();
-        (0..field.places.len()).filter(|&other| contender(other) == contender(it)).collect()
-    }
-
-    fn best_of(&self, state_run: &StateRun, field: &Field, ways: &[usize]) -> Option<usize> {
-        let median_ns =
-            |it: usize| state_run.progresses[field.places[it]].median_ns().unwrap_or(f64::INFINITY);
-        ways.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
-    }
-
-    fn role_of(&self, state_run: &StateRun, field: &Field, it: usize) -> Role {
-        self.plan.planned(state_run.progresses[field.places[it]].trial).role
+        let is_own = rival.contender == self.planned(&state_run.progresses[leader]).trial.contender();
+        let has_few = state_run.progresses[rival.at].rounds() < ROUNDS_MIN;
+        has_few && (!is_late || is_own) && field.is_open_way(it)
     }
 
     /// Whether another trial of a race is faster, by the readings of both, and not all others are
     /// compared with this one.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
-        let role = self.plan.planned(progress.trial).role;
+        let role = self.planned(progress).role;
         let is_baseline = role == Role::Baseline || role == Role::Common && progress.stopped.is_none();
-        if self.plan.rules.focus != Focus::First || is_baseline || self.plan.is_control(progress.trial) {
+        if self.plan.rules.focus != Focus::First || is_baseline || self.is_control(progress) {
             return false;
         }
-        let has_numbers = |it: &&TrialProgress| {
-            let is_rival = self.are_rivals(it, progress);
-            is_rival && it.measured && !self.plan.is_control(it.trial)
-        };
+        let has_numbers =
+            |it: &&TrialProgress| self.are_rivals(it, progress) && it.measured && !self.is_control(it);
         let medians = state_run.progresses.iter().filter(has_numbers);
         let medians = medians.filter_map(|it| it.median_ns().map(|median_ns| (median_ns, it)));
         let leader = medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, it)| it);

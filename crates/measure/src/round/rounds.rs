@@ -1,12 +1,16 @@
-//! The rounds of one state: fills, blocks of rounds for which contenders are started together, and
-//! single rounds in shuffled order.
+//! The rounds of one state: fills, blocks of rounds for which contenders are started together, single
+//! rounds in shuffled order, and turns, whose readings are proven and recorded. Whether the numbers
+//! of a trial can be true is decided in `refutation`, at the end of a state, or at once in a search.
 
+use super::plausibility::stood_still;
 use super::resume_state::NextRound;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::interface::{Slot, Step, TrialEnd};
+use crate::attempt;
+use crate::interface::{Sampler, Sink, Slot, Step};
 use crate::plan::{Budget, FILLS_PER_START, Focus};
+use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Params};
 use readlab_record::{EndReason, Line, Outcome};
 use std::ops::Range;
@@ -32,26 +36,28 @@ struct Block {
 
 impl Run<'_> {
     /// Rounds from this one on until every trial is settled or time is up: cold rounds in one
-    /// block, warm rounds over fills.
-    pub(super) fn rounds(
+    /// block, warm rounds over fills. Then the limits that a reading exceeded are measured again.
+    pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
-        match state_run.state {
+        let end = match state_run.state {
             CacheState::Cold | CacheState::Unknown => {
                 self.run_block(&Block { fill: 0, blocks_before: 0, rounds: first.round..u32::MAX }, state_run)
             }
             CacheState::Warm => self.fills(first, state_run),
-        }
+        };
+        let end = end?;
+        self.remeasure_beaten_limits(state_run)?;
+        Ok(end)
     }
 
-    /// Fill after fill, each with a few rounds.
     fn fills(&mut self, first: NextRound, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let each = self.plan.rules.rounds_per_fill();
         for blocks_before in 0_u32.. {
             let begin = first.round.saturating_add(blocks_before.saturating_mul(each));
-            if self.is_up(&state_run.clock, begin)? {
+            if self.is_time_up(|now_ns| state_run.clock.is_up(begin, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let fill = first.fill.saturating_add(blocks_before);
@@ -76,8 +82,7 @@ impl Run<'_> {
                 self.sink.append(Line::Fill(fill))?;
                 self.write_notes().map(|()| true)
             }
-            Err(TrialEnd::Trial(outcome)) => self.end_unfilled(fill, state_run, &outcome).map(|()| false),
-            Err(TrialEnd::Run(end) | TrialEnd::Both(_, end)) => Err(RunStop::Ended(end)),
+            Err(end) => self.end_unfilled(fill, state_run, &end.outcome()?).map(|()| false),
         }
     }
 
@@ -126,7 +131,7 @@ impl Run<'_> {
                 let is_up = self.is_firmly_up(&state_run.clock)?;
                 return Ok(if is_up { EndReason::Budget } else { EndReason::Settled });
             }
-            if self.is_up(&state_run.clock, round)? {
+            if self.is_time_up(|now_ns| state_run.clock.is_up(round, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let state = state_run.state;
@@ -151,14 +156,14 @@ impl Run<'_> {
             return Ok(());
         }
         let due = self.named_first(due, state_run);
-        let only_controls = state_run.progresses.iter().all(|it| self.plan.is_control(it.trial));
+        let only_controls = state_run.progresses.iter().all(|it| self.is_control(it));
         let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
-        let has_others = |it: &TrialProgress| only_controls || !self.plan.is_control(it.trial);
+        let has_others = |it: &TrialProgress| only_controls || !self.is_control(it);
         let mut any = state_run.progresses.iter().any(|it| it.announced && !it.ended && has_others(it));
         let mut longest_ns = state_run.longest_start_ns;
         for (place, &at) in due.iter().enumerate() {
             let now_ns = self.sampler.elapsed_ns();
-            let is_late = match self.plan.planned(state_run.progresses[at].trial).is_first_named {
+            let is_late = match self.planned(&state_run.progresses[at]).is_first_named {
                 // A turn takes about as long as a start with its untimed reading.
                 true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
                 false => now_ns >= end_ns,
@@ -170,7 +175,7 @@ impl Run<'_> {
             self.sampler.launch(&next.collect::<Vec<_>>());
             let progress = &mut state_run.progresses[at];
             self.start(progress)?;
-            any |= !progress.ended && (only_controls || !self.plan.is_control(progress.trial));
+            any |= !progress.ended && (only_controls || !self.is_control(progress));
             longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
         }
         state_run.longest_start_ns = longest_ns;
@@ -186,13 +191,13 @@ impl Run<'_> {
             return Ok(());
         }
         let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
-        waiting.retain(|&at| self.plan.planned(state_run.progresses[at].trial).is_first_named);
+        waiting.retain(|&at| self.planned(&state_run.progresses[at]).is_first_named);
         self.start_all(&waiting, state_run)
     }
 
     /// Whether a trial is not started because a prediction leaves no time for it.
     fn waits(&self, progress: &TrialProgress) -> bool {
-        !progress.announced && !progress.ended && self.plan.planned(progress.trial).waits.is_some()
+        !progress.announced && !progress.ended && self.planned(progress).waits.is_some()
     }
 
     /// The trials that have no reading yet and may have one, as long as the state has time: those that
@@ -231,7 +236,7 @@ impl Run<'_> {
         if matches!(self.plan.rules.budget, Budget::Firm(_)) {
             let waits = |at: usize| {
                 let progress = &state_run.progresses[at];
-                progress.walls.is_empty() && self.plan.planned(progress.trial).is_first_named
+                progress.walls.is_empty() && self.planned(progress).is_first_named
             };
             sorted.sort_by_key(|&at| !waits(at));
         }
@@ -275,5 +280,66 @@ impl Run<'_> {
             state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
         Ok(EndReason::Settled)
+    }
+
+    /// One turn of one trial, repeated while its state cannot be proven.
+    pub(crate) fn turn(&mut self, slot: &Slot, progress: &mut TrialProgress) -> Result<(), RunStop> {
+        let trial = progress.trial;
+        let Run { sampler, sink, .. } = self;
+        let taken = attempt::proven(*sampler, trial, slot, |sampler, reason| {
+            sink.append(Line::Rejected { trial, round: slot.round, reason })?;
+            if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
+        })?;
+        self.write_notes()?;
+        match taken {
+            Ok(samples) => self.record_samples(slot, progress, samples),
+            Err(end) => self.take_end(progress, end),
+        }
+    }
+
+    /// Records the samples of a turn. In a search a trial whose numbers cannot be true must not
+    /// outrun the others, so it is refused at once.
+    fn record_samples(
+        &mut self,
+        slot: &Slot,
+        progress: &mut TrialProgress,
+        samples: Vec<Sample>,
+    ) -> Result<(), RunStop> {
+        let trial = &self.planned(progress).trial;
+        if let Some(reason) = stood_still(trial, &samples) {
+            return self.end(progress, Outcome::Refused { reason });
+        }
+        self.learn(progress.trial, &samples);
+        progress.take(&samples, &self.plan.rules);
+        for sample in samples {
+            self.sink.append(Line::Sample(Box::new(sample)))?;
+        }
+        self.record_missing(progress)?;
+        if slot.rung.is_none() {
+            return Ok(());
+        }
+        match self.refutation(progress)? {
+            Some(reason) => self.end(progress, Outcome::Refused { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// Records once of a trial which meters could not be read.
+    fn record_missing(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
+        for (meter, reason) in self.sampler.missing() {
+            if progress.missing.insert(meter.clone()) {
+                self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The standard fill again, with the same number: a part of the file was evicted.
+fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<(), RunStop> {
+    match sampler.fill(fill) {
+        Ok(fill) => Ok(sink.append(Line::Fill(fill))?),
+        // The next try finds the state unproven again, with a reason.
+        Err(end) => Ok(end.outcome().map(drop)?),
     }
 }

@@ -16,9 +16,7 @@ const STARTING_PART: u64 = 4;
 pub(crate) struct StateClock {
     budget: Budget,
     start_ns: u64,
-    /// End of the rounds.
     end_ns: u64,
-    /// End of the counting after them.
     counting_end_ns: u64,
     /// Rounds that are taken even if an advised time is up.
     rounds_min: u32,
@@ -30,10 +28,7 @@ impl StateClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
         let part_ns = left_ns / parts.max(1) as u64;
-        let counting_ns = match budget {
-            Budget::Advised(_) => 0,
-            Budget::Firm(_) => part_ns / COUNTING_PART,
-        };
+        let counting_ns = if matches!(budget, Budget::Firm(_)) { part_ns / COUNTING_PART } else { 0 };
         let counting_end_ns = now_ns.saturating_add(part_ns);
         let (end_ns, rounds_min) = (counting_end_ns - counting_ns, plan.rounds_min(state));
         StateClock { budget, start_ns: now_ns, end_ns, counting_end_ns, rounds_min }
@@ -51,17 +46,17 @@ impl StateClock {
         StateClock { end_ns: self.start_ns + part_ns, ..*self }
     }
 
-    /// Whether no further round may begin.
     pub(crate) fn is_up(&self, rounds_done: u32, now_ns: u64) -> bool {
         now_ns >= self.end_ns && self.share_of_rounds(rounds_done) >= 1.0
     }
 
+    fn is_firm(&self) -> bool {
+        matches!(self.budget, Budget::Firm(_))
+    }
+
     /// The share that is done of the rounds that are taken even if time is up.
     fn share_of_rounds(&self, rounds_done: u32) -> f64 {
-        match self.budget {
-            Budget::Advised(_) => f64::from(rounds_done) / f64::from(self.rounds_min),
-            Budget::Firm(_) => 1.0,
-        }
+        if self.is_firm() { 1.0 } else { f64::from(rounds_done) / f64::from(self.rounds_min) }
     }
 
     /// Whether the state has had its time, so that only what decides should take more.
@@ -71,27 +66,24 @@ impl StateClock {
 
     /// Whether even the next turn is too late.
     pub(crate) fn is_firmly_up(&self, now_ns: u64) -> bool {
-        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.end_ns
+        self.is_firm() && now_ns >= self.end_ns
     }
 
     /// When no further contender may be started for the rounds that begin now: starting may take a
     /// part of what is left of a firm time. A contender that is started and never read gives no
     /// number and takes time from the others.
     pub(crate) fn starts_end_ns(&self, now_ns: u64) -> u64 {
-        match self.budget {
-            Budget::Advised(_) => u64::MAX,
-            Budget::Firm(_) => now_ns.saturating_add(self.end_ns.saturating_sub(now_ns) / STARTING_PART),
-        }
+        let part_ns = self.left_ns(now_ns) / STARTING_PART;
+        if self.is_firm() { now_ns.saturating_add(part_ns) } else { u64::MAX }
     }
 
     /// Whether a firm time of the rounds ends within so much from now.
     pub(crate) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
-        matches!(self.budget, Budget::Firm(_)) && now_ns.saturating_add(time_ns) >= self.end_ns
+        self.is_firm() && now_ns.saturating_add(time_ns) >= self.end_ns
     }
 
-    /// Whether the state's time for counting is used up.
     pub(crate) fn is_counting_up(&self, now_ns: u64) -> bool {
-        matches!(self.budget, Budget::Firm(_)) && now_ns >= self.counting_end_ns
+        self.is_firm() && now_ns >= self.counting_end_ns
     }
 
     /// The share of the state that is done if only its time ends it, 0 to 1.
@@ -99,12 +91,10 @@ impl StateClock {
         self.share(now_ns).min(self.share_of_rounds(rounds_done))
     }
 
-    /// Time since the state began.
     pub(crate) fn since_start_ns(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.start_ns)
     }
 
-    /// The time that is left for rounds.
     pub(crate) fn left_ns(&self, now_ns: u64) -> u64 {
         self.end_ns.saturating_sub(now_ns)
     }

@@ -7,7 +7,6 @@ use readlab_model::trial::CacheState;
 use readlab_record::Contest;
 use std::collections::BTreeMap;
 
-/// The trials and the time of one state.
 pub(crate) struct StateRun {
     pub(crate) state: CacheState,
     pub(crate) progresses: Vec<TrialProgress>,
@@ -67,7 +66,6 @@ impl StateRun {
         leaders.into_iter().map(|(contest, (_, at))| (contest, at)).collect()
     }
 
-    /// Takes out the trials that `is_in` does not accept.
     pub(crate) fn set_aside(&mut self, is_in: impl Fn(&TrialProgress) -> bool) -> Vec<TrialProgress> {
         let (inside, outside) = self.progresses.drain(..).partition(is_in);
         self.progresses = inside;
@@ -79,32 +77,19 @@ impl StateRun {
 mod tests {
     use super::super::testing::{WARM, plan, runs};
     use super::*;
-    use readlab_model::trial::TrialIndex;
-
-    fn state_run(plan: &Plan) -> StateRun {
-        let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
-        let clock = StateClock::start(plan, WARM, 0, 1);
-        StateRun { state: WARM, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 }
-    }
 
     #[test]
     fn controls_take_part_as_long_as_another_trial_does() {
         let plan = plan(runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
-        let mut state_run = state_run(&plan);
+        let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
+        let clock = StateClock::start(&plan, WARM, 0, 1);
+        let mut state_run =
+            StateRun { state: WARM, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 };
         assert_eq!(state_run.live(&plan), [0, 1, 2]);
         state_run.progresses[1].ended = true;
         assert_eq!(state_run.live(&plan), [0, 2]);
         assert_eq!(state_run.live_among(&plan, |it| it.announced), [] as [usize; 0]);
         state_run.progresses[2].ended = true;
         assert_eq!(state_run.live(&plan), [] as [usize; 0]);
-    }
-
-    #[test]
-    fn trials_that_are_set_aside_are_out_until_they_come_back() {
-        let plan = plan(runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
-        let mut state_run = state_run(&plan);
-        let aside = state_run.set_aside(|it| it.trial == TrialIndex::new(1));
-        assert_eq!(aside.iter().map(|it| it.trial).collect::<Vec<_>>(), [0, 2].map(TrialIndex::new));
-        assert_eq!(state_run.progresses.len(), 1);
     }
 }

@@ -14,7 +14,6 @@ use std::collections::BTreeSet;
 /// Precision is computed again when there is one part in this many more readings.
 const PRECISION_SLACK: usize = 20;
 
-/// What one trial has shown so far.
 #[derive(Default)]
 pub(crate) struct TrialProgress {
     pub(crate) trial: TrialIndex,
@@ -30,9 +29,7 @@ pub(crate) struct TrialProgress {
     pub(super) is_refined: bool,
     /// Whether its outcome is that it was measured.
     pub(super) measured: bool,
-    /// Whether what it does inside was counted.
     pub(super) counted: bool,
-    /// Its recorded readings.
     pub(crate) walls: Vec<Observation>,
     /// Bytes per second from the device in them, where any came.
     pub(super) device_rates: Vec<Observation>,
@@ -44,7 +41,6 @@ pub(crate) struct TrialProgress {
     /// each costs a pass over all.
     precision_from: usize,
     pub(super) fastest_ns: Option<u64>,
-    /// What the lab saw of its turns.
     pub(super) turns: Vec<UnaccountedTime>,
     /// The CPU time of those turns in which no meter showed that the bytes arrived.
     pub(super) undelivered: Vec<TurnCpu>,
@@ -64,7 +60,6 @@ impl TrialProgress {
         TrialProgress { trial, ..TrialProgress::default() }
     }
 
-    /// Adds the readings of turns.
     #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
     pub(super) fn take<S: Borrow<Sample>>(&mut self, samples: impl IntoIterator<Item = S>, rules: &Rules) {
         let mut turn = Vec::new();
@@ -121,7 +116,6 @@ impl TrialProgress {
         self.done(rules) >= 1.0
     }
 
-    /// Whether it was stopped and has no further rounds.
     fn is_stopped(&self) -> bool {
         self.stopped.is_some() && !self.is_refined
     }
@@ -144,18 +138,19 @@ impl TrialProgress {
         self.ended || self.is_stopped() || is_full
     }
 
-    /// How many rounds have a reading of it.
     pub(super) fn rounds(&self) -> u32 {
-        let rounds: BTreeSet<u32> = self.walls.iter().map(|wall| wall.round).collect();
-        u32::try_from(rounds.len()).unwrap_or(u32::MAX)
+        self.distinct(|wall| wall.round)
     }
 
-    /// Its median; `None` without readings.
+    fn distinct(&self, number: fn(&Observation) -> u32) -> u32 {
+        let numbers: BTreeSet<u32> = self.walls.iter().map(number).collect();
+        u32::try_from(numbers.len()).unwrap_or(u32::MAX)
+    }
+
     pub(super) fn median_ns(&self) -> Option<f64> {
         stats::median(self.walls.iter().map(|wall| wall.value))
     }
 
-    /// Why it has no more readings.
     pub(super) fn stop(&self, rules: &Rules) -> Stopped {
         let is_precise = self.precision.is_some_and(|found| found <= rules.precision);
         let why = match self.stopped {
@@ -200,8 +195,7 @@ impl TrialProgress {
     /// The share that it has of the readings and fills which it needs in any case.
     #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     fn fewest(&self, rules: &Rules) -> f64 {
-        let fills: BTreeSet<u32> = self.walls.iter().map(|wall| wall.fill).collect();
         let readings = self.walls.len() as f64 / f64::from(rules.min_runs);
-        readings.min(fills.len() as f64 / f64::from(rules.fills))
+        readings.min(f64::from(self.distinct(|wall| wall.fill)) / f64::from(rules.fills))
     }
 }

@@ -21,7 +21,6 @@ const COLLECTING_FIXED_NS: u64 = 10_000_000;
 /// longer for larger files.
 const SHARE_PARTS: u64 = 20;
 
-/// The same if garbage is collected.
 const COLLECTING_SHARE_PARTS: u64 = 4;
 
 /// An untimed reading may take this many times the longest window of its turn. A turn has up to 64
@@ -29,7 +28,6 @@ const COLLECTING_SHARE_PARTS: u64 = 4;
 /// as the ten timed ones after them.
 const UNTIMED_FACTOR: u64 = 3;
 
-/// Time between two readings of a turn.
 const BETWEEN_READINGS_NS: u64 = 20_000;
 
 /// Other languages take longer to answer than `null`: this many times its median is allowed.
@@ -94,7 +92,6 @@ impl UnaccountedTime {
         })
     }
 
-    /// The turn without its readings.
     fn whole_ns(&self) -> u64 {
         self.seen_ns.saturating_sub(self.readings_ns)
     }
@@ -185,19 +182,11 @@ pub fn share_of_bound(
     samples: impl Iterator<Item = Sample>,
     collects: bool,
 ) -> Option<f64> {
-    let mut answering = ReplyOverhead::default();
-    let null = turns(null);
-    answering.left_out_ns = null
-        .iter()
-        .filter_map(|turn| UnaccountedTime::measured(turn))
-        .map(|turn| turn.beyond_ns(HasGc(false)))
-        .collect();
-    let turns = turns(samples);
-    let beyond = turns
-        .iter()
-        .filter_map(|turn| UnaccountedTime::measured(turn))
-        .map(|it| it.beyond_ns(HasGc(collects)));
-    Some(beyond.min()? as f64 / answering.bound_ns(HasGc(collects)) as f64)
+    let beyond_ns = |turn: Vec<Sample>, gc| Some(UnaccountedTime::measured(&turn)?.beyond_ns(gc));
+    let left_out_ns = turns(null).into_iter().filter_map(|turn| beyond_ns(turn, HasGc(false))).collect();
+    let bound_ns = ReplyOverhead { left_out_ns }.bound_ns(HasGc(collects));
+    let least_ns = turns(samples).into_iter().filter_map(|turn| beyond_ns(turn, HasGc(collects))).min()?;
+    Some(least_ns as f64 / bound_ns as f64)
 }
 
 pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
@@ -225,32 +214,28 @@ mod tests {
     const MS: u64 = 1_000_000;
     const NO: HasGc = HasGc(false);
 
-    fn turn(
-        seen_ns: u64,
-        windows: &[u64],
-        readings: u32,
-        delayed_ns: u64,
-        lab_delayed_ns: u64,
-    ) -> UnaccountedTime {
-        let turn = TurnSeen {
-            wall_ns: Some(seen_ns),
-            delayed_ns: Some(delayed_ns),
-            lab_delayed_ns: Some(lab_delayed_ns),
-            ..TurnSeen::default()
-        };
-        let sample = |&wall_ns| Sample { wall_ns, turn_readings: readings, turn, ..Sample::default() };
+    /// A turn of so long by the lab's clock, with these windows among so many readings.
+    fn turn(seen_ns: u64, windows: &[u64], turn_readings: u32) -> UnaccountedTime {
+        let turn = TurnSeen { wall_ns: Some(seen_ns), ..TurnSeen::default() };
+        let sample = |&wall_ns| Sample { wall_ns, turn_readings, turn, ..Sample::default() };
         UnaccountedTime::measured(&windows.iter().map(sample).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// What a turn of one window leaves out, after the contender and the lab waited for a processor.
+    fn beyond_ns(seen_ns: u64, window_ns: u64, delayed_ns: u64, lab_delayed_ns: u64) -> u64 {
+        let turn = turn(seen_ns, &[window_ns], 1);
+        UnaccountedTime { delayed_ns, lab_delayed_ns, ..turn }.beyond_ns(NO)
     }
 
     #[test]
     fn windows_untimed_readings_and_shares_are_explained() {
-        let one = turn(150 * MS, &[100 * MS], 1, 0, 0);
+        let one = turn(150 * MS, &[100 * MS], 1);
         assert_eq!(one.beyond_ns(NO), 50 * MS - 5 * MS - 20_000);
         assert_eq!(one.beyond_ns(HasGc(true)), 50 * MS - 25 * MS - 20_000);
         // Two untimed ones, each three times as long as the longest timed.
-        let four = turn(850 * MS, &[80 * MS, 100 * MS], 4, 0, 0);
+        let four = turn(850 * MS, &[80 * MS, 100 * MS], 4);
         assert_eq!(four.beyond_ns(NO), 70 * MS - 39 * MS - 80_000);
-        assert_eq!(turn(MS, &[2 * MS], 1, 0, 0).beyond_ns(NO), 0, "no window is longer than its turn");
+        assert_eq!(beyond_ns(MS, 2 * MS, 0, 0), 0, "no window is longer than its turn");
     }
 
     #[test]
@@ -258,17 +243,17 @@ mod tests {
         let left = 200 * MS - 10 * MS - 20_000;
         // Some slices are excused wholly. Half of the turn was waiting, so half of the rest is
         // excused, however much of the waiting was in the window.
-        assert_eq!(turn(400 * MS, &[200 * MS], 1, 200 * MS, 0).beyond_ns(NO), (left - 16 * MS) / 2);
-        assert_eq!(turn(400 * MS, &[200 * MS], 1, 900 * MS, 0).beyond_ns(NO), 0);
-        assert_eq!(turn(30 * MS, &[20 * MS], 1, 8 * MS, 0).beyond_ns(NO), (MS - 20_000) * 22 / 30);
+        assert_eq!(beyond_ns(400 * MS, 200 * MS, 200 * MS, 0), (left - 16 * MS) / 2);
+        assert_eq!(beyond_ns(400 * MS, 200 * MS, 900 * MS, 0), 0);
+        assert_eq!(beyond_ns(30 * MS, 20 * MS, 8 * MS, 0), (MS - 20_000) * 22 / 30);
         // Only the lab's waiting for the answer counts.
         let left = 20 * MS - MS - 20_000;
-        assert_eq!(turn(40 * MS, &[20 * MS], 1, 0, 15 * MS).beyond_ns(NO), left - 15 * MS);
-        assert_eq!(turn(40 * MS, &[20 * MS], 1, 0, 90 * MS).beyond_ns(NO), 0);
+        assert_eq!(beyond_ns(40 * MS, 20 * MS, 0, 15 * MS), left - 15 * MS);
+        assert_eq!(beyond_ns(40 * MS, 20 * MS, 0, 90 * MS), 0);
         // In a second it wakes up five times before.
         let long = 500 * MS - 25 * MS - 20_000;
-        assert_eq!(turn(1000 * MS, &[500 * MS], 1, 0, 60 * MS).beyond_ns(NO), long - 10 * MS);
-        assert_eq!(turn(0, &[0], 1, MS, MS).beyond_ns(NO), 0);
+        assert_eq!(beyond_ns(1000 * MS, 500 * MS, 0, 60 * MS), long - 10 * MS);
+        assert_eq!(beyond_ns(0, 0, MS, MS), 0);
     }
 
     #[test]

@@ -6,9 +6,7 @@
 //! measured in spite of it is measured. Which process holds a file is looked up in
 //! [`crate::holders`]; how often eviction is tried is in [`crate::cache`].
 
-use super::notes::Notes;
-use super::session_pool::SessionPool;
-use super::trials::Trials;
+use super::cache_states::StateMaker;
 use crate::cache::{CacheError, TargetCache};
 use crate::holders::{Hold, Holder, Processes};
 use crate::residency::ResidencyProof;
@@ -32,7 +30,6 @@ const SUSPICIONS: u32 = 2;
 /// Most programs of others that are named at a time.
 const NAMED_MAX: usize = 3;
 
-/// What is known about holders in this run.
 #[derive(Default)]
 pub(super) struct KnownHolders {
     /// Trials whose contenders were checked after their first turn.
@@ -57,7 +54,6 @@ impl KnownHolders {
         !self.named.is_empty()
     }
 
-    /// Whether a trial is checked for the first time.
     pub(super) fn is_first_check(&mut self, trial: TrialIndex) -> bool {
         self.checked.insert(trial)
     }
@@ -88,42 +84,18 @@ impl KnownHolders {
     }
 }
 
-/// The pages of which target are evicted, and how: for a cold reading, or to be filled.
-#[derive(Clone, Copy)]
-pub(super) struct EvictRequest {
-    pub(super) target: usize,
-    evict: fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>,
-}
+/// How pages are evicted: for a cold reading, or to be filled.
+pub(super) type Evict = fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>;
 
-impl EvictRequest {
-    /// For a cold reading.
-    pub(super) fn for_reading(target: usize) -> EvictRequest {
-        EvictRequest { target, evict: |cache| cache.evict() }
-    }
-
-    pub(super) fn to_fill(target: usize) -> EvictRequest {
-        EvictRequest { target, evict: |cache| cache.evict_to_fill() }
-    }
-
-    /// Once.
-    pub(super) fn done(self, trials: &Trials) -> Result<ResidencyProof, CacheError> {
-        (self.evict)(trials.page_cache(self.target))
-    }
-}
-
-/// One search for the process that keeps pages of one file.
-pub(super) struct HolderSearch<'s, 'a> {
-    pub(super) known: &'s mut KnownHolders,
-    pub(super) trials: &'s Trials<'a>,
-    pub(super) pool: &'s mut SessionPool,
-    pub(super) notes: &'s mut Notes,
+pub(super) struct HolderSearch<'m, 's, 'a> {
+    pub(super) maker: &'m mut StateMaker<'s, 'a>,
     pub(super) target: &'s MeasuredTarget<'a>,
     pub(super) file: Identity,
     pub(super) now: Processes,
-    pub(super) request: EvictRequest,
+    pub(super) evict: Evict,
 }
 
-impl HolderSearch<'_, '_> {
+impl<'a> HolderSearch<'_, '_, 'a> {
     /// Searches after an eviction that left pages: what the last eviction proved, after contenders
     /// of this run that keep pages were ended and their trials refused.
     pub(super) fn evict_after(
@@ -133,18 +105,18 @@ impl HolderSearch<'_, '_> {
         if self.end_own_holders() {
             evicted = self.evict();
         }
-        let named_still_hold = || !self.now.holders(&self.known.named, &self.file).is_empty();
-        if !is_kept(&evicted) || named_still_hold() || self.known.searches == SEARCHES_MAX {
+        let named_still_hold = || !self.now.holders(&self.maker.states.holders.named, &self.file).is_empty();
+        if !is_kept(&evicted) || named_still_hold() || self.maker.states.holders.searches == SEARCHES_MAX {
             return evicted;
         }
-        self.known.searches += 1;
-        if self.name_others() || self.known.searches == 1 {
+        self.maker.states.holders.searches += 1;
+        if self.name_others() || self.maker.states.holders.searches == 1 {
             return evicted;
         }
         let evicted = self.evict_without_contenders();
-        if is_kept(&evicted) && self.known.searches == 2 {
+        if is_kept(&evicted) && self.maker.states.holders.searches == 2 {
             let path = self.path();
-            self.notes.warn(format!(
+            self.maker.notes.warn(format!(
                 "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
             ));
         }
@@ -152,17 +124,17 @@ impl HolderSearch<'_, '_> {
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
-        self.request.done(self.trials)
+        (self.evict)(self.maker.trials.page_cache(self.target.index))
     }
 
-    fn path(&self) -> &str {
+    fn path(&self) -> &'a str {
         &self.target.target.facts.path
     }
 
     /// The running contenders that read this file, by trial, with their processes.
     fn contenders(&self) -> Vec<(TrialIndex, u32)> {
-        let mut running = self.pool.processes();
-        running.retain(|(trial, _)| self.trials.target_of(*trial).shares_file(self.target));
+        let mut running = self.maker.pool.processes();
+        running.retain(|(trial, _)| self.maker.trials.target_of(*trial).shares_file(self.target));
         running
     }
 
@@ -173,8 +145,8 @@ impl HolderSearch<'_, '_> {
         for (trial, process) in self.contenders() {
             let holders = self.now.holders(&self.now.family(process), &self.file);
             let Some(first) = holders.iter().find(|holder| holder.hold == Hold::Mapped) else { continue };
-            self.pool.close(trial);
-            self.known.refuse_holder(trial, &self.trials.facts(trial).path, first);
+            self.maker.pool.close(trial);
+            self.maker.states.holders.refuse_holder(trial, &self.maker.trials.facts(trial).path, first);
             // A process that left the process group of its contender does not end with it.
             holders.iter().filter(|holder| holder.pid != process).for_each(Holder::kill);
             any = true;
@@ -196,11 +168,11 @@ impl HolderSearch<'_, '_> {
         };
         let has = if others.len() == 1 { "has" } else { "have" };
         let path = self.path();
-        self.notes.warn(format!(
+        self.maker.notes.warn(format!(
             "{path}: {named}{more} {has} it mapped, so its pages cannot be evicted: methods through the page cache have no \
              cold state, and the cache is filled around the pages that stay"
         ));
-        self.known.named.extend(others.iter().map(|other| other.pid));
+        self.maker.states.holders.named.extend(others.iter().map(|other| other.pid));
         true
     }
 
@@ -210,13 +182,13 @@ impl HolderSearch<'_, '_> {
     fn evict_without_contenders(&mut self) -> Result<ResidencyProof, CacheError> {
         let mut running = self.contenders();
         running.sort_by_key(|(trial, process)| {
-            (!self.known.suspicions.contains_key(trial), may_be_inspected(*process))
+            (!self.maker.states.holders.suspicions.contains_key(trial), may_be_inspected(*process))
         });
         for (trial, _) in running {
-            self.pool.close(trial);
+            self.maker.pool.close(trial);
             let evicted = self.evict();
             if !is_kept(&evicted) {
-                self.known.suspect(trial, &self.trials.facts(trial).path);
+                self.maker.states.holders.suspect(trial, &self.maker.trials.facts(trial).path);
                 return evicted;
             }
         }
@@ -224,34 +196,34 @@ impl HolderSearch<'_, '_> {
     }
 }
 
-/// Whether pages stayed although they were evicted.
 pub(super) fn is_kept(evicted: &Result<ResidencyProof, CacheError>) -> bool {
     matches!(evicted, Err(CacheError::Remains { .. }))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::FIRST;
     use super::*;
 
     #[test]
     fn a_holder_is_refused_with_how_it_holds_the_file() {
         let mut known = KnownHolders::default();
-        assert_eq!(known.refusal(TrialIndex::new(1)), None);
-        let holder =
-            Holder { pid: 7, handle: None, program: "keeper".to_owned(), hold: Hold::Mapped, file: None };
-        known.refuse_holder(TrialIndex::new(1), "/data", &holder);
+        assert_eq!(known.refusal(FIRST), None);
+        let program = "keeper".to_owned();
+        let holder = Holder { pid: 7, handle: None, program, hold: Hold::Mapped, file: None };
+        known.refuse_holder(FIRST, "/data", &holder);
         let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
-        assert_eq!(known.refusal(TrialIndex::new(1)), Some(Outcome::Refused { reason: reason.to_owned() }));
+        assert_eq!(known.refusal(FIRST), Some(Outcome::Refused { reason: reason.to_owned() }));
         assert_eq!(known.refusal(TrialIndex::new(2)), None);
     }
 
     #[test]
     fn one_suspicion_refuses_no_trial() {
         let mut known = KnownHolders::default();
-        known.suspect(TrialIndex::new(1), "/data");
-        assert_eq!(known.refusal(TrialIndex::new(1)), None);
-        known.suspect(TrialIndex::new(1), "/data");
-        assert!(known.refusal(TrialIndex::new(1)).is_some());
-        assert!(known.is_first_check(TrialIndex::new(1)) && !known.is_first_check(TrialIndex::new(1)));
+        known.suspect(FIRST, "/data");
+        assert_eq!(known.refusal(FIRST), None);
+        known.suspect(FIRST, "/data");
+        assert!(known.refusal(FIRST).is_some());
+        assert!(known.is_first_check(FIRST) && !known.is_first_check(FIRST));
     }
 }

@@ -9,11 +9,8 @@
 
 mod cache_states;
 mod claims;
-mod conduct;
-mod errors;
 mod holder_search;
 mod inspector;
-mod latencies;
 mod notes;
 mod observed_turn;
 mod own_commands;
@@ -34,13 +31,15 @@ use super::plan::Plan;
 use super::residency::ResidencyProof;
 use super::target::{Look, MeasuredTarget, SweepTarget};
 use super::warm_up_file::WarmUpFile;
-use cache_states::CacheStates;
+use cache_states::{CacheStates, StateMaker};
+use inspector::Inspection;
 pub use inspector::{FlameGraphPaths, InspectPlan, picture_file};
-use inspector::{Inspection, Inspector};
 use notes::Notes;
+use observed_turn::CacheBeforeAfter;
 use own_commands::{OwnCommands, before_reading};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, Params, TrialIndex};
+use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
 use readlab_record::{Count, EndReason, Fill, Line, Outcome, Start, Trial};
 use readlab_roster::discovery::Contenders;
@@ -51,18 +50,16 @@ use session_pool::SessionPool;
 use single_reads::SingleReads;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use together::CacheBeforeAfter;
 use trials::Trials;
 use warm_up::{Next, UntilSteady};
 
-/// Takes samples from the contenders of one plan on its targets.
 pub struct ProcessSampler<'a> {
     trials: Trials<'a>,
     pool: SessionPool,
     states: CacheStates,
     own_commands: OwnCommands,
     counters: RuntimeCounters,
-    inspector: Inspector,
+    inspected: InspectPlan,
     notes: Notes,
     /// The files, where no file may be read before its only reading.
     single_reads: Option<SingleReads<'a>>,
@@ -83,7 +80,7 @@ impl<'a> ProcessSampler<'a> {
             states: CacheStates::default(),
             own_commands: OwnCommands::default(),
             counters: RuntimeCounters::default(),
-            inspector: Inspector::default(),
+            inspected: InspectPlan::default(),
             notes: Notes::default(),
             single_reads: None,
             gate: None,
@@ -104,32 +101,31 @@ impl<'a> ProcessSampler<'a> {
 
     /// The same, reading each file once, untimed, before the only reading that counts.
     pub fn priming(mut self) -> ProcessSampler<'a> {
-        self.single_reads.iter_mut().for_each(SingleReads::prime);
+        self.single_reads.iter_mut().for_each(|reads| reads.is_primed = true);
         self
     }
 
     /// The same, where so many processes of a contender read together for the trials of these
     /// numbers.
     pub fn reading_together(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
-        self.trials.read_together(readers);
+        self.trials.reads_singly = !readers.is_empty();
+        self.trials.readers = readers;
         self
     }
 
-    /// The same, inspecting what is measured besides.
-    pub fn inspecting(self, plan: InspectPlan) -> ProcessSampler<'a> {
-        ProcessSampler { inspector: Inspector::new(plan), ..self }
+    pub fn inspecting(self, inspected: InspectPlan) -> ProcessSampler<'a> {
+        ProcessSampler { inspected, ..self }
     }
 
     /// The same, whose turns begin when this gate lets them, each with one reading.
     pub fn starting_at(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
-        self.trials.read_singly();
+        self.trials.reads_singly = true;
         self.gate = Some(gate);
         self
     }
 
-    /// The same, where the run has taken some time already.
     pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
-        self.trials.clock.add_earlier(earlier);
+        self.trials.clock.earlier = earlier;
         self
     }
 
@@ -139,23 +135,21 @@ impl<'a> ProcessSampler<'a> {
         let request = self.trials.turn_request(trial);
         before_reading(trial, &self.trials)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
-        let prepared = self.prepare_state(trial)?;
+        let prepared = self.state_maker().prepare(trial)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
         let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
-        let below_before = self.trials.next_layer_bytes(trial.index);
-        let busy_before = self.trials.device_busy(trial.index);
+        let below_before = self.trials.below(trial.index);
         let turns = self.metered_turns(trial, request);
-        let device_busy = self.trials.device_busy_since(trial.index, busy_before);
-        let below = self.trials.below_since(trial.index, below_before);
+        let (device_busy, below) = self.trials.below_since(trial.index, below_before);
         let after = self.look_after(trial, turns.is_ok())?;
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
         self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
     }
 
-    /// Brings the cache into the state that a turn of the trial starts from; what is resident then.
-    fn prepare_state(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
-        self.states.prepare(trial, &self.trials, &mut self.pool, &mut self.notes)
+    fn state_maker(&mut self) -> StateMaker<'_, 'a> {
+        let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
+        StateMaker { states, trials: &self.trials, pool, notes }
     }
 
     /// What is resident after a turn; the run ends if the target has changed.
@@ -202,10 +196,7 @@ impl<'a> ProcessSampler<'a> {
         }
         let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
         self.release_if_low_memory(trial);
-        warmed_up.map_err(|error| match error {
-            SampleError::TrialEnd(end) => self.with_read_offset(trial, end),
-            SampleError::Unproven(reason) => TrialEnd::Trial(Outcome::Refused { reason }),
-        })
+        warmed_up.map_err(|error| self.with_read_offset(trial, error.into()))
     }
 
     /// One untimed reading whose answer is compared. If the contender must read until it is steady
@@ -214,7 +205,7 @@ impl<'a> ProcessSampler<'a> {
         self.states.check_not_refused(trial.index)?;
         self.ensure_running(trial)?;
         let first_ns = self.untimed_turn(trial, 1)?;
-        self.states.check_released(trial, &self.trials, &mut self.pool)?;
+        self.state_maker().check_released(trial)?;
         let until_steady = self.trials.warmup(trial.index) == Warmup::UntilSteady;
         if until_steady && !self.pool.session(trial.index)?.is_steady {
             self.read_until_steady(trial, first_ns)?;
@@ -227,10 +218,10 @@ impl<'a> ProcessSampler<'a> {
     fn read_until_steady(&mut self, trial: &Trial, first_ns: Vec<u64>) -> Result<(), SampleError> {
         let contenders = self.trials.contenders_until_steady(trial.index);
         let time_limit = warm_up::time_limit(self.trials.plan.rules.budget.time(), contenders);
-        let (began, mut warm_up) = (Instant::now(), UntilSteady::begin(first_ns, time_limit));
+        let (began, mut warm_up) = (Instant::now(), UntilSteady { walls_ns: first_ns, time_limit });
         loop {
             match warm_up.next(began.elapsed()) {
-                Next::Read(count) => warm_up.add(self.untimed_turn(trial, count)?),
+                Next::Read(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
                 Next::End(end) => {
                     let warmed_up = warm_up.warmed_up(trial.index, began.elapsed(), end);
                     self.notes.add(Line::Warmup(warmed_up));
@@ -290,7 +281,7 @@ impl Sampler for ProcessSampler<'_> {
         if readlab_system::interrupt::requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
-        self.states.fill_all(fill, &self.trials, &mut self.pool, &mut self.notes)
+        self.state_maker().fill_all(fill)
     }
 
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
@@ -314,7 +305,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
-        runtime_counters::count_again(trials, &self.trials)
+        runtime_counters::count_side_by_side(trials, &self.trials, |_| None)
     }
 
     fn is_counted(&self, trial: TrialIndex) -> bool {
@@ -322,21 +313,21 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn inspects(&self) -> bool {
-        self.inspector.is_on()
+        self.inspected != InspectPlan::default()
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
-        let trials = &self.trials;
-        self.inspector.inspect(Inspection { trial: trials.trial(trial), trials, states, pool, notes })
+        let maker = StateMaker { states, trials: &self.trials, pool, notes };
+        self.inspected.inspect(Inspection { trial: self.trials.trial(trial), maker })
     }
 
     fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
-        self.inspector.not_inspected(self.trials.trial(trial), reason)
+        self.inspected.not_inspected(self.trials.trial(trial), reason)
     }
 
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
-        self.states.refusal(trial)
+        self.states.holders.refusal(trial)
     }
 
     fn bytes(&self, trial: TrialIndex) -> Option<u64> {
@@ -367,6 +358,6 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.trials.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        Nanos::from(self.trials.clock.elapsed()).0
     }
 }

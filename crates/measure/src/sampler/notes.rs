@@ -9,7 +9,6 @@ use std::fmt::Display;
 /// Most kinds of scheduling that are noted of one trial.
 const SCHEDULINGS_MAX: usize = 4;
 
-/// Notes since they were taken last.
 #[derive(Default)]
 pub(super) struct Notes {
     lines: Vec<Line>,
@@ -25,17 +24,14 @@ impl Notes {
         self.missing.clear();
     }
 
-    /// One more line for the record.
     pub(super) fn add(&mut self, line: Line) {
         self.lines.push(line);
     }
 
-    /// A warning for the record.
     pub(super) fn warn(&mut self, text: String) {
         self.lines.push(Line::Warning { text });
     }
 
-    /// A meter that could not be read, with the reason.
     pub(super) fn missing(&mut self, meter: &'static str, reason: impl Display) {
         self.missing.push((meter, reason.to_string()));
     }
@@ -45,7 +41,6 @@ impl Notes {
         reading.map_err(|reason| self.missing(meter, reason)).ok()
     }
 
-    /// Warns once of a trial how readlab adjusts its answers.
     pub(super) fn adjusted(&mut self, trial: &TrialId, how: &str) {
         if self.adjusted.insert(trial.clone()) {
             self.warn(format!("{trial} {how}"));

@@ -37,20 +37,23 @@ pub(super) struct MeteredTurn {
 }
 
 impl MeteredTurn {
-    /// All its readings, the untimed ones too.
     pub(super) fn readings(&self) -> u64 {
         u64::from(self.request.lead) + u64::from(self.request.count)
     }
 }
 
-/// Everything that was observed of one turn of a trial.
 pub(super) struct ObservedTurn<'t> {
     pub(super) trial: &'t Trial,
     pub(super) facts: &'t TargetFacts,
     pub(super) turn: MeteredTurn,
+    pub(super) around: CacheBeforeAfter,
+}
+
+/// The page cache, the layer below and the device around a turn.
+#[derive(Clone, Default)]
+pub(super) struct CacheBeforeAfter {
     /// The page cache before the turn; `None` where it could not be read.
     pub(super) before: Option<ResidencyProof>,
-    /// The page cache after the turn.
     pub(super) after: Option<ResidencyProof>,
     /// What the layer below the file system counted during the turn, where there is one.
     pub(super) below: Option<LowerLayerBytes>,
@@ -58,7 +61,7 @@ pub(super) struct ObservedTurn<'t> {
     pub(super) device_busy: Option<Result<u64, String>>,
 }
 
-/// What a layer below a file system counted during a turn.
+#[derive(Clone)]
 pub(super) struct LowerLayerBytes {
     pub(super) layer: NextLayer,
     pub(super) bytes: LayerBytes,
@@ -73,32 +76,21 @@ pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Resul
 impl ObservedTurn<'_> {
     /// The samples of the turn. What was metered around it is shared out among its readings.
     pub(super) fn samples(&self, slot: &Slot, notes: &mut Notes) -> Vec<Sample> {
-        let shared = self.turn.readings();
         let metered = &self.turn.metered;
+        let CacheBeforeAfter { before, after, .. } = &self.around;
+        let share = |of_turn: Option<u64>| of_turn.map(|count| count / self.turn.readings());
         let common = Sample {
-            trial: self.trial.index,
-            fill: slot.fill,
-            round: slot.round,
-            position: slot.position,
-            rung: slot.rung,
             turn_readings: self.turn.request.lead + self.turn.request.count,
             peak_rss_bytes: self.peak(notes),
-            minor_faults: self
-                .meter("minor_faults", minor_faults(self.trial, metered), notes)
-                .map(|faults| faults / shared),
-            major_faults: self
-                .meter("major_faults", &metered.major_faults, notes)
-                .map(|faults| faults / shared),
-            device_read_bytes: self.device_bytes(notes).map(|bytes| bytes / shared),
-            below_read_bytes: self.below_bytes(notes).map(|bytes| bytes / shared),
-            resident_before: self.before.as_ref().and_then(ResidencyProof::share),
-            resident_after: self.after.as_ref().and_then(ResidencyProof::share),
-            resident_is_estimate: [&self.before, &self.after]
-                .into_iter()
-                .flatten()
-                .any(ResidencyProof::is_estimate),
+            minor_faults: share(self.meter("minor_faults", minor_faults(self.trial, metered), notes)),
+            major_faults: share(self.meter("major_faults", &metered.major_faults, notes)),
+            device_read_bytes: share(self.device_bytes(notes)),
+            below_read_bytes: share(self.below_bytes(notes)),
+            resident_before: before.as_ref().and_then(ResidencyProof::share),
+            resident_after: after.as_ref().and_then(ResidencyProof::share),
+            resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
             turn: self.seen_from_outside(notes),
-            ..Sample::default()
+            ..slot.sample(self.trial.index)
         };
         let lines = (0..).zip(&self.turn.answer.samples);
         lines.map(|(reading, line)| Sample { reading, ..self.sample(&common, line, notes) }).collect()
@@ -124,7 +116,6 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// What the lab saw of the turn from outside.
     fn seen_from_outside(&self, notes: &mut Notes) -> TurnSeen {
         let Metered { whole, disturbance, .. } = &self.turn.metered;
         let mut meter = |name, reading: &Result<u64, Missing>| notes.value(name, reading.as_ref().copied());
@@ -147,7 +138,7 @@ impl ObservedTurn<'_> {
 
     /// How long the device had work, or a note of why it is not known.
     fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
-        notes.value("turn.device_busy_ns", self.device_busy.as_ref()?.as_ref().copied())
+        notes.value("turn.device_busy_ns", self.around.device_busy.as_ref()?.as_ref().copied())
     }
 
     /// By which meter enough bytes for every reading were seen to reach the contender.
@@ -201,7 +192,7 @@ impl ObservedTurn<'_> {
 
     /// Bytes that the next layer read. A control reads nothing through it.
     fn below_bytes(&self, notes: &mut Notes) -> Option<u64> {
-        let counted = self.below.as_ref().filter(|_| !self.trial.is_control())?;
+        let counted = self.around.below.as_ref().filter(|_| !self.trial.is_control())?;
         notes.value("below_read_bytes", counted.bytes.read.as_ref().copied())
     }
 
@@ -219,68 +210,51 @@ impl ObservedTurn<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Fixture, metered, sample_line};
+    use super::super::testing::{Fixture, metered, metered_turn, observed, sample_line, turn};
     use super::*;
     use crate::round::testing::WARM;
-    use readlab_model::trial::TrialIndex;
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
-    fn below() -> LowerLayerBytes {
-        LowerLayerBytes { layer: NextLayer::Lustre, bytes: LayerBytes { read: Ok(3), arrived: Ok(3) } }
-    }
-
-    fn turn(readings: u32) -> MeteredTurn {
-        let samples = vec![sample_line(Some(1)); readings as usize];
-        let answer = Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 };
+    /// The samples of a turn with one untimed reading before so many, and the meters that are missing.
+    fn samples(name: &str, readings: usize) -> (Vec<Sample>, Vec<(&'static str, String)>) {
+        let fixture = Fixture::of_size(1);
         let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
         metered.disturbance.preemptions = Ok(4);
-        MeteredTurn { request: TurnRequest { lead: 1, count: readings }, began_ns: 0, answer, metered }
+        let turn = metered_turn(turn(vec![sample_line(Some(1)); readings]), metered);
+        let mut observed = observed(&fixture.trials(&[(name, WARM)]), turn);
+        observed.turn.request.lead = 1;
+        let bytes = LayerBytes { read: Ok(3), arrived: Ok(3) };
+        observed.around.below = Some(LowerLayerBytes { layer: NextLayer::Lustre, bytes });
+        let mut notes = Notes::default();
+        (observed.samples(&SLOT, &mut notes), notes.take_missing())
     }
 
     #[test]
     fn a_sample_is_whole_and_has_its_share_of_what_was_metered() {
-        let fixture = Fixture::of_size(1);
-        let trials = fixture.trials(&[("a", WARM)]);
-        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
-        let observed = ObservedTurn {
-            trial,
-            facts,
-            turn: turn(2),
-            before: None,
-            after: None,
-            below: Some(below()),
-            device_busy: None,
-        };
-        let mut notes = Notes::default();
-        let samples = observed.samples(&SLOT, &mut notes);
+        let (samples, missing) = samples("a", 2);
         let shown: Vec<_> =
             samples.iter().map(|it| (it.reading, it.turn_readings, it.minor_faults)).collect();
         assert_eq!(shown, [(0, 3, Some(3)), (1, 3, Some(3))]);
         assert!(samples.iter().all(|it| (it.fill, it.round, it.position, it.rung) == (2, 5, 1, Some(3))));
         assert_eq!((samples[0].device_read_bytes, samples[0].below_read_bytes), (Some(2), Some(1)));
-        let missing: Vec<_> = notes.take_missing().into_iter().map(|(meter, _)| meter).collect();
-        assert!(missing.contains(&"major_faults") && !missing.contains(&"minor_faults"), "{missing:?}");
         // What other work took is of the whole turn.
         assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
-        assert!(missing.contains(&"turn.steal_ns") && !missing.contains(&"turn.preemptions"), "{missing:?}");
+        let is_missing = |name| missing.iter().any(|(meter, _)| *meter == name);
+        assert!(is_missing("major_faults") && is_missing("turn.steal_ns"), "{missing:?}");
+        assert!(!is_missing("minor_faults") && !is_missing("turn.preemptions"), "{missing:?}");
     }
 
     #[test]
     fn what_a_command_passes_on_between_its_processes_is_no_file() {
         let fixture = Fixture::of_size(1_000);
+        let trials = fixture.trials(&[("a", WARM)]);
         let delivered = |name: &str, passed, written| {
-            let trials = fixture.trials(&[("a", WARM)]);
-            let mut turn = turn(1);
-            turn.request = TurnRequest { lead: 0, count: 1 };
-            turn.metered.minor_faults = Ok(0);
-            turn.metered.whole.passed_bytes = Ok(passed);
-            turn.metered.whole.written_bytes = Ok(written);
-            let facts = trials.facts(TrialIndex::new(0));
-            let trial = Trial { id: name.parse().unwrap(), ..trials.trial(TrialIndex::new(0)).clone() };
-            let (below, device_busy) = (None, None);
-            let observed =
-                ObservedTurn { trial: &trial, facts, turn, before: None, after: None, below, device_busy };
+            let mut metered = Metered { minor_faults: Ok(0), ..metered() };
+            (metered.whole.passed_bytes, metered.whole.written_bytes) = (Ok(passed), Ok(written));
+            let trial = Trial { id: name.parse().unwrap(), ..trials.nth(0).clone() };
+            let observed = observed(&trials, metered_turn(turn(vec![sample_line(Some(1))]), metered));
+            let observed = ObservedTurn { trial: &trial, ..observed };
             observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
         };
         assert_eq!(delivered("command/head -c 530", 1_060, 530), None);
@@ -291,21 +265,8 @@ mod tests {
 
     #[test]
     fn a_control_has_no_meters_for_they_would_count_what_it_does_outside_its_window() {
-        let fixture = Fixture::of_size(1);
-        let trials = fixture.trials(&[("null", WARM)]);
-        let (trial, facts) = (trials.trial(TrialIndex::new(0)), trials.facts(TrialIndex::new(0)));
-        let observed = ObservedTurn {
-            trial,
-            facts,
-            turn: turn(1),
-            before: None,
-            after: None,
-            below: Some(below()),
-            device_busy: None,
-        };
-        let mut notes = Notes::default();
-        let sample = observed.samples(&SLOT, &mut notes).remove(0);
-        assert_eq!((sample.minor_faults, sample.below_read_bytes), (None, None));
-        assert!(notes.take_missing().contains(&("minor_faults", OUTSIDE_WINDOW.to_owned())));
+        let (samples, missing) = samples("null", 1);
+        assert_eq!((samples[0].minor_faults, samples[0].below_read_bytes), (None, None));
+        assert!(missing.contains(&("minor_faults", OUTSIDE_WINDOW.to_owned())));
     }
 }

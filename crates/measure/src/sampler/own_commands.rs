@@ -19,7 +19,6 @@ use std::time::Duration;
 /// Longest time of a command that is run around readings, where the user's budget does not end it.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 
-/// What is known of the commands so far.
 #[derive(Default)]
 pub(super) struct OwnCommands {
     /// A trial of each command that was set up, in order.
@@ -59,16 +58,11 @@ impl OwnCommands {
         // What a set-up did before it failed is cleaned up, too.
         self.set_up.push(trial.index);
         let Some(line) = &trial.command.setup else { return Ok(()) };
-        run("--setup", line, trial, trials)
+        run_hook("--setup", line, trial, trials, program::run_to_end)
     }
 
     /// Reads once untimed, and keeps the digest of what was printed if the check accepts it.
-    fn find_output(
-        &mut self,
-        trial: &Trial,
-        check: Option<&String>,
-        trials: &Trials,
-    ) -> Result<(), TrialEnd> {
+    fn find_output(&mut self, trial: &Trial, check: Option<&str>, trials: &Trials) -> Result<(), TrialEnd> {
         if self.outputs.contains_key(&trial.id) {
             return Ok(());
         }
@@ -110,8 +104,8 @@ impl OwnCommands {
         // What changed before is no work of these commands.
         let was_changed = trials.changed_file().is_some();
         for (trial, line) in due {
-            let ended = ended("--cleanup", line, trial, trials, program::run_in_any_case);
-            if let Err(HookError::Failed(reason)) = ended {
+            let ended = run_hook("--cleanup", line, trial, trials, program::run_in_any_case);
+            if let Err(TrialEnd::Both(Outcome::Failed { reason }, _)) = ended {
                 failed.get_or_insert(reason);
             }
             if changed.is_none() && !was_changed {
@@ -129,41 +123,33 @@ impl OwnCommands {
 /// Runs what must be run before each reading of a command.
 pub(super) fn before_reading(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
     let Some(line) = &trial.command.prepare else { return Ok(()) };
-    run("--prepare", line, trial, trials)
+    run_hook("--prepare", line, trial, trials, program::run_to_end)
 }
 
-/// Why a command around readings did not do its work.
-enum HookError {
-    Failed(String),
-    Interrupted,
-}
-
-/// How such a command is run to its end.
 type Runner =
     fn(&CommandLine, &Path, &std::fs::File, Duration) -> Result<std::process::ExitStatus, ReadError>;
 
-fn run(option: &str, line: &str, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
-    ended(option, line, trial, trials, program::run_to_end).map_err(|error| match error {
-        HookError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
-        HookError::Failed(reason) => TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed),
-    })
-}
-
-/// Runs a line for a shell, in which `{}` is the path, to its end or that of its time.
-fn ended(option: &str, line: &str, trial: &Trial, trials: &Trials, runner: Runner) -> Result<(), HookError> {
-    let failed = |what: String| HookError::Failed(format!("{option} '{line}' {what}"));
+/// Runs a line for a shell, in which `{}` is the path, to its end or that of its time. If it fails, the run
+/// ends.
+fn run_hook(
+    option: &str,
+    line: &str,
+    trial: &Trial,
+    trials: &Trials,
+    runner: Runner,
+) -> Result<(), TrialEnd> {
+    let failed = |what: String| {
+        let reason = format!("{option} '{line}' {what}");
+        TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed)
+    };
     // Without a name, so that nothing is left however the lab ends.
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
-    let args = vec![
-        "-c".into(),
-        readlab_protocol::command_line::script(line).into(),
-        "sh".into(),
-        trials.target_name(trial.index),
-    ];
+    let script = readlab_protocol::command_line::script(line);
+    let args = vec!["-c".into(), script.into(), "sh".into(), trials.target_of(trial.index).target.name()];
     let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
     let time_limit = trials.clock.wait_limit(TIME_LIMIT, Duration::ZERO);
     let status = runner(&shell, Path::new("."), &said, time_limit).map_err(|error| match error {
-        ReadError::Interrupted => HookError::Interrupted,
+        ReadError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
         ReadError::Timeout(limit) if limit < TIME_LIMIT => {
             failed(format!("was ended after {limit:.1?}, by when the budget was over"))
         }
@@ -180,12 +166,10 @@ fn ended(option: &str, line: &str, trial: &Trial, trials: &Trials, runner: Runne
 
 /// The end of another trial than the first, whose output it should have printed.
 fn of_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
-    let is_same = first.id == trial.id;
-    let named = |reason: &str| format!("{}, whose output it must print: {reason}", first.id);
     match end {
-        TrialEnd::Trial(outcome) if !is_same => {
-            let reason = named(outcome.reason().unwrap_or("it ended"));
-            TrialEnd::Trial(Outcome::Failed { reason })
+        TrialEnd::Trial(outcome) if first.id != trial.id => {
+            let reason = outcome.reason().unwrap_or("it ended");
+            TrialEnd::failed(format!("{}, whose output it must print: {reason}", first.id))
         }
         other => other,
     }

@@ -18,7 +18,7 @@ pub(super) fn with_read_offset(end: TrialEnd, file: Option<&Path>) -> TrialEnd {
     match (end, file) {
         (TrialEnd::Trial(Outcome::Failed { reason }), Some(file)) if !reason.contains(" at byte ") => {
             let place = unreadable(file).map(|place| format!("; the file itself: {place}"));
-            TrialEnd::Trial(Outcome::Failed { reason: reason + &place.unwrap_or_default() })
+            TrialEnd::failed(reason + &place.unwrap_or_default())
         }
         (end, _) => end,
     }
@@ -35,17 +35,12 @@ fn unreadable(file: &Path) -> Option<io::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn failed(reason: &str) -> TrialEnd {
-        TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
-    }
+    use crate::round::testing::failed;
 
     #[test]
     fn a_file_that_cannot_be_read_is_part_of_the_reason() {
         let missing = Path::new("/nonexistent/file");
-        let TrialEnd::Trial(outcome) = with_read_offset(failed("read failed"), Some(missing)) else {
-            panic!("another end")
-        };
+        let outcome = with_read_offset(failed("read failed"), Some(missing)).outcome().unwrap();
         assert!(outcome.reason().unwrap().starts_with("read failed; the file itself: "), "{outcome:?}");
     }
 

@@ -8,20 +8,15 @@ use std::time::{Duration, Instant};
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct RunClock {
-    earlier: Duration,
+    /// How long the run took before it was cut short.
+    pub(super) earlier: Duration,
     started: Instant,
     budget: Budget,
 }
 
 impl RunClock {
-    /// The clock of a run that begins now.
     pub(super) fn start(budget: Budget) -> RunClock {
         RunClock { earlier: Duration::ZERO, started: Instant::now(), budget }
-    }
-
-    /// The run has taken so long before.
-    pub(super) fn add_earlier(&mut self, earlier: Duration) {
-        self.earlier = earlier;
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -54,7 +49,7 @@ mod tests {
         let limit = clock.wait_limit(hour, Duration::ZERO);
         assert!(limit > 9 * second && limit <= 10 * second + GRACE, "{limit:?}");
         assert_eq!(clock.wait_limit(second, Duration::ZERO), second, "a shorter limit stays");
-        clock.add_earlier(hour);
+        clock.earlier = hour;
         assert_eq!(clock.wait_limit(hour, Duration::ZERO), GRACE);
         assert_eq!(clock.wait_limit(hour, 20 * second), 20 * second + GRACE, "a slow file is read");
         assert_eq!(RunClock::start(Budget::Advised(ten_seconds)).wait_limit(hour, second), hour);

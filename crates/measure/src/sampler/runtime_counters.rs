@@ -22,15 +22,16 @@ use std::thread::{self, ScopedJoinHandle};
 /// answering hardly matter in it, and three more readings would cost too much.
 const LONG_READING_NS: u64 = 500_000_000;
 
+type Counts = BTreeMap<String, Count>;
+
 /// What a contender's runtime reported in all recorded turns of one trial.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct RuntimeCounts {
     readings: u64,
-    counts: BTreeMap<String, Count>,
+    counts: Counts,
 }
 
 impl RuntimeCounts {
-    /// Adds what was reported of a turn of so many readings.
     fn add(&mut self, readings: u64, lines: &[CountLine]) {
         self.readings += readings;
         for line in lines {
@@ -44,44 +45,23 @@ impl RuntimeCounts {
         }
     }
 
-    fn per_reading(&self) -> BTreeMap<String, Count> {
-        let mean = |total: u64| (total + self.readings / 2) / self.readings.max(1);
-        let mut means = BTreeMap::new();
-        for (name, sum) in &self.counts {
-            let how = match sum.value {
-                Some(_) => format!("{}, a mean of all turns", sum.how),
-                None => sum.how.clone(),
-            };
-            means.insert(name.clone(), Count { value: sum.value.map(mean), how });
-        }
-        means
+    fn per_reading(&self) -> Counts {
+        let mean = |sum: &Count| match sum.value {
+            Some(total) => Count {
+                value: Some((total + self.readings / 2) / self.readings.max(1)),
+                how: format!("{}, a mean of all turns", sum.how),
+            },
+            None => sum.clone(),
+        };
+        self.counts.iter().map(|(name, sum)| (name.clone(), mean(sum))).collect()
     }
 }
 
-type Counts = Result<BTreeMap<String, Count>, TrialEnd>;
-
-/// Where the counts of a trial come from.
-enum Counted<'scope> {
-    Before(BTreeMap<String, Count>),
-    Now(ScopedJoinHandle<'scope, Counts>),
-}
-
-impl Counted<'_> {
-    fn counts(self) -> Counts {
-        match self {
-            Counted::Before(counts) => Ok(counts),
-            Counted::Now(counting) => counting.join().unwrap_or_else(|panic| resume_unwind(panic)),
-        }
-    }
-}
-
-/// The counts of all trials of a run.
 #[derive(Default)]
 pub(super) struct RuntimeCounters {
-    /// What runtimes reported, by trial.
     reported: BTreeMap<TrialIndex, RuntimeCounts>,
     /// What was counted in untimed runs, by trial, without what runtimes reported.
-    counted: BTreeMap<TrialIndex, BTreeMap<String, Count>>,
+    counted: BTreeMap<TrialIndex, Counts>,
 }
 
 impl RuntimeCounters {
@@ -90,27 +70,17 @@ impl RuntimeCounters {
         self.reported.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
     }
 
-    /// Counts what one reading of each of these trials does inside, side by side: nothing is timed.
-    pub(super) fn count(&mut self, numbers: &[TrialIndex], trials: &Trials) -> Vec<Counts> {
-        let alone = &Mutex::new(());
-        let counted: Vec<_> = thread::scope(|scope| {
-            let counting = |&trial: &TrialIndex| match self.counted_before(trial, trials) {
-                Some(counts) => Counted::Before(counts.clone()),
-                None => Counted::Now(scope.spawn(move || count_anew(trial, trials, alone))),
-            };
-            let counting: Vec<_> = numbers.iter().map(counting).collect();
-            counting.into_iter().map(Counted::counts).collect()
-        });
+    /// Counts what one reading of each of these trials does inside, where that is not known, and adds what
+    /// runtimes reported.
+    pub(super) fn count(&mut self, numbers: &[TrialIndex], trials: &Trials) -> Vec<Result<Counts, TrialEnd>> {
+        let known = |trial| self.counted_before(trial, trials).cloned();
+        let counted = count_side_by_side(numbers, trials, known);
         let found = numbers.iter().zip(counted);
         found.map(|(&trial, counts)| Ok(self.with_reported(trial, counts?))).collect()
     }
 
     /// Keeps what was counted of a trial, and adds what its runtime reported.
-    fn with_reported(
-        &mut self,
-        trial: TrialIndex,
-        mut counts: BTreeMap<String, Count>,
-    ) -> BTreeMap<String, Count> {
+    fn with_reported(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
         self.counted.insert(trial, counts.clone());
         counts.extend(self.reported.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
         counts
@@ -118,31 +88,36 @@ impl RuntimeCounters {
 
     /// What was counted of the same readings from another state of the cache: the file is in memory
     /// during counting.
-    pub(super) fn counted_before(
-        &self,
-        trial: TrialIndex,
-        trials: &Trials,
-    ) -> Option<&BTreeMap<String, Count>> {
+    pub(super) fn counted_before(&self, trial: TrialIndex, trials: &Trials) -> Option<&Counts> {
         let own = trials.trial(trial);
         let before = self.counted.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
         before.map(|(_, counts)| counts)
     }
 }
 
-/// Counts again what one reading of each of these trials does inside, side by side, in new
-/// processes.
-pub(super) fn count_again(numbers: &[TrialIndex], trials: &Trials) -> Vec<Counts> {
+/// Counts what one reading of each of these trials does inside, each in a new process, side by side, as
+/// nothing is timed; what is known is not counted.
+pub(super) fn count_side_by_side(
+    numbers: &[TrialIndex],
+    trials: &Trials,
+    known: impl Fn(TrialIndex) -> Option<Counts>,
+) -> Vec<Result<Counts, TrialEnd>> {
     let alone = &Mutex::new(());
     thread::scope(|scope| {
-        let counting: Vec<_> =
-            numbers.iter().map(|&trial| scope.spawn(move || count_anew(trial, trials, alone))).collect();
-        counting.into_iter().map(|counting| Counted::Now(counting).counts()).collect()
+        let counting = |&trial: &TrialIndex| {
+            known(trial).ok_or_else(|| scope.spawn(move || count_anew(trial, trials, alone)))
+        };
+        let counting: Vec<_> = numbers.iter().map(counting).collect();
+        let ended = |known: Result<Counts, ScopedJoinHandle<Result<Counts, TrialEnd>>>| {
+            known.or_else(|counting| counting.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        };
+        counting.into_iter().map(ended).collect()
     })
 }
 
 /// Counts in untimed runs. Loading the library into programs that are started for each reading
 /// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Counts {
+fn count_anew(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
     // What is run before the readings of one command must not disturb those of another.
     let is_prepared = trials.trial(trial).command.prepare.is_some();
     let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
@@ -157,7 +132,7 @@ fn count_anew(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Counts {
 /// The difference between a turn of two readings and a turn of one, in a process that has read
 /// before: neither contains what is done once, nor the answer. A long reading is counted once, and
 /// one before which something is run.
-fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Counts {
+fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Result<Counts, TrialEnd> {
     let (mut session, _) = trials.start(trial, counting.env().into())?;
     counting.attach(session.id());
     let is_prepared = trials.trial(trial).command.prepare.is_some();
@@ -167,23 +142,15 @@ fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) ->
         let turn = session.turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
         Ok::<_, TrialEnd>((counting.end(), turn.seen_ns))
     };
-    let (first, seen_ns) = turn(0)?;
+    let (mut first, seen_ns) = turn(0)?;
     if seen_ns > LONG_READING_NS || is_prepared {
-        return Ok(first.into_iter().map(|(name, count)| (name, of_first(count))).collect());
+        let of_first = "; of the first reading of a process, and its answer";
+        let counted = first.values_mut().filter(|count| count.value.is_some());
+        counted.for_each(|count| count.how.push_str(of_first));
+        return Ok(first);
     }
     let (one, two) = (turn(0)?.0, turn(1)?.0);
     Ok(counts::difference(two, &one))
-}
-
-/// A count of the first reading of a process says so.
-fn of_first(count: Count) -> Count {
-    match count.value {
-        Some(_) => Count {
-            how: format!("{}; of the first reading of a process, and its answer", count.how),
-            ..count
-        },
-        None => count,
-    }
 }
 
 #[cfg(test)]
@@ -193,11 +160,8 @@ mod tests {
     use crate::round::testing::{COLD, WARM};
 
     fn line(of: &str, value: Option<u64>) -> CountLine {
-        CountLine {
-            of: of.to_owned(),
-            value,
-            how: if value.is_some() { "beans" } else { "not counted" }.to_owned(),
-        }
+        let how = if value.is_some() { "beans" } else { "not counted" }.to_owned();
+        CountLine { of: of.to_owned(), value, how }
     }
 
     #[test]
@@ -208,12 +172,8 @@ mod tests {
         let counts = reported.per_reading();
         assert_eq!(counts["bytes"].value, Some(100));
         assert!(counts["bytes"].how.starts_with("beans"));
-    }
-
-    #[test]
-    fn what_was_not_counted_in_one_turn_is_not_known() {
-        let mut reported = RuntimeCounts::default();
-        for value in [Some(1), None, Some(1)] {
+        // What was not counted in one turn is not known.
+        for value in [None, Some(1)] {
             reported.add(1, &[line("bytes", value)]);
         }
         assert_eq!(reported.per_reading()["bytes"].value, None);

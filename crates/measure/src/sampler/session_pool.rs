@@ -12,7 +12,6 @@ use crate::meters::Meters;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
-use readlab_record::Outcome;
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
 use readlab_system::machine::memory::Memory;
 use readlab_system::process::anonymous_bytes;
@@ -29,7 +28,7 @@ const LIGHT_BYTES: u64 = 32 << 20;
 
 /// A started contender of a trial: a process of it for each reader that reads at the same time.
 pub(super) struct PooledSession {
-    readers: Vec<Reader>,
+    pub(super) readers: Vec<Reader>,
     params: Params,
     /// Whether it has read until it was steady, where it must.
     pub(super) is_steady: bool,
@@ -38,14 +37,12 @@ pub(super) struct PooledSession {
     held_bytes: u64,
 }
 
-/// One process of a contender, and its meters.
 pub(super) struct Reader {
     pub(super) session: Session,
     meters: Meters,
 }
 
 impl PooledSession {
-    /// Of one reader at least.
     pub(super) fn new(sessions: Vec<Session>, params: Params) -> PooledSession {
         let reader =
             |session: Session| Reader { meters: Meters::open(session.id(), session.supervisor()), session };
@@ -53,11 +50,6 @@ impl PooledSession {
         PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
-    pub(super) fn readers(&mut self) -> &mut [Reader] {
-        &mut self.readers
-    }
-
-    /// The process ids of the readers.
     pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
         self.readers.iter().map(|reader| reader.session.id())
     }
@@ -92,28 +84,23 @@ impl PooledSession {
     }
 }
 
-/// The started contenders by the numbers of their trials.
 #[derive(Default)]
 pub(super) struct SessionPool {
     sessions: BTreeMap<TrialIndex, PooledSession>,
-    /// Contenders of trials that are opened next.
     launched: BTreeMap<TrialIndex, Result<LaunchedSession, SessionError>>,
     /// Contenders of trials that are done, for trials that differ only in the state of the cache.
     retired: BTreeMap<TrialIndex, PooledSession>,
 }
 
 impl SessionPool {
-    /// The session of a trial that was started.
     pub(super) fn session(&mut self, trial: TrialIndex) -> Result<&mut PooledSession, TrialEnd> {
-        let failed = || TrialEnd::Trial(Outcome::Failed { reason: "it was not started".to_owned() });
-        self.sessions.get_mut(&trial).ok_or_else(failed)
+        self.sessions.get_mut(&trial).ok_or_else(|| TrialEnd::failed("it was not started".to_owned()))
     }
 
     pub(super) fn has(&self, trial: TrialIndex) -> bool {
         self.sessions.contains_key(&trial)
     }
 
-    /// Ends the contender of a trial, if it is running.
     pub(super) fn close(&mut self, trial: TrialIndex) {
         self.sessions.remove(&trial);
         self.retired.remove(&trial);
@@ -145,11 +132,11 @@ impl SessionPool {
         let pooled = match taken {
             Some(pooled) => pooled,
             None => {
-                let launched = self.launched.remove(&trial);
-                let launched = launched.unwrap_or_else(|| trials.launch(trial, 0, Additions::default()));
-                let mut sessions = vec![launched?.hello()?];
+                let launch = |reader| trials.launch(trial, reader, Additions::default());
+                let first = self.launched.remove(&trial).unwrap_or_else(|| launch(0));
+                let mut sessions = vec![first?.hello()?];
                 for reader in 1..trials.readers(trial) as usize {
-                    sessions.push(trials.launch(trial, reader, Additions::default())?.hello()?);
+                    sessions.push(launch(reader)?.hello()?);
                 }
                 let params = sessions.iter_mut().map(Session::ready).collect::<Result<Vec<_>, _>>()?;
                 PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())
@@ -185,12 +172,10 @@ impl SessionPool {
         self.restart(trials, trial).map(|_| true)
     }
 
-    /// The process ids of a trial's contender, if it is running.
     pub(super) fn processes_of(&self, trial: TrialIndex) -> Vec<u32> {
         self.sessions.get(&trial).into_iter().flat_map(PooledSession::ids).collect()
     }
 
-    /// The trials whose contenders are running, with the process ids.
     pub(super) fn processes(&self) -> Vec<(TrialIndex, u32)> {
         let running = self.sessions.iter().chain(&self.retired);
         running.flat_map(|(&trial, pooled)| pooled.ids().map(move |id| (trial, id))).collect()
@@ -218,8 +203,8 @@ impl SessionPool {
 /// limit of a control group covers the memory of all contenders; what is available on the machine
 /// does not include it.
 fn is_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
-    let needed_bytes =
-        held_bytes.iter().copied().max().unwrap_or(0).max(ROOM_MIN_BYTES).saturating_add(cached_bytes);
+    let largest_bytes = held_bytes.iter().copied().max().unwrap_or(0).max(ROOM_MIN_BYTES);
+    let needed_bytes = largest_bytes.saturating_add(cached_bytes);
     let within_limit = |limit: u64| limit.saturating_sub(held_bytes.iter().sum());
     let room_bytes = memory.available_bytes.min(memory.limit_bytes.map_or(u64::MAX, within_limit));
     room_bytes < needed_bytes
@@ -233,6 +218,7 @@ fn is_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::FIRST;
     use super::*;
 
     const GIB: u64 = 1 << 30;
@@ -247,10 +233,7 @@ mod tests {
         assert!(is_short(&memory(GIB, None), &[GIB / 8, 2 * GIB], 0));
         assert!(is_short(&memory(GIB, None), &[GIB / 8], GIB));
         assert!(is_short(&memory(ROOM_MIN_BYTES - 1, None), &[], 0));
-    }
-
-    #[test]
-    fn within_a_limit_the_memory_of_all_contenders_counts() {
+        // Within a limit the memory of all contenders counts.
         assert!(!is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 4], 0));
         assert!(is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 7], 0));
     }
@@ -265,12 +248,7 @@ mod tests {
     #[test]
     fn a_trial_that_was_not_started_has_no_session() {
         let mut pool = SessionPool::default();
-        assert!(
-            !pool.has(TrialIndex::new(0))
-                && pool.processes_of(TrialIndex::new(0)).is_empty()
-                && pool.processes().is_empty()
-        );
-        let reason = "it was not started".to_owned();
-        assert_eq!(pool.session(TrialIndex::new(0)).err(), Some(TrialEnd::Trial(Outcome::Failed { reason })));
+        assert!(!pool.has(FIRST) && pool.processes_of(FIRST).is_empty() && pool.processes().is_empty());
+        assert_eq!(pool.session(FIRST).err(), Some(TrialEnd::failed("it was not started".to_owned())));
     }
 }

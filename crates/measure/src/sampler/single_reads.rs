@@ -10,20 +10,19 @@ use crate::interface::TrialEnd;
 use crate::target::{MeasuredTarget, SweepTarget};
 use crate::warm_up_file::WarmUpFile;
 use readlab_model::trial::{Params, TrialIndex};
-use readlab_record::{EndReason, Outcome, Trial};
+use readlab_record::{EndReason, Outcome};
 use readlab_system::interrupt;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 
-/// The files of a plan whose trials read each file once.
 pub(super) struct SingleReads<'a> {
     files: &'a [SweepTarget],
     warm_up_file: Option<&'a WarmUpFile>,
     /// Whether the contender that was started last reads readlab's own file.
     is_warming_up: bool,
     /// Whether each file is read once before the reading that counts.
-    is_primed: bool,
+    pub(super) is_primed: bool,
     /// Warnings that were noted: what fails once fails before every file.
     warned: BTreeSet<String>,
 }
@@ -33,30 +32,6 @@ impl<'a> SingleReads<'a> {
     /// start cold.
     pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
         SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
-    }
-
-    /// Has each file read once before the reading that counts.
-    pub(super) fn prime(&mut self) {
-        self.is_primed = true;
-    }
-
-    /// Where the contender of a trial is warmed up; `None` if its file is too large for that.
-    fn warm_up_file_for(&self, trial: &Trial) -> Option<&'a WarmUpFile> {
-        self.warm_up_file.filter(|_| WarmUpFile::is_for(&self.files[trial.target].target))
-    }
-
-    /// What a trial reads, opened.
-    fn measured(&self, trial: &Trial) -> Result<MeasuredTarget<'a>, TrialEnd> {
-        let measured = self.files[trial.target].measured(trial.target);
-        measured.map_err(|error| TrialEnd::Trial(Outcome::Unavailable { reason: error.to_string() }))
-    }
-
-    /// Changes the link of readlab's own file to lead to the file of a trial.
-    fn lead_to_file_of(&self, trial: &Trial) -> Result<(), String> {
-        match (self.warm_up_file, self.files[trial.target].target.file()) {
-            (Some(warm_up_file), Some(file)) => warm_up_file.lead_to(file),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -101,8 +76,9 @@ impl ProcessSampler<'_> {
     /// Starts a contender on readlab's own file; `None` if it must start on the file of its trial.
     fn start_on_warm_up_file(&mut self, trial: TrialIndex) -> Result<Option<Params>, TrialEnd> {
         let planned = self.trials.trial(trial);
-        let warm_up_file = self.single_reads.as_ref().and_then(|reads| reads.warm_up_file_for(planned));
-        let Some(warm_up_file) = warm_up_file else { return Ok(None) };
+        let Some(reads) = &self.single_reads else { return Ok(None) };
+        let is_small = WarmUpFile::is_for(&reads.files[planned.target].target);
+        let Some(warm_up_file) = reads.warm_up_file.filter(|_| is_small) else { return Ok(None) };
         match warm_up_file.in_place_of(planned) {
             Ok(target) => self.trials.replace_target(target),
             Err(reason) => {
@@ -121,7 +97,6 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// Starts a contender on the file of its trial.
     fn start_on_measured_file(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.open_measured_file(trial)?;
         Ok(self.pool.restart(&self.trials, trial)?)
@@ -137,20 +112,23 @@ impl ProcessSampler<'_> {
         if !self.pool.has(trial) {
             return Err("memory ran short".to_owned());
         }
-        let reads = self.single_reads.as_ref();
-        reads.map_or(Ok(()), |reads| reads.lead_to_file_of(planned)).map(|()| true)
+        let link = self
+            .single_reads
+            .as_ref()
+            .and_then(|reads| Some((reads.warm_up_file?, reads.files[planned.target].target.file()?)));
+        link.map_or(Ok(()), |(warm_up_file, file)| warm_up_file.lead_to(file)).map(|()| true)
     }
 
-    /// Opens the file of a trial as the only target.
     fn open_measured_file(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
-        let planned = self.trials.trial(trial);
-        if let Some(reads) = &self.single_reads {
-            let measured = reads.measured(planned)?;
-            if reads.is_primed {
-                read_untimed(&measured)?;
-            }
-            self.trials.replace_target(measured);
+        let Some(reads) = &self.single_reads else { return Ok(()) };
+        let target = self.trials.trial(trial).target;
+        let measured = reads.files[target].measured(target);
+        let measured =
+            measured.map_err(|error| TrialEnd::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
+        if reads.is_primed {
+            read_untimed(&measured)?;
         }
+        self.trials.replace_target(measured);
         Ok(())
     }
 
@@ -170,24 +148,20 @@ fn read_untimed(measured: &MeasuredTarget) -> Result<(), TrialEnd> {
     let Some(path) = measured.target.file() else { return Ok(()) };
     measured.cache().map_or(Ok(()), |cache| cache.evict().map(drop))?;
     let read = File::open(path).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
-    let failed = |cause: io::Error| Outcome::Failed { reason: format!("{}: {cause}", path.display()) };
-    read.map(drop).map_err(|cause| TrialEnd::Trial(failed(cause)))
+    read.map(drop).map_err(|cause| TrialEnd::failed(format!("{}: {cause}", path.display())))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::FIRST;
     use super::*;
     use crate::interface::Sampler;
     use crate::plan::Plan;
     use crate::round::testing::{COLD, plan, runs};
-    use readlab_model::target::TargetFacts;
-    use readlab_model::trial::Answer;
+    use crate::testing::sweep_target;
     use readlab_record::Line;
     use readlab_roster::discovery::Contenders;
-    use readlab_targets::corpus::oracle::Truth;
-    use readlab_targets::target::{Place, Target};
     use std::fs;
-    use std::path::Path;
 
     /// A file that is read once, and readlab's own file in another folder.
     struct Files {
@@ -196,24 +170,6 @@ mod tests {
         folder: tempfile::TempDir,
         files: Vec<SweepTarget>,
         warm_up_file: WarmUpFile,
-    }
-
-    fn known(file: &Path) -> SweepTarget {
-        let place = Place::File(file.to_owned());
-        let target =
-            Target { place, part: None, copies: None, facts: TargetFacts::default(), evictable: Vec::new() };
-        let answer = Answer::default();
-        SweepTarget {
-            target,
-            truth: Truth {
-                answer,
-                products: None,
-                digest: String::new(),
-                text: true,
-                archive: None,
-                wall_ns: 1,
-            },
-        }
     }
 
     impl Files {
@@ -226,8 +182,8 @@ mod tests {
                 plan: plan(runs(1), &[("a", COLD)]),
                 contenders: Contenders::default(),
                 folder,
-                files: vec![known(&timed)],
-                warm_up_file: WarmUpFile::at(&untimed, known(&untimed)),
+                files: vec![sweep_target(&timed, 0)],
+                warm_up_file: WarmUpFile::at(&untimed, sweep_target(&untimed, 0)),
             }
         }
 
@@ -243,7 +199,7 @@ mod tests {
         fs::remove_dir_all(files.folder.path()).unwrap();
         let mut sampler = files.sampler();
         for _ in 0..2 {
-            let end = sampler.open(TrialIndex::new(0)).unwrap_err();
+            let end = sampler.open(FIRST).unwrap_err();
             assert!(matches!(end, TrialEnd::Trial(Outcome::Unavailable { .. })), "{end:?}");
         }
         let notes = sampler.notes();
@@ -258,12 +214,12 @@ mod tests {
         let trial = &files.plan.trials[0].trial;
         sampler.trials.replace_target(files.warm_up_file.in_place_of(trial).unwrap());
         let path_of = |sampler: &ProcessSampler| {
-            fs::canonicalize(sampler.trials.target_of(TrialIndex::new(0)).target.file().unwrap()).unwrap()
+            fs::canonicalize(sampler.trials.target_of(FIRST).target.file().unwrap()).unwrap()
         };
         assert!(path_of(&sampler).ends_with("warm-up"));
-        assert_eq!(sampler.link_to_measured_file(TrialIndex::new(0)), Err("memory ran short".to_owned()));
+        assert_eq!(sampler.link_to_measured_file(FIRST), Err("memory ran short".to_owned()));
         assert!(path_of(&sampler).ends_with("warm-up"), "a contender that ended leaves the link");
-        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
+        sampler.open_measured_file(FIRST).unwrap();
         assert!(path_of(&sampler).ends_with("timed"));
     }
 
@@ -271,7 +227,7 @@ mod tests {
     fn a_contender_that_is_not_on_the_file_of_readlab_reads_nothing_before_its_turn() {
         let files = Files::new();
         let mut sampler = files.sampler();
-        sampler.open_measured_file(TrialIndex::new(0)).unwrap();
-        assert_eq!(sampler.warm_up(TrialIndex::new(0)), Ok(()), "nothing was started that could read");
+        sampler.open_measured_file(FIRST).unwrap();
+        assert_eq!(sampler.warm_up(FIRST), Ok(()), "nothing was started that could read");
     }
 }

@@ -1,17 +1,20 @@
-//! Fixtures for the tests of the sampler's parts: trials of a small target, and meters without
-//! readings.
+//! Fixtures for the tests of the sampler's parts: trials of a small target, and turns around which nothing
+//! could be metered.
 
+use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
 use super::trials::Trials;
 use crate::cache::Eviction;
 use crate::meters::{Disturbance, Metered, Missing, Whole};
 use crate::plan::Plan;
 use crate::round::testing::{plan, runs};
 use crate::target::{CacheControl, MeasuredTarget};
+use crate::testing::{disk_folder, target, truth};
 use readlab_model::target::ServerOptions;
-use readlab_model::target::TargetFacts;
-use readlab_model::trial::{Answer, CacheState};
-use readlab_protocol::SampleLine;
+use readlab_model::trial::{Answer, CacheState, TrialIndex};
+use readlab_protocol::{SampleLine, TurnRequest};
+use readlab_record::Trial;
 use readlab_roster::discovery::Contenders;
+use readlab_roster::session::Turn;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::{ListSource, TreeRequest};
@@ -23,12 +26,13 @@ use std::path::Path;
 /// Time of the plainest reading of the target.
 const PLAINEST_NS: u64 = 1_000_000;
 
+pub(super) const FIRST: TrialIndex = TrialIndex::new(0);
+
 /// A target with its right answer, read by no contender.
 pub(super) struct Fixture {
     target: Target,
     truth: Truth,
     contenders: Contenders,
-    /// Removed with it.
     folder: Option<tempfile::TempDir>,
 }
 
@@ -41,7 +45,7 @@ impl Fixture {
     }
 
     pub(super) fn with_file(content: &[u8]) -> Fixture {
-        let folder = Fixture::folder();
+        let folder = disk_folder();
         let path = folder.path().join("file");
         fs::write(&path, content).unwrap();
         Fixture { folder: Some(folder), ..Fixture::new(Place::File(path), content.len() as u64) }
@@ -49,70 +53,66 @@ impl Fixture {
 
     /// So many files of this content, of which each has its number for a name.
     pub(super) fn with_files(count: usize, content: &[u8]) -> Fixture {
-        let folder = Fixture::folder();
+        let folder = disk_folder();
         (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
         let source = ListSource::Folder(folder.path().to_owned());
-        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
-        let all = Fixture::new(target.place, (count * content.len()) as u64);
-        Fixture { folder: Some(folder), ..all }
+        let tree = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        Fixture { folder: Some(folder), ..Fixture::new(tree.place, (count * content.len()) as u64) }
     }
 
-    /// Where files are on a device: in memory there is no page cache to fill, and a temporary
-    /// folder may be there.
-    fn folder() -> tempfile::TempDir {
-        let program = std::env::current_exe().unwrap();
-        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
-    }
-
-    /// The folder of its file or files.
     pub(super) fn path(&self) -> &Path {
         self.folder.as_ref().expect("it has files").path()
     }
 
     fn new(place: Place, size_bytes: u64) -> Fixture {
-        let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
         let answer =
             Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
-        let truth = Truth {
-            answer,
-            products: None,
-            digest: String::new(),
-            text: true,
-            archive: None,
-            wall_ns: PLAINEST_NS,
-        };
-        let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
+        let (target, truth) = (target(place, size_bytes), truth(answer, PLAINEST_NS));
         Fixture { target, truth, contenders: Contenders::default(), folder: None }
     }
 
-    /// Trials that read the target.
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
         let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
         let cache_control = match &self.folder {
             Some(_) => CacheControl::open(&self.target, Eviction::OfFile).unwrap(),
             None => CacheControl::Web,
         };
-        let target = MeasuredTarget {
-            index: 0,
-            target: &self.target,
-            truth: &self.truth,
-            decoded: None,
-            cache_control,
-        };
+        let (target, truth) = (&self.target, &self.truth);
+        let target = MeasuredTarget { index: 0, target, truth, decoded: None, cache_control };
         Trials::new(plan, &self.contenders, vec![target])
     }
 }
 
-/// One answered reading.
+impl<'a> Trials<'a> {
+    pub(super) fn nth(&self, number: usize) -> &'a Trial {
+        self.trial(TrialIndex::new(number))
+    }
+}
+
 pub(super) fn sample_line(newlines: Option<u64>) -> SampleLine {
     SampleLine { wall_ns: 100, newlines, ..SampleLine::default() }
+}
+
+pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
+    Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 }
+}
+
+/// A turn without untimed readings.
+pub(super) fn metered_turn(answer: Turn, metered: Metered) -> MeteredTurn {
+    let count = u32::try_from(answer.samples.len().max(1)).unwrap();
+    MeteredTurn { request: TurnRequest { lead: 0, count }, began_ns: 0, answer, metered }
+}
+
+/// A turn of the first trial; what was around it could not be observed.
+pub(super) fn observed<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {
+    let (trial, facts) = (trials.nth(0), trials.facts(FIRST));
+    ObservedTurn { trial, facts, turn, around: CacheBeforeAfter::default() }
 }
 
 /// Meters that could not be read.
 pub(super) fn metered() -> Metered {
     let missing = || Missing::from(readlab_system::process::Unavailable::Ended { pid: 1 });
     Metered {
-        cpu_total_ns: Err(missing()),
         cpu_split: Err(missing()),
         peak_rss_bytes: Err(missing()),
         minor_faults: Err(missing()),

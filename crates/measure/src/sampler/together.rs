@@ -5,21 +5,17 @@
 //! reader that waits for a processor begins its own window late, so that windows alone would hide
 //! the wait. A trial of one reader is measured so as well where others have several.
 
-use super::observed_turn::{LowerLayerBytes, MeteredTurn, ObservedTurn};
-use super::{ProcessSampler, claims, conduct, latencies};
-use crate::interface::{SampleError, Slot};
-use crate::residency::ResidencyProof;
+use super::notes::Notes;
+use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
+use super::{ProcessSampler, claims};
+use crate::interface::{SampleError, Slot, TrialEnd};
 use readlab_model::sample::Sample;
+use readlab_model::trial::TrialIndex;
 use readlab_protocol::TurnRequest;
-use readlab_record::{Line, ReaderTiming, ReadersTurn, Trial, joint_sample};
-
-/// The page cache and the layer below around a turn.
-pub(super) struct CacheBeforeAfter {
-    pub(super) before: Option<ResidencyProof>,
-    pub(super) after: Option<ResidencyProof>,
-    pub(super) below: Option<LowerLayerBytes>,
-    pub(super) device_busy: Option<Result<u64, String>>,
-}
+use readlab_record::{LeftBehind, Line, ReaderTiming, ReadersTurn, Trial, joint_sample};
+use readlab_roster::session::Session;
+use readlab_system::program::Leftovers;
+use std::io;
 
 impl ProcessSampler<'_> {
     /// One turn of every reader between meters, after which the conduct of each is checked.
@@ -32,8 +28,8 @@ impl ProcessSampler<'_> {
         let pooled = self.pool.session(trial.index)?;
         let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
         let turns = pooled.metered_turn(request, time_limit, wait);
-        for (reader, turn) in pooled.readers().iter().zip(turns.iter().flatten()) {
-            conduct::check(&reader.session, trial.index, turn, &mut self.notes)?;
+        for (reader, turn) in pooled.readers.iter().zip(turns.iter().flatten()) {
+            check_conduct(&reader.session, trial.index, turn, &mut self.notes)?;
         }
         Ok(turns?)
     }
@@ -43,11 +39,9 @@ impl ProcessSampler<'_> {
     pub(super) fn check_turn(&mut self, trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
         self.compare(trial, &turn.answer)?;
         self.note_adjusted(trial, &turn.answer);
-        if let Some(reason) = claims::refuted(turn).filter(|_| !trial.is_control()) {
-            return Err(SampleError::refused(reason));
-        }
+        let claim = claims::refuted(turn).filter(|_| !trial.is_control());
         let places = self.trials.facts(trial.index).places();
-        if let Some(reason) = latencies::refuted(&turn.answer, places) {
+        if let Some(reason) = claim.or_else(|| claims::refuted_latencies(&turn.answer, places)) {
             return Err(SampleError::refused(reason));
         }
         self.counters.add(trial.index, turn);
@@ -63,20 +57,20 @@ impl ProcessSampler<'_> {
         around: CacheBeforeAfter,
     ) -> Result<Vec<Sample>, SampleError> {
         let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
-        let latencies = latencies::lines(trial, slot, &turns);
-        let CacheBeforeAfter { before, after, below, device_busy } = around;
+        let latencies = claims::latencies(trial, slot, &turns);
         let facts = self.trials.facts(trial.index);
-        let observe = |turn: MeteredTurn| {
-            let device_busy = device_busy.clone();
-            ObservedTurn { trial, facts, turn, before, after, below: None, device_busy }
-        };
-        let mut turns = turns.into_iter().map(observe);
-        let first = turns.next().map(|first| ObservedTurn { below, ..first });
-        let first = first.expect("a contender has one reader at least");
+        let mut turns = turns.into_iter();
+        let first = turns.next().expect("a contender has one reader at least");
+        // What the layer below counted is of all readers, and is noted once.
+        let around_others = CacheBeforeAfter { below: None, ..around.clone() };
+        let first = ObservedTurn { trial, facts, turn: first, around };
         let mut samples = first.samples(slot, &mut self.notes);
         if self.trials.reads_together() {
             let below_read_bytes = samples.first().and_then(|sample| sample.below_read_bytes);
-            samples.extend(turns.flat_map(|turn| turn.samples(slot, &mut self.notes)));
+            for turn in turns {
+                let other = ObservedTurn { trial, facts, turn, around: around_others.clone() };
+                samples.extend(other.samples(slot, &mut self.notes));
+            }
             let joint = joint_sample(trial.state, together_ns(trial, &timings), &samples);
             let answer = samples[0].answer;
             samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
@@ -92,6 +86,33 @@ impl ProcessSampler<'_> {
         }
         Ok(samples)
     }
+}
+
+/// Ends what a trial's turn left behind, and notes what it did to its own scheduling.
+///
+/// Nothing here happens within a window. A turn after which no process is left costs reading one
+/// list of /proc and, for each thread, one file.
+fn check_conduct(
+    session: &Session,
+    trial: TrialIndex,
+    turn: &MeteredTurn,
+    notes: &mut Notes,
+) -> Result<(), TrialEnd> {
+    let left = session.end_leftovers();
+    let schedulings = session.scheduled(&turn.answer.samples);
+    let gone =
+        |cause: io::Error| TrialEnd::failed(format!("the process that supervises it has gone: {cause}"));
+    let Leftovers { ended, remaining } = left.map_err(gone)?;
+    if ended > 0 {
+        let left = LeftBehind { processes: u64::from(ended), readings: turn.readings() };
+        notes.add(Line::LeftBehind { trial, left });
+    }
+    if remaining > 0 {
+        let reason = format!("it left processes behind that could not be ended: {remaining}");
+        return Err(TrialEnd::failed(reason));
+    }
+    schedulings.into_iter().for_each(|scheduling| notes.scheduling(trial, scheduling));
+    Ok(())
 }
 
 /// From the first start to the last end: of readings to the last answer, as the lab saw it; of a

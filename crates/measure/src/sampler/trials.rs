@@ -7,7 +7,7 @@ use super::observed_turn::LowerLayerBytes;
 use super::run_clock::RunClock;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
-use crate::next_layer::{LayerBytes, NextLayer};
+use crate::next_layer::{LayerBytes, NextLayer, since};
 use crate::plan::Plan;
 use crate::residency::{Means, ResidencyProof};
 use crate::target::MeasuredTarget;
@@ -51,7 +51,6 @@ const LEAD_NS: u64 = 200_000;
 /// Most timed readings in one turn: enough rounds must remain to show how the machine drifts.
 pub(super) const COUNT_MAX: u64 = 10;
 
-/// Most untimed readings in one turn.
 const UNTIMED_MAX: u64 = 64;
 
 /// The fixed part of the assumed time of a short reading; the rest is a rate of 4 GB/s.
@@ -60,18 +59,25 @@ const SHORT_READING_FIXED_NS: u64 = 2_000;
 /// Variables that keep clients from using a proxy: every method must use the same server.
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
-/// The trials of one plan, with their contenders and targets.
 pub(super) struct Trials<'a> {
     pub(super) plan: &'a Plan,
     contenders: &'a Contenders,
     targets: Vec<MeasuredTarget<'a>>,
     /// Whether every turn has one reading, however short.
-    reads_singly: bool,
+    pub(super) reads_singly: bool,
     /// How many processes of the contender read together, by trial; empty where one does always.
-    readers: BTreeMap<TrialIndex, u32>,
+    pub(super) readers: BTreeMap<TrialIndex, u32>,
     pub(super) clock: RunClock,
     /// How a target changed, which ended the run.
     change: OnceLock<String>,
+}
+
+/// What is counted below a page cache.
+pub(super) struct Below {
+    /// By the layer below the file system, where that has a counter of its own.
+    layer: Option<LayerBytes>,
+    /// How long the device has had work; `None` where none is known.
+    busy_ns: Option<Result<u64, String>>,
 }
 
 impl<'a> Trials<'a> {
@@ -91,23 +97,11 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// From now on every turn has one reading.
-    pub(super) fn read_singly(&mut self) {
-        self.reads_singly = true;
-    }
-
-    /// From now on so many processes of a contender read together for these trials.
-    pub(super) fn read_together(&mut self, readers: BTreeMap<TrialIndex, u32>) {
-        self.reads_singly = !readers.is_empty();
-        self.readers = readers;
-    }
-
     /// Whether the number of readers is a part of what is measured.
     pub(super) fn reads_together(&self) -> bool {
         !self.readers.is_empty()
     }
 
-    /// How many processes of its contender read together for a trial.
     pub(super) fn readers(&self, trial: TrialIndex) -> u32 {
         self.readers.get(&trial).copied().unwrap_or(1)
     }
@@ -128,11 +122,6 @@ impl<'a> Trials<'a> {
         trials.find(|trial| trial.id.to_string() == name)
     }
 
-    /// What a trial reads, by a name without anything secret.
-    pub(super) fn target_name(&self, trial: TrialIndex) -> OsString {
-        self.target_of(trial).target.name()
-    }
-
     pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
         let found = self.targets.iter().find(|measured| measured.index == target);
         found.expect("the sampler gets every target of its plan")
@@ -142,12 +131,10 @@ impl<'a> Trials<'a> {
         self.target(self.trial(trial).target)
     }
 
-    /// What is known of what a trial reads.
     pub(super) fn facts(&self, trial: TrialIndex) -> &'a TargetFacts {
         &self.target_of(trial).target.facts
     }
 
-    /// What every answer of a trial is compared with.
     pub(super) fn truth(&self, trial: TrialIndex) -> &'a Truth {
         let target = self.target_of(trial);
         let decodes = self.trial(trial).decodes.is_some();
@@ -192,7 +179,6 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// How the contender of a trial becomes ready.
     pub(super) fn warmup(&self, trial: TrialIndex) -> Warmup {
         self.plan.planned(trial).warmup
     }
@@ -204,43 +190,31 @@ impl<'a> Trials<'a> {
         of_state.filter(|planned| planned.warmup == Warmup::UntilSteady).count()
     }
 
-    /// What the contender of a trial says of its runtime.
     pub(super) fn runtime(&self, trial: TrialIndex) -> &str {
         let contender = self.contenders.contender(self.trial(trial).contender());
         contender.map_or("", |contender| contender.receipt.runtime.as_str())
     }
 
-    /// What the layer below the file system has read so far, where there is a layer with a counter
-    /// of its own.
-    pub(super) fn next_layer_bytes(&self, trial: TrialIndex) -> Option<LayerBytes> {
-        self.target_of(trial).next_layer().map(NextLayer::count)
+    /// What is counted so far below the page cache of a trial's target.
+    pub(super) fn below(&self, trial: TrialIndex) -> Below {
+        let layer = self.target_of(trial).next_layer().map(NextLayer::count);
+        Below { layer, busy_ns: self.facts(trial).block_device().map(busy_ns) }
     }
 
-    /// What the layer below has counted since then.
+    /// How long the device had work since then, and what arrived at the layer.
     pub(super) fn below_since(
         &self,
         trial: TrialIndex,
-        before: Option<LayerBytes>,
-    ) -> Option<LowerLayerBytes> {
-        let layer = self.target_of(trial).next_layer()?;
-        Some(LowerLayerBytes { bytes: before?.until(layer.count()), layer: layer.clone() })
-    }
-
-    /// How long the device below has had work so far; `None` where none is known.
-    pub(super) fn device_busy(&self, trial: TrialIndex) -> Option<Result<u64, String>> {
-        self.facts(trial).block_device().map(busy_ns)
-    }
-
-    /// How long it has had work since then.
-    pub(super) fn device_busy_since(
-        &self,
-        trial: TrialIndex,
-        before: Option<Result<u64, String>>,
-    ) -> Option<Result<u64, String>> {
-        let since = |before: Result<u64, String>, after: Result<u64, String>| {
-            before.and_then(|before| Ok(after?.saturating_sub(before)))
-        };
-        Some(since(before?, self.device_busy(trial)?))
+        before: Below,
+    ) -> (Option<Result<u64, String>>, Option<LowerLayerBytes>) {
+        let now_ns = self.facts(trial).block_device().map(busy_ns);
+        let device_busy = before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| since(before_ns, now_ns));
+        let layer = before.layer.zip(self.target_of(trial).next_layer());
+        let below = layer.map(|(before, layer)| {
+            let bytes = before.until(layer.count());
+            LowerLayerBytes { layer: layer.clone(), bytes }
+        });
+        (device_busy, below)
     }
 
     /// The readings of one turn: one, unless a reading is so short that most of it would be waking
@@ -264,7 +238,6 @@ impl<'a> Trials<'a> {
         TurnRequest { lead: readings_in(LEAD_NS, UNTIMED_MAX), count }
     }
 
-    /// How long a turn of so many readings may take.
     pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
         let plainest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.readers(trial);
         self.clock.wait_limit(TIME_LIMIT_MIN + plainest * TIME_LIMIT_FACTOR, plainest * NEEDED_FACTOR)
@@ -331,14 +304,10 @@ impl<'a> Trials<'a> {
         let file = self.target_of(trial.index).target.file().filter(|_| trial.decodes.is_none())?;
         let beyond: Vec<u64> = right.filter_map(|right| own.checked_sub(right)).collect();
         let lone = beyond.iter().any(|more| *more > 0).then(|| lone_returns(file).ok())??;
-        beyond.contains(&lone).then(|| {
-            format!(
-                "the file has {lone} carriage returns (\\r) without a newline, and it ends a line at each"
-            )
-        })
+        let why = "carriage returns (\\r) without a newline, and it ends a line at each";
+        beyond.contains(&lone).then(|| format!("the file has {lone} {why}"))
     }
 
-    /// Compares every answer of a turn with the right one.
     pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
         let Truth { answer: truth, products, .. } = self.truth(trial.index);
         for sample in &turn.samples {
@@ -402,7 +371,6 @@ impl<'a> Trials<'a> {
         self.change.take()
     }
 
-    /// Ends the run if there is a change of the target of a trial.
     pub(super) fn check_change(&self, trial: TrialIndex, change: Option<String>) -> Result<(), SampleError> {
         let Some(change) = change else { return Ok(()) };
         let id = &self.trial(trial).id;
@@ -421,7 +389,7 @@ impl<'a> Trials<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Fixture, sample_line};
+    use super::super::testing::{FIRST, Fixture, sample_line, turn};
     use super::*;
     use crate::round::testing::{COLD, WARM};
 
@@ -430,40 +398,36 @@ mod tests {
         let single = TurnRequest { lead: 0, count: 1 };
         let fixture = Fixture::of_size(1 << 20);
         let trials = fixture.trials(&[("a", COLD), ("a", WARM)]);
-        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(0))), single);
+        assert_eq!(trials.turn_request(trials.nth(0)), single);
         // A reading is assumed to take 264 µs: three fit into a turn, and twenty are divided by
         // two.
-        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(1))), TurnRequest { lead: 1, count: 2 });
+        assert_eq!(trials.turn_request(trials.nth(1)), TurnRequest { lead: 1, count: 2 });
         let fixture = Fixture::of_size(4 << 20);
         let trials = fixture.trials(&[("a", WARM)]);
-        assert_eq!(trials.turn_request(trials.trial(TrialIndex::new(0))), single);
+        assert_eq!(trials.turn_request(trials.nth(0)), single);
     }
 
     #[test]
     fn the_time_limit_grows_with_the_readings_and_the_plainest_reading() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM)]);
-        assert_eq!(trials.time_limit(TrialIndex::new(0), 1), TIME_LIMIT_MIN + Duration::from_millis(40));
-        assert_eq!(trials.time_limit(TrialIndex::new(0), 10), TIME_LIMIT_MIN + Duration::from_millis(400));
+        for (readings, more_ms) in [(1, 40), (10, 400)] {
+            let limit = TIME_LIMIT_MIN + Duration::from_millis(more_ms);
+            assert_eq!(trials.time_limit(FIRST, readings), limit);
+        }
     }
 
     #[test]
     fn a_wrong_answer_is_refused_and_a_control_may_give_none() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
-        let answered = |newlines| Turn {
-            samples: vec![sample_line(newlines)],
-            counts: Vec::new(),
-            latencies: None,
-            seen_ns: 1,
-        };
-        assert_eq!(trials.compare(trials.trial(TrialIndex::new(0)), &answered(Some(1))), Ok(()));
+        let compare = |trial, newlines| trials.compare(trials.nth(trial), &turn(vec![sample_line(newlines)]));
+        assert_eq!(compare(0, Some(1)), Ok(()));
         for wrong in [None, Some(2)] {
-            let error = trials.compare(trials.trial(TrialIndex::new(0)), &answered(wrong)).unwrap_err();
-            let SampleError::TrialEnd(TrialEnd::Trial(outcome)) = error else { panic!("{error:?}") };
-            assert!(matches!(outcome, Outcome::Refused { .. }), "{outcome:?}");
+            let outcome = TrialEnd::from(compare(0, wrong).unwrap_err()).outcome();
+            assert!(matches!(outcome, Ok(Outcome::Refused { .. })), "{outcome:?}");
         }
-        assert_eq!(trials.compare(trials.trial(TrialIndex::new(1)), &answered(None)), Ok(()));
-        assert!(trials.compare(trials.trial(TrialIndex::new(1)), &answered(Some(2))).is_err());
+        assert_eq!(compare(1, None), Ok(()));
+        assert!(compare(1, Some(2)).is_err());
     }
 }

@@ -22,13 +22,11 @@ const WARMUP_READINGS_MAX: usize = 300;
 /// turn is not waking up.
 const WARMUP_TURN_NS: u64 = 200_000_000;
 
-/// One warm-up until steady.
 pub(super) struct UntilSteady {
-    walls_ns: Vec<u64>,
-    time_limit: Duration,
+    pub(super) walls_ns: Vec<u64>,
+    pub(super) time_limit: Duration,
 }
 
-/// What comes next in a warm-up.
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
     /// So many readings in one turn.
@@ -45,16 +43,6 @@ pub(super) fn time_limit(run: Nanos, contenders: usize) -> Duration {
 }
 
 impl UntilSteady {
-    /// A warm-up that begins with these readings.
-    pub(super) fn begin(walls_ns: Vec<u64>, time_limit: Duration) -> UntilSteady {
-        UntilSteady { walls_ns, time_limit }
-    }
-
-    /// Adds the readings of a turn.
-    pub(super) fn add(&mut self, walls_ns: Vec<u64>) {
-        self.walls_ns.extend(walls_ns);
-    }
-
     /// What comes next after so much time: another turn, unless the readings are steady, or there
     /// is no time or reading left.
     pub(super) fn next(&self, elapsed: Duration) -> Next {
@@ -75,8 +63,7 @@ impl UntilSteady {
     /// What the record says of it when it has ended.
     pub(super) fn warmed_up(&self, trial: TrialIndex, elapsed: Duration, end: WarmupEnd) -> WarmedUp {
         let readings = u32::try_from(self.walls_ns.len()).unwrap_or(u32::MAX);
-        let wall_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        WarmedUp { trial, readings, wall_ns, end }
+        WarmedUp { trial, readings, wall_ns: Nanos::from(elapsed).0, end }
     }
 }
 
@@ -86,7 +73,8 @@ mod tests {
 
     #[test]
     fn short_readings_share_a_turn_and_long_ones_have_one_each() {
-        let next = |last_ns| UntilSteady::begin(vec![last_ns], WARMUP_TIME).next(Duration::ZERO);
+        let next =
+            |last_ns| UntilSteady { walls_ns: vec![last_ns], time_limit: WARMUP_TIME }.next(Duration::ZERO);
         assert_eq!(next(1), Next::Read(10));
         assert_eq!(next(50_000_000), Next::Read(4));
         assert_eq!(next(900_000_000), Next::Read(1));
@@ -94,19 +82,14 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_time_or_the_readings_are_used_up() {
-        let warm_up = UntilSteady::begin(vec![5; 3], Duration::from_secs(1));
+        let warm_up = UntilSteady { walls_ns: vec![5; 3], time_limit: Duration::from_secs(1) };
         assert_eq!(warm_up.next(Duration::from_secs(1)), Next::End(WarmupEnd::TooFewReadings));
-        let mut warm_up = UntilSteady::begin(Vec::new(), WARMUP_TIME);
-        warm_up.add((0..300).map(|n| 1_000_000 - n * 3_000).collect());
+        let walls_ns = (0..300).map(|n| 1_000_000 - n * 3_000).collect();
+        let warm_up = UntilSteady { walls_ns, time_limit: WARMUP_TIME };
         assert!(matches!(warm_up.next(Duration::ZERO), Next::End(_)));
-        assert_eq!(
-            warm_up.warmed_up(TrialIndex::new(4), Duration::ZERO, WarmupEnd::NoSteadyState).readings,
-            300
-        );
-    }
-
-    #[test]
-    fn the_time_is_a_part_of_the_run() {
+        let warmed_up = warm_up.warmed_up(TrialIndex::new(4), Duration::ZERO, WarmupEnd::NoSteadyState);
+        assert_eq!(warmed_up.readings, 300);
+        // The time is a part of the run.
         assert_eq!(time_limit(Nanos(u64::MAX), 1), WARMUP_TIME);
         assert_eq!(time_limit(Nanos(40_000_000_000), 4), Duration::from_millis(500));
     }

@@ -16,7 +16,7 @@ use super::round::state_clock::StateClock;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunStop};
-use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Observation, Search, SearchRules, quantile};
+use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Search, SearchRules, median};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{EndReason, RecordError, Trial};
 use readlab_roster::roster::Warmup;
@@ -29,12 +29,10 @@ const SEARCH_SHARE: f64 = 0.7;
 /// Candidates that are measured afresh: the winner and the runner-up.
 const CHOSEN: usize = 2;
 
-/// What is searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
     /// All trials. Its rules are those of the fresh measurement.
     pub plan: Plan,
-    /// The trials among which the fastest is searched.
     pub candidates: BTreeSet<TrialIndex>,
     /// The trials that are measured afresh in any case: the reference.
     pub always: BTreeSet<TrialIndex>,
@@ -91,7 +89,8 @@ impl Tuning {
     }
 }
 
-struct StateSearch {
+struct StateSearch<'t> {
+    tuning: &'t Tuning,
     search: Search<TrialIndex>,
     /// The part of the state's time that the search may take.
     clock: StateClock,
@@ -108,34 +107,29 @@ impl Run<'_> {
         let state = state_run.state;
         let search = Search::new(tuning.candidates_of(state), tuning.rules(state));
         let clock = state_run.clock.first_part(SEARCH_SHARE);
-        let mut state_search = StateSearch { search, clock };
-        let searched = self.rungs(&mut state_search, state_run)?;
-        match self.measure_afresh(tuning, &state_search.search, state_run)? {
+        let mut searching = StateSearch { tuning, search, clock };
+        let searched = self.rungs(&mut searching, state_run)?;
+        match self.measure_afresh(&searching, state_run)? {
             EndReason::Settled => Ok(searched),
             end => Ok(end),
         }
     }
 
-    /// Runs rungs until the search is over or its time is up.
-    fn rungs(
-        &mut self,
-        state_search: &mut StateSearch,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
-        while !state_search.search.is_over() {
-            if self.is_firmly_up(&state_search.clock)? {
+    fn rungs(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        while !searching.search.is_over() {
+            if self.is_firmly_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }
-            let rung = state_search.search.rung();
+            let rung = searching.search.rung();
             if state_run.state == CacheState::Warm && !self.filled(rung, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            if self.rung(state_search, state_run)? == EndReason::Budget {
+            if self.rung(searching, state_run)? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
-            state_search.search.close_rung();
+            searching.search.close_rung();
             let now_ns = self.sampler.elapsed_ns();
-            let of_state = SEARCH_SHARE * state_search.clock.share(now_ns);
+            let of_state = SEARCH_SHARE * searching.clock.share(now_ns);
             let progress = self.display.progress(of_state, now_ns);
             self.sink.about_to(Step::RoundOver(progress));
         }
@@ -143,12 +137,8 @@ impl Run<'_> {
     }
 
     /// Reads every remaining candidate, and the controls, once in shuffled order.
-    fn rung(
-        &mut self,
-        state_search: &mut StateSearch,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
-        let (rung, left) = (state_search.search.rung(), state_search.search.left());
+    fn rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        let (rung, left) = (searching.search.rung(), searching.search.left());
         let takes_part = |progress: &TrialProgress| {
             !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
         };
@@ -157,7 +147,7 @@ impl Run<'_> {
         let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live)) {
-            if self.is_firmly_up(&state_search.clock)? {
+            if self.is_firmly_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut progresses[at];
@@ -168,18 +158,18 @@ impl Run<'_> {
                 self.sink.about_to(Step::Turn { trial: progress.trial, round: rung, position, of });
                 self.turn(&Slot { position, ..begin }, progress)?;
             }
-            self.report_turn(&mut state_search.search, progress);
+            self.report_turn(&mut searching.search, progress);
             self.close_after_turn(progress);
         }
         Ok(EndReason::Settled)
     }
 
-    /// Reports a candidate's turn to the search.
     fn report_turn(&self, search: &mut Search<TrialIndex>, progress: &TrialProgress) {
         if self.plan.is_control(progress.trial) {
             return;
         }
-        match turn_wall_ns(&progress.walls, search.rung()) {
+        let of_rung = progress.walls.iter().filter(|wall| wall.round == search.rung());
+        match median(of_rung.map(|wall| wall.value)) {
             Some(wall_ns) if !progress.ended => search.take(progress.trial, wall_ns),
             _ => search.fail(progress.trial),
         }
@@ -197,11 +187,10 @@ impl Run<'_> {
     /// found about them before.
     fn measure_afresh(
         &mut self,
-        tuning: &Tuning,
-        search: &Search<TrialIndex>,
+        searching: &StateSearch,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
-        let chosen = tuning.chosen(search);
+        let chosen = searching.tuning.chosen(&searching.search);
         if chosen.is_empty() {
             return Ok(EndReason::Settled);
         }
@@ -211,17 +200,9 @@ impl Run<'_> {
             self.sampler.close(progress.trial);
             progress.forget();
         }
-        let next = search.rung() + 1;
+        let next = searching.search.rung() + 1;
         let end = self.measure_from(NextRound { round: next, fill: next }, state_run);
         state_run.progresses.extend(others);
         end
     }
-}
-
-/// The median of the readings of one turn; `None` if it had none.
-fn turn_wall_ns(walls: &[Observation], round: u32) -> Option<f64> {
-    let mut values: Vec<f64> =
-        walls.iter().filter(|wall| wall.round == round).map(|wall| wall.value).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    (!values.is_empty()).then(|| quantile(&values, 0.5))
 }

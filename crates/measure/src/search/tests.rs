@@ -1,14 +1,12 @@
 //! Whole searches against the scripted sampler of the rounds, exact to the digit.
 
 use super::*;
-use crate::interface::{SampleError, TrialEnd};
+use crate::interface::TrialEnd;
 use crate::plan::{Budget, Rules};
 use crate::round::testing::{
     COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs, unproven,
 };
-use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Nanos;
-use std::collections::VecDeque;
 
 /// So many candidates called `a`, `b`, … behind a control and a reference, in one state.
 fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
@@ -25,10 +23,7 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
 
 /// Candidates that take 100, 200, 300 … ns.
 fn by_number(candidates: usize) -> ScriptedSampler {
-    ScriptedSampler {
-        walls: (2..candidates + 2).map(|at| (TrialIndex::new(at), 100 * (at as u64 - 1))).collect(),
-        ..ScriptedSampler::default()
-    }
+    ScriptedSampler::default().walls((2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))))
 }
 
 fn play(tuning: &Tuning, sampler: ScriptedSampler) -> RecordedRun {
@@ -43,13 +38,9 @@ fn fresh(recorded: &RecordedRun) -> BTreeSet<u64> {
 
 /// How many candidates were read in each rung.
 fn rungs(recorded: &RecordedRun) -> Vec<usize> {
-    let of_rung = |rung| {
-        recorded
-            .samples()
-            .iter()
-            .filter(|sample| sample.rung == Some(rung) && sample.trial > TrialIndex::new(1))
-            .count()
-    };
+    let mut samples = recorded.samples();
+    samples.retain(|sample| sample.trial > TrialIndex::new(1));
+    let of_rung = |rung| samples.iter().filter(|sample| sample.rung == Some(rung)).count();
     (0..).map(of_rung).take_while(|read| *read > 0).collect()
 }
 
@@ -65,21 +56,14 @@ fn the_slower_half_leaves_each_rung_and_the_two_best_are_measured_afresh_beside_
     for state in [COLD, WARM] {
         let recorded = play(&tuning(12, state, runs(6)), by_number(12));
         assert_eq!(rungs(&recorded)[..3], [12, 6, 3], "{state}");
-        assert_eq!(
-            fresh(&recorded),
-            BTreeSet::from([0, 1, 2, 3]),
-            "{state}: the control, the reference, the two best"
-        );
-        let rounds: BTreeSet<u32> = recorded.samples().iter().map(|sample| sample.round).collect();
-        let searched = recorded.samples().iter().filter_map(|sample| sample.rung).max().unwrap();
-        let first_fresh =
-            recorded.samples().iter().filter(|it| it.rung.is_none()).map(|it| it.round).min().unwrap();
+        let chosen = BTreeSet::from([0, 1, 2, 3]);
+        assert_eq!(fresh(&recorded), chosen, "{state}: the control, the reference, the two best");
+        let samples = recorded.samples();
+        let rounds: BTreeSet<u32> = samples.iter().map(|sample| sample.round).collect();
+        let searched = samples.iter().filter_map(|sample| sample.rung).max().unwrap();
+        let first_fresh = samples.iter().filter(|it| it.rung.is_none()).map(|it| it.round).min().unwrap();
         assert!(first_fresh > searched && rounds.len() == searched as usize + 1 + 6, "{state}: {rounds:?}");
-        assert_eq!(
-            recorded.outcomes().iter().filter(|line| line.starts_with("measured")).count(),
-            14,
-            "{state}"
-        );
+        assert_eq!(recorded.only(&["measured"]).len(), 14, "{state}");
     }
 }
 
@@ -97,9 +81,7 @@ fn fresh_readings_have_new_processes_and_new_fills() {
 
 #[test]
 fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
-    let mut sampler = by_number(12);
-    let broken = || SampleError::TrialEnd(TrialEnd::Trial(failed("broken pipe")));
-    sampler.turns.insert(TrialIndex::new(2), VecDeque::from([Ok(vec![100]), Err(broken())]));
+    let sampler = by_number(12).at_turn(2, &[100], failed("broken pipe"));
     let recorded = play(&tuning(12, WARM, runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: broken pipe"), "{:?}", recorded.outcomes());
     assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 3, 4]));
@@ -108,11 +90,7 @@ fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on(
 
 #[test]
 fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
-    let mut sampler = by_number(6);
-    sampler
-        .opens
-        .insert(TrialIndex::new(2), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
-    sampler.turns.insert(TrialIndex::new(3), unproven(4));
+    let sampler = by_number(6).at_open(2, failed("no such program")).turns(3, unproven(4));
     let recorded = play(&tuning(6, COLD, runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: no such program"));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
@@ -121,13 +99,11 @@ fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
 
 #[test]
 fn where_all_fail_nothing_is_measured_afresh() {
-    let mut sampler = ScriptedSampler::default();
-    for trial in 2..6 {
-        sampler.opens.insert(TrialIndex::new(trial), VecDeque::from([Err(TrialEnd::Trial(failed("no")))]));
-    }
+    let sampler =
+        (2..6).fold(ScriptedSampler::default(), |sampler, trial| sampler.at_open(trial, failed("no")));
     let recorded = play(&tuning(4, WARM, runs(2)), sampler);
     assert!(fresh(&recorded).is_empty());
-    assert_eq!(recorded.outcomes().iter().filter(|line| line.starts_with("failed")).count(), 4);
+    assert_eq!(recorded.only(&["failed"]).len(), 4);
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
@@ -146,11 +122,7 @@ fn the_best_that_is_easy_to_have_is_measured_too() {
 
 #[test]
 fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
-    let mut slow = ScriptedSampler {
-        walls: (2..22).map(|at| (TrialIndex::new(at), 1_000_000)).collect(),
-        ..ScriptedSampler::default()
-    };
-    slow.walls.insert(TrialIndex::new(2), 900_000);
+    let slow = ScriptedSampler::default().walls((2..22).map(|at| (at, 1_000_000))).walls([(2, 900_000)]);
     let budget = Budget::Firm(Nanos(15_000_000));
     let recorded = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
     let read = rungs(&recorded);
@@ -163,19 +135,17 @@ fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_w
 
 #[test]
 fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
-    let mut sampler = by_number(8);
-    let stop = SampleError::TrialEnd(TrialEnd::Run(EndReason::Interrupted));
-    sampler.turns.insert(TrialIndex::new(3), VecDeque::from([Ok(vec![200]), Err(stop)]));
-    let recorded = play(&tuning(8, WARM, runs(2)), sampler);
+    let stop = TrialEnd::Run(EndReason::Interrupted);
+    let recorded = play(&tuning(8, WARM, runs(2)), by_number(8).at_turn(3, &[200], stop));
     assert!(fresh(&recorded).is_empty() && rungs(&recorded)[0] == 8);
-    assert!(recorded.outcomes().iter().any(|line| line.starts_with("measured")));
+    assert!(!recorded.only(&["measured"]).is_empty());
     assert_eq!(recorded.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
 fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
     let mut sampler = ScriptedSampler::default();
-    sampler.fills.push_back(Err(TrialEnd::Trial(failed("it will not stay"))));
+    sampler.fills.push_back(Err(failed("it will not stay")));
     let recorded = play(&tuning(4, WARM, runs(2)), sampler);
     assert_eq!(recorded.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
     assert!(recorded.samples().is_empty());

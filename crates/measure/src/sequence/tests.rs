@@ -1,12 +1,11 @@
 //! Whole sequences against the scripted sampler of the rounds, exact to the digit.
 
 use super::*;
-use crate::interface::{SampleError, TrialEnd};
+use crate::interface::TrialEnd;
 use crate::plan::Rules;
 use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_by, unproven};
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
-use std::collections::VecDeque;
 
 /// Two methods that take turns on two files: `a` reads 0, `b` reads 1, then the other way round.
 fn two_methods() -> Plan {
@@ -19,13 +18,6 @@ fn two_methods() -> Plan {
 
 fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
     play_by(plan, sampler, usize::MAX, |sampler, sink| run(plan, sampler, sink))
-}
-
-/// A sampler whose only turn of a trial gives this.
-fn with_turn(trial: TrialIndex, end: TrialEnd) -> ScriptedSampler {
-    let mut sampler = ScriptedSampler::default();
-    sampler.turns.insert(trial, VecDeque::from([Err(SampleError::TrialEnd(end))]));
-    sampler
 }
 
 #[test]
@@ -55,11 +47,8 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
 
 #[test]
 fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
-    let mut sampler = with_turn(TrialIndex::new(1), TrialEnd::Trial(failed("it broke")));
-    sampler
-        .opens
-        .insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("no such program")))]));
-    sampler.turns.insert(TrialIndex::new(2), unproven(4));
+    let sampler = ScriptedSampler::default().at_open(0, failed("no such program"));
+    let sampler = sampler.at_turn(1, &[], failed("it broke")).turns(2, unproven(4));
     let recorded = play(&two_methods(), sampler);
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
     let outcomes = recorded.outcomes();
@@ -73,32 +62,28 @@ fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
 
 #[test]
 fn a_warm_up_that_fails_leaves_the_file_unread() {
-    let mut sampler = ScriptedSampler::default();
-    sampler.warm_ups.insert(TrialIndex::new(0), VecDeque::from([Err(TrialEnd::Trial(failed("it broke")))]));
+    let sampler = ScriptedSampler::default().at_warm_up(0, failed("it broke"));
     let recorded = play(&two_methods(), sampler);
-    assert_eq!(recorded.count_of(TrialIndex::new(0)), 0);
+    assert_eq!(recorded.readings()[0], 0);
     assert_eq!(recorded.outcomes(), ["failed a: it broke", "measured b", "measured b", "measured a"]);
 }
 
 #[test]
 fn an_interruption_ends_it_without_outcomes_for_what_was_not_read() {
-    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), TrialEnd::Run(EndReason::Interrupted)));
+    let ending = |end| play(&two_methods(), ScriptedSampler::default().at_turn(1, &[], end));
+    let recorded = ending(TrialEnd::Run(EndReason::Interrupted));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Interrupted);
     assert_eq!(recorded.outcomes(), ["measured a"]);
     assert_eq!(recorded.only(&["trial"]).len(), 2, "the others are not announced");
-    let changed = TrialEnd::Both(failed("it changed"), EndReason::TargetChanged);
-    let recorded = play(&two_methods(), with_turn(TrialIndex::new(1), changed));
+    let changed = Outcome::Failed { reason: "it changed".to_owned() };
+    let recorded = ending(TrialEnd::Both(changed, EndReason::TargetChanged));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::TargetChanged);
     assert_eq!(recorded.outcomes(), ["measured a", "failed b: it changed"]);
 }
 
 #[test]
 fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
-    let mut sampler = ScriptedSampler {
-        refusals: [(TrialIndex::new(2), "it keeps the file")].into(),
-        ..Default::default()
-    };
-    sampler.walls.insert(TrialIndex::new(1), 0);
+    let sampler = ScriptedSampler::default().refuses(2, "it keeps the file").walls([(1, 0)]);
     let recorded = play(&two_methods(), sampler);
     let expected = [
         "measured a",

@@ -11,9 +11,7 @@ pub struct Device {
     pub model: Option<String>,
     /// Whether it is a rotating disk: seeks are slow then.
     pub rotational: Option<bool>,
-    /// How far the kernel reads ahead of a sequential reader.
     pub read_ahead_bytes: Option<u64>,
-    /// The I/O scheduler in use.
     pub scheduler: Option<String>,
 }
 
@@ -44,14 +42,12 @@ impl ReadAhead {
     }
 }
 
-/// The most that a control group reads from a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoQuota {
-    /// The kernel's name of the device.
     pub device: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reads_per_s: Option<u64>,
     /// The setting, such as `blkio.throttle.read_bps_device`.
     pub setting: String,

@@ -4,16 +4,14 @@ use readlab_protocol::DICTIONARY_VARIABLE;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
-/// A dictionary, as the record keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dictionary {
-    /// Its absolute path.
     pub path: String,
     pub size_bytes: u64,
     /// Digest of its content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
     /// Its number; `None` of bytes that are no dictionary of `zstd --train`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
 }
 

@@ -1,28 +1,23 @@
 //! Which bytes of a file come from the device as they are, and which do not.
 //!
-//! Holes and unwritten extents read as zeros without touching the device; encoded extents take
-//! fewer bytes from it than they give. A reading that does not know this can look faster than the
-//! device.
+//! Holes and unwritten extents read as zeros without the device; encoded ones take fewer bytes from
+//! it than they give. A reading that does not know this can look faster than the device.
 
 use serde::{Deserialize, Serialize};
 
-/// Summary of a file's extents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
     pub count: u64,
     /// Bytes in no extent: reading them touches no device.
     pub hole_bytes: u64,
-    /// Bytes in extents that were reserved and never written: they read as zeros without touching
-    /// the device.
+    /// Bytes that were reserved and never written: they read as zeros without touching the device.
     pub unwritten_bytes: u64,
-    /// Bytes in extents that are compressed or encrypted.
     pub encoded_bytes: u64,
     /// Bytes stored within the file system's own tables.
     pub inline_bytes: u64,
 }
 
 impl Extents {
-    /// The extents of two files together.
     pub fn and(&self, other: &Extents) -> Extents {
         Extents {
             count: self.count + other.count,

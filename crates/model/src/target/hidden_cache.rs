@@ -21,15 +21,12 @@ pub enum HiddenCache {
 /// How much faster the second reading of a place is than the first, as a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Median over the places.
     pub estimate: f64,
-    /// Its 95 % interval.
     pub ci95: [f64; 2],
     /// How many places were read twice.
     pub pairs: u64,
 }
 
-/// Why there was no probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NotProbed {

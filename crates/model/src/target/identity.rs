@@ -10,9 +10,7 @@ use std::path::Path;
 /// The values that distinguish one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Device of the file system.
     pub dev: u64,
-    /// Number of the inode.
     pub ino: u64,
     pub size_bytes: u64,
     /// When its content was changed: seconds and nanoseconds.
@@ -21,23 +19,15 @@ pub struct Identity {
     pub ctime: (i64, i64),
 }
 
-/// How a file differs from what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Another file has its name now.
     Replaced,
-    /// It lost bytes.
     Shrank {
-        /// Size before.
         from: u64,
-        /// Size now.
         to: u64,
     },
-    /// It gained bytes.
     Grew {
-        /// Size before.
         from: u64,
-        /// Size now.
         to: u64,
     },
     /// It was written to, or its time was set.
@@ -64,7 +54,6 @@ impl Identity {
         Ok(Identity::from(&std::fs::metadata(path)?))
     }
 
-    /// Of an open file.
     pub fn of_file(file: &File) -> io::Result<Identity> {
         Ok(Identity::from(&file.metadata()?))
     }

@@ -1,9 +1,7 @@
-//! The layers below a file, through which its bytes pass: file systems, overlays, mapped and loop
-//! devices, the files behind those, programs and servers; and which of them have a cache below the
-//! page cache of the file itself.
+//! The layers below a file: file systems, overlays, mapped and loop devices, the files behind
+//! those, programs and servers; and which of them have a cache below the page cache of the file.
 //!
-//! Here are the data and their words. `targets` finds the layers, and `measure::cache` evicts what can
-//! be evicted.
+//! These are data and words. `targets` finds the layers, `measure::cache` evicts what can be.
 
 use super::device::IoQuota;
 use serde::{Deserialize, Serialize};
@@ -12,13 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     pub kind: LayerKind,
-    /// Its name: `ext4`, `loop0`, a path.
     pub name: String,
     /// What is done with its cache before a cold reading; `None` where it has no known cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<LayerCache>,
     /// The process that serves it, where that is visible.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 }
 
@@ -54,11 +51,9 @@ pub enum LayerKind {
 pub enum LayerCache {
     /// It is evicted, with proof, like the file's own pages.
     Evicted,
-    /// It is not evicted.
     Remains {
         /// The cache by name, such as `the page cache of /images/a (loop0, no direct I/O)`.
         what: String,
-        /// Why it cannot be evicted.
         why: String,
     },
 }
@@ -73,7 +68,6 @@ impl Layer {
         Layer { cache: Some(LayerCache::Remains { what: what.into(), why: why.into() }), ..self }
     }
 
-    /// The same layer with a cache that is evicted.
     pub fn evicted(self) -> Layer {
         Layer { cache: Some(LayerCache::Evicted), ..self }
     }
@@ -98,7 +92,6 @@ pub fn cold_above(layers: &[Layer]) -> Option<String> {
     (!remaining.is_empty()).then(|| remaining.join(" and "))
 }
 
-/// A caution about each cache that stays.
 pub fn cautions(layers: &[Layer]) -> Vec<String> {
     layers.iter().filter_map(|layer| layer.cache.as_ref()?.caution()).collect()
 }
@@ -166,11 +159,9 @@ mod tests {
 
     #[test]
     fn a_quota_counts_where_its_device_is_in_the_chain() {
-        let quota = |device: &str| IoQuota {
-            device: device.to_owned(),
-            bytes_per_s: Some(1),
-            reads_per_s: None,
-            setting: "io.max".to_owned(),
+        let quota = |device: &str| {
+            let (device, setting) = (device.to_owned(), "io.max".to_owned());
+            IoQuota { device, bytes_per_s: Some(1), reads_per_s: None, setting }
         };
         let mut chain = chain();
         chain[1] = Layer::new(LayerKind::Loop, "loop0 (direct I/O)");

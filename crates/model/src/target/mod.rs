@@ -24,21 +24,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use tree::TreeFacts;
 
-/// Which server a target is read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "server", rename_all = "snake_case")]
 pub enum Http {
     /// Readlab's own, on the loopback interface, in a process of its own.
     Own,
     /// Another: what it has in its cache is unknown.
-    Foreign {
-        /// Its `Server` field.
-        software: Option<String>,
-        /// Its `ETag` field.
-        etag: Option<String>,
-        /// Its `Last-Modified` field.
-        last_modified: Option<String>,
-    },
+    Foreign { software: Option<String>, etag: Option<String>, last_modified: Option<String> },
 }
 
 /// Where the bucket is in a request for an object.
@@ -50,26 +42,16 @@ pub enum Style {
     Virtual,
 }
 
-impl Style {
-    /// The word for contenders and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Style::Path => "path",
-            Style::Virtual => "virtual",
-        }
-    }
-}
+crate::worded! { Style { Path = "path", Virtual = "virtual" } }
 
 /// What a record has of a store: nothing secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreFacts {
-    /// Its address, such as `https://s3.eu-north-1.amazonaws.com`.
     pub endpoint: String,
     /// The region for which requests are signed.
     pub region: String,
     /// Where the bucket is in a request.
     pub style: Style,
-    /// Whether requests are signed.
     pub signed: bool,
 }
 
@@ -80,45 +62,36 @@ pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerOptions {
     /// The address of the store, instead of the configured one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// Whether requests for objects are not signed.
     #[serde(default)]
     pub unsigned: bool,
     /// A file of certificates by which servers are trusted, instead of those of the system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
     /// Whether commands get credentials and signed URLs.
     #[serde(default)]
     pub commands_get_credentials: bool,
 }
 
-impl ServerOptions {
-    /// Whether nothing differs from what is usual.
-    pub fn is_default(&self) -> bool {
-        *self == ServerOptions::default()
-    }
-}
-
-/// Facts about a target before measuring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
     /// Its path, or its URL at another server; bytes that are not UTF-8 are written as U+FFFD.
     pub path: String,
     /// Its path as hexadecimal bytes, where it is not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
     /// How many ranks of a fleet read it, where different numbers do by turns. It stands for what
     /// they read together then: so many times its size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
     /// How many processes on this host read it at the same time, where that is a part of what is
     /// measured. It stands for what they read together then, as with ranks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub readers: Option<u32>,
-    /// The folder in which each of these but the first has a copy of its own; `None` where all read
-    /// the one file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The folder with a copy for each of these but the first; `None` where all read the one file.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub copies_in: Option<String>,
     pub size_bytes: u64,
     /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
@@ -126,11 +99,9 @@ pub struct TargetFacts {
     /// What is mounted, such as `/dev/vda`, and the mount point.
     pub mount: Option<String>,
     /// The block device below; `None` where there is none, or none is known.
-    #[serde(default)]
     pub device: Option<Device>,
-    /// How far the kernel reads ahead for its file system, where that has a setting beside its
-    /// device's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How far the kernel reads ahead for its file system, where that has a setting of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub own_read_ahead: Option<ReadAhead>,
     /// What its bytes pass through, its own file system first; empty in records of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -139,7 +110,7 @@ pub struct TargetFacts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_quotas: Vec<IoQuota>,
     /// Whether there is a hidden cache below everything visible; `None` where no trial was cold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_cache: Option<HiddenCache>,
     /// Its extents on the device; `None` where the file system does not list them.
     pub extents: Option<Extents>,
@@ -148,49 +119,42 @@ pub struct TargetFacts {
     /// The right answer, by the plainest code of the lab.
     pub answer: Option<Answer>,
     /// Its decoded content, where trials decode it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded: Option<Decoded>,
-    /// The dictionary with which it is decoded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<Dictionary>,
     /// What a reader of the numbers should know about this target.
     pub cautions: Vec<String>,
-    /// What it is.
     #[serde(flatten)]
     pub kind: TargetKind,
 }
 
-/// What a target is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "KindFields", into = "KindFields")]
 pub enum TargetKind {
-    /// A file that contenders open.
     #[default]
     File,
     /// Blocks at places of such a file.
     Places(PlacesFacts),
-    /// Many files that contenders open.
     Tree(TreeFacts),
     /// What a server sends: of readlab's own, a file.
     Url(Http),
-    /// An object of a store.
-    Object { http: Http, store: StoreFacts },
+    Object {
+        http: Http,
+        store: StoreFacts,
+    },
 }
 
 /// How records have what a target is: fields beside the others, of which a target has some.
 #[derive(Serialize, Deserialize)]
 struct KindFields {
-    /// The server that it is read from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     http: Option<Http>,
-    /// Its files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     tree: Option<TreeFacts>,
-    /// The places that are read of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<PlacesFacts>,
-    /// The store that it is an object of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreFacts>,
 }
 
@@ -228,14 +192,11 @@ impl From<TargetKind> for KindFields {
     }
 }
 
-/// The decoded content of an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decoded {
-    /// The format of the archive.
     pub archive: Archive,
     /// Digest of the content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
-    /// The right answer about the content.
     pub answer: Answer,
 }
 
@@ -264,7 +225,6 @@ impl TargetFacts {
         std::iter::once(self.place()).chain(dictionary).chain(below).collect()
     }
 
-    /// How its bytes come to a contender.
     pub fn transport(&self) -> Transport {
         match self.kind {
             TargetKind::File => Transport::File,
@@ -275,7 +235,6 @@ impl TargetFacts {
         }
     }
 
-    /// Its files, if it is a tree.
     pub fn tree(&self) -> Option<&TreeFacts> {
         if let TargetKind::Tree(tree) = &self.kind { Some(tree) } else { None }
     }
@@ -297,7 +256,6 @@ impl TargetFacts {
         }
     }
 
-    /// The store that it is an object of.
     pub fn store(&self) -> Option<&StoreFacts> {
         if let TargetKind::Object { store, .. } = &self.kind { Some(store) } else { None }
     }
@@ -307,9 +265,8 @@ impl TargetFacts {
         matches!(self.http(), Some(Http::Foreign { .. }))
     }
 
-    /// The bytes that a trial gets from it: the decoded ones for a trial that decodes. Older
-    /// records do not distinguish the two, and have the answer about the content in place of that
-    /// about the file.
+    /// The bytes that a trial gets from it, decoded if it decodes. Older records have the answer
+    /// about the content in place of that about the file.
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
         let answer = decoded.map(|decoded| decoded.answer).or(self.answer);

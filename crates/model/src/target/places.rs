@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The exponent of `zipf` without one: that of the Yahoo! Cloud Serving Benchmark (Cooper et al.,
-/// SoCC 2010).
+/// The exponent of `zipf` without one: that of YCSB (Cooper et al., SoCC 2010).
 const EXPONENT: f64 = 0.99;
 
-/// How places are picked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Pattern {
@@ -16,19 +14,14 @@ pub enum Pattern {
     Random,
     /// The block of rank *k* is read in proportion to *k* to the power of minus the exponent; ranks
     /// are scattered over the file.
-    Zipf {
-        /// Above 0.
-        exponent: f64,
-    },
-    /// From the front, so many blocks from one to the next; at the end again from the front, one
-    /// block further.
+    Zipf { exponent: f64 },
+    /// From the front, always so many blocks on; then from the front again, one block further.
     Stride {
         /// How many blocks; `None` for as many as spread the reads over the file.
         blocks: Option<u64>,
     },
 }
 
-/// Text that names no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no pattern: random, zipf, zipf:EXPONENT (above 0), stride or stride:BLOCKS (1 or more)")]
 pub struct PatternError(String);
@@ -36,7 +29,6 @@ pub struct PatternError(String);
 /// What a record keeps of the places. The size of the target is that of all blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlacesFacts {
-    /// How they were picked.
     pub pattern: Pattern,
     pub block_bytes: u64,
     /// How many blocks one reading reads.

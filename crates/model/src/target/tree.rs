@@ -2,9 +2,7 @@
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
-/// Facts about the files of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeFacts {
     pub files: u64,
@@ -12,19 +10,19 @@ pub struct TreeFacts {
     pub folders: u64,
     pub largest_bytes: u64,
     /// Bytes of files that have another name in the tree: a device is asked for them once.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub repeated_bytes: u64,
     /// The order in which they are read by methods that do not walk.
     pub order: TreeOrder,
     /// Whether a list named them, whose path or `-` is that of the target.
     pub is_listed: bool,
     /// Paths that the list had more than once; each is read once.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub duplicates: u64,
     /// What in the folder is not read.
     pub skipped: Skipped,
     /// Whether links below the folder were followed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub follows_links: bool,
     /// Where readlab writes below the folder, which is not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,11 +30,10 @@ pub struct TreeFacts {
     /// Whether names and inodes were cold before cold readings, too.
     pub is_metadata_cold: bool,
     /// Which of the files it has, where the tree is raced by groups, too; `None` for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<SizeGroup>,
 }
 
-/// What in a folder is no file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Symbolic links, wherever they lead.
@@ -75,11 +72,6 @@ impl Skipped {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// An order of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -95,18 +87,8 @@ pub enum TreeOrder {
     Shuffled,
 }
 
-impl fmt::Display for TreeOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            TreeOrder::Directory => "directory",
-            TreeOrder::Name => "name",
-            TreeOrder::Inode => "inode",
-            TreeOrder::Shuffled => "shuffled",
-        })
-    }
-}
+crate::worded! { TreeOrder { Directory = "directory", Name = "name", Inode = "inode", Shuffled = "shuffled" } }
 
-/// A group of the files of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeGroup {

@@ -5,33 +5,32 @@ use readlab_protocol::SampleLine;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Proof of work. Fields that a contender cannot know are absent; those that both sides have must
-/// be equal.
+/// Proof of work. What a contender cannot know is absent; what both sides have must be equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Bytes equal to 0x0A.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub newlines: Option<u64>,
     /// Lines, an unterminated last one included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u64>,
     /// Wrapping sum of all bytes, 0 to 255.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
     /// How many files were read, of a target that has several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
     /// How many blocks were read, where places of a file are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
     /// What proves each file or block, as PROTOCOL.md has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub products: Option<u64>,
     /// Digest of everything that a command printed, in 53 bits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
 }
 
@@ -41,25 +40,30 @@ impl Answer {
     /// other: both take a visit of every byte, and the oracle knows whether the last line ends with
     /// a newline.
     pub fn proves(&self, work: Work, truth: &Answer) -> bool {
-        let agrees =
-            |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || theirs.is_none() || mine == theirs;
         let proof = match work {
             Work::Newlines | Work::Lines => self.newlines.or(self.lines),
             Work::Sum => self.sum,
             Work::Discard => self.bytes,
             Work::Output => self.output,
         };
-        proof.is_some()
-            && agrees(self.bytes, truth.bytes)
-            && agrees(self.newlines, truth.newlines)
-            && agrees(self.lines, truth.lines)
-            && agrees(self.sum, truth.sum)
-            && agrees(self.files, truth.files)
-            && agrees(self.blocks, truth.blocks)
+        let mut both = self.named().into_iter().zip(truth.named());
+        let agree = both.all(|((_, mine), (_, theirs))| mine.is_none() || theirs.is_none() || mine == theirs);
+        proof.is_some() && agree
     }
 
-    /// What readlab adds to an answer that proves the work and counts something else, in words;
-    /// `None` where nothing is to add.
+    /// The numbers that are right or wrong by themselves, with their names.
+    fn named(&self) -> [(&'static str, Option<u64>); 6] {
+        [
+            ("bytes", self.bytes),
+            ("newlines", self.newlines),
+            ("lines", self.lines),
+            ("sum", self.sum),
+            ("files", self.files),
+            ("blocks", self.blocks),
+        ]
+    }
+
+    /// What readlab adds to an answer that counts something else, in words; `None` if nothing.
     pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
             _ if truth.newlines == truth.lines => None,
@@ -73,8 +77,7 @@ impl Answer {
         }
     }
 
-    /// Why this does not prove the work. If the number is right for the other of newlines and
-    /// lines, that is said.
+    /// Why this does not prove the work, and that it is right for the other of newlines and lines.
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
         let mut reason = format!("it answered {self}; right is {truth}");
         let other = match work {
@@ -98,15 +101,8 @@ impl From<&SampleLine> for Answer {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = [
-            ("bytes", self.bytes),
-            ("newlines", self.newlines),
-            ("lines", self.lines),
-            ("sum", self.sum),
-            ("files", self.files),
-            ("blocks", self.blocks),
-        ];
-        let known = named.iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
+        let known =
+            self.named().into_iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })

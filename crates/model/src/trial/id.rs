@@ -1,12 +1,10 @@
-//! The name of a trial: contender, method, scan and settings, in their one spelling. Every name is
-//! parsed here.
+//! The name of a trial: contender, method, scan and settings in one spelling, all parsed here.
 
 use super::Params;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A method of a contender, with its scan if it has several.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodId {
     /// The contender's name in the roster; `command` for a command of the user's.
@@ -30,49 +28,21 @@ pub struct TrialId {
 pub struct SplitName<'a> {
     /// `contender/method`, `contender/method/scan`, or a glob over these.
     pub path: &'a str,
-    /// The settings.
     pub params: Params,
 }
 
-/// Why a name does not mean a trial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrialError {
-    /// Not `contender/method[/scan][@key=value,…]`.
     #[error(
         "'{0}' is not a trial: expected contender/method, contender/method/scan, and perhaps @key=value,…"
     )]
     Shape(String),
-    /// A parameter's value is not an integer or a size.
     #[error("'{name}': parameter {key}: {cause}")]
-    Value {
-        /// The whole name.
-        name: String,
-        /// The parameter.
-        key: String,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// The method does not have this parameter.
+    Value { name: String, key: String, cause: String },
     #[error("{method} has no parameter '{key}' (it has: {known})")]
-    UnknownParam {
-        method: String,
-        /// The parameter that was given.
-        key: String,
-        /// Those that exist.
-        known: String,
-    },
-    /// The value is outside what the method takes.
+    UnknownParam { method: String, key: String, known: String },
     #[error("{method}: {key} must be from {min} to {max}, got {value}")]
-    OutOfRange {
-        method: String,
-        /// The parameter.
-        key: String,
-        value: u64,
-        /// Smallest value.
-        min: u64,
-        /// Largest value.
-        max: u64,
-    },
+    OutOfRange { method: String, key: String, value: u64, min: u64, max: u64 },
 }
 
 /// The contender whose methods are commands.
@@ -116,8 +86,7 @@ impl TrialId {
 }
 
 impl SplitName<'_> {
-    /// Splits a name or a glob as people write it: the value `all` of a setting is the number of
-    /// processors here.
+    /// Splits a name or a glob as people write it: the value `all` is the number of processors.
     pub fn parse(text: &str) -> Result<SplitName<'_>, TrialError> {
         let (path, settings) = split(text);
         Ok(SplitName { path, params: with_all(settings).parse()? })
@@ -168,12 +137,8 @@ impl FromStr for TrialId {
         if [contender, method].contains(&"") || scan == Some("") {
             return Err(shape());
         }
-        let method = MethodId {
-            contender: contender.to_owned(),
-            method: method.to_owned(),
-            scan: scan.map(str::to_owned),
-        };
-        Ok(TrialId { method, params: params.parse()? })
+        let ([contender, method], scan) = ([contender, method].map(str::to_owned), scan.map(str::to_owned));
+        Ok(TrialId { method: MethodId { contender, method, scan }, params: params.parse()? })
     }
 }
 
@@ -252,10 +217,8 @@ mod tests {
         let split = SplitName::parse("rust/*@threads=all,buffer=1KiB").unwrap();
         assert_eq!((split.path, split.params.0["buffer_bytes"]), ("rust/*", 1024));
         assert!(split.params.0["threads"] > 0);
-        assert_eq!(
-            TrialId::parse_written("rust/read@threads=all").unwrap().params.0["threads"],
-            split.params.0["threads"]
-        );
+        let written = TrialId::parse_written("rust/read@threads=all").unwrap();
+        assert_eq!(written.params.0["threads"], split.params.0["threads"]);
     }
 
     #[test]

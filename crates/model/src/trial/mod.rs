@@ -1,5 +1,4 @@
-//! A trial: a way of reading, its parameters, the work that is done with the bytes, and the state
-//! of the cache.
+//! A trial: a way of reading, its parameters, the work done with the bytes, the cache's state.
 //!
 //! A trial's name has one spelling in Rust, TOML, JSON, on the command line and in pages:
 //! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or
@@ -7,19 +6,41 @@
 
 mod answer;
 mod id;
-mod index;
 mod nearest;
 mod params;
 
 pub use answer::Answer;
 pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
-pub use index::TrialIndex;
 pub use nearest::NearestNames;
 pub use params::Params;
 
 use readlab_protocol::{MethodLine, Reads};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// Identifies a trial of a plan and of its record. It is not a position: trials that cannot be
+/// measured here are announced first and are numbered last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TrialIndex(usize);
+
+impl TrialIndex {
+    pub const fn new(number: usize) -> TrialIndex {
+        TrialIndex(number)
+    }
+}
+
+impl From<TrialIndex> for u64 {
+    fn from(index: TrialIndex) -> u64 {
+        index.0 as u64
+    }
+}
+
+impl fmt::Display for TrialIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
 
 /// What is done with the bytes.
 #[derive(
@@ -58,65 +79,31 @@ pub enum CacheState {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// A file that it opens.
     #[default]
     File,
     /// A server from which it requests a URL.
     Http,
     /// A store from which it requests an object.
     S3,
-    /// Many files that it opens.
     Tree,
     /// Blocks at places of a file that it opens.
     Places,
 }
 
-impl Work {
-    /// The word used in names, files and on the wire.
-    pub fn word(self) -> &'static str {
-        match self {
-            Work::Newlines => "newlines",
-            Work::Lines => "lines",
-            Work::Sum => "sum",
-            Work::Discard => "discard",
-            Work::Output => "output",
-        }
-    }
+crate::worded! {
+    Work { Newlines = "newlines", Lines = "lines", Sum = "sum", Discard = "discard", Output = "output" }
+    CacheState { Cold = "cold", Warm = "warm", Unknown = "unknown" }
+    Transport { File = "file", Http = "http", S3 = "s3", Tree = "tree", Places = "places" }
+}
 
+impl Work {
     /// Whether every byte must be visited, so that no true rate exceeds that of memory.
     pub fn touches_bytes(self) -> bool {
         !matches!(self, Work::Discard | Work::Output)
     }
 }
 
-impl fmt::Display for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl fmt::Display for CacheState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            CacheState::Cold => "cold",
-            CacheState::Warm => "warm",
-            CacheState::Unknown => "unknown",
-        })
-    }
-}
-
 impl Transport {
-    /// The word used in suites and exports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Transport::File => "file",
-            Transport::Http => "http",
-            Transport::S3 => "s3",
-            Transport::Tree => "tree",
-            Transport::Places => "places",
-        }
-    }
-
     /// Whether another process sends the bytes, which reads them itself.
     pub fn has_server(self) -> bool {
         match self {

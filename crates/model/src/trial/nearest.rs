@@ -4,7 +4,6 @@ use std::fmt;
 
 const SHOWN: usize = 3;
 
-/// A few names, the nearest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearestNames(Vec<String>);
 

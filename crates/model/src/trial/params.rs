@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Settings of a method by name. Values are integers; names say their units once they are resolved
-/// (`buffer_bytes`).
+/// Settings of a method by name. Values are integers; resolved names say units (`buffer_bytes`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
@@ -46,20 +45,13 @@ impl Params {
             let Some(param) = declared else {
                 let known: Vec<&str> = method.params.iter().map(|param| Params::short(&param.name)).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                return Err(TrialError::UnknownParam {
-                    method: method.method.clone(),
-                    key: key.clone(),
-                    known,
-                });
+                let (method, key) = (method.method.clone(), key.clone());
+                return Err(TrialError::UnknownParam { method, key, known });
             };
-            if value < param.min || value > param.max {
-                return Err(TrialError::OutOfRange {
-                    method: method.method.clone(),
-                    key: key.clone(),
-                    value,
-                    min: param.min,
-                    max: param.max,
-                });
+            let (min, max) = (param.min, param.max);
+            if !(min..=max).contains(&value) {
+                let (method, key) = (method.method.clone(), key.clone());
+                return Err(TrialError::OutOfRange { method, key, value, min, max });
             }
             resolved.insert(param.name.clone(), value);
         }

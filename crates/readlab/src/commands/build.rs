@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
-use readlab_fleet::program;
+use readlab_fleet::agent;
 use readlab_roster::build::BuildError;
 use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_system::interrupt;
@@ -16,7 +16,6 @@ use std::process::ExitCode;
 /// Some contender could not be built.
 const EXIT_FAILED: u8 = 1;
 
-/// Arguments of `readlab build`.
 #[derive(Debug, Args)]
 pub struct BuildArgs {
     /// The contenders [default: all that have sources], or fleet-agent
@@ -27,14 +26,10 @@ pub struct BuildArgs {
     pub rosters: Vec<PathBuf>,
 }
 
-/// Builds, whether they are built already or not.
-///
-/// # Errors
-/// If a name is unknown, a roster cannot be read, or standard output cannot be written.
 pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with(&args.rosters)?;
-    let agent = program::entry();
+    let agent = agent::entry();
     let chosen = chosen(&roster, &agent, &args.names)?;
     let mut failures = Vec::new();
     for entry in chosen {
@@ -83,7 +78,6 @@ fn build_agent(agent: &RosterEntry) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One contender: built, and its receipt shown.
 fn build(entry: &RosterEntry) -> anyhow::Result<()> {
     entry.build()?;
     let receipt = entry.query()?.receipt;

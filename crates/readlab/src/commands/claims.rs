@@ -2,20 +2,20 @@
 //! record.
 
 use super::compare::path_of;
-use super::options::{ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, given_exports};
-use super::output::{self, inputs_of};
+use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
+use super::options::ColorWhen;
+use super::output::inputs_of;
 use anyhow::bail;
 use clap::Args;
 use readlab_claims::{self as claims, ClaimsError, ClaimsFile, JudgedClaims};
 use readlab_record::Record;
 use readlab_record::history::History;
-use readlab_report::{self as report, Style};
-use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_report as report;
+use readlab_system::folder::output_file::{self, Inputs};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab claims`.
 #[derive(Debug, Args)]
 pub struct ClaimsArgs {
     /// Claims: newlines, byte-stream, sizes, zip-lines [default: all, or those that the record
@@ -41,10 +41,6 @@ pub struct ClaimsArgs {
 }
 
 /// Judges the claims and shows them. What they are found to be does not change the exit code.
-///
-/// # Errors
-/// If no claims have the name, the file of claims has a wrong expression, or there is no such
-/// record.
 pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     let (name, record) = args.words()?;
     let path = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
@@ -53,7 +49,8 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     if let (Some(record), Some(path)) = (&record, &path) {
         inputs.join(inputs_of(record, path));
     }
-    output_file::check(&args.files(), &inputs)?;
+    let exports = args.exports();
+    output_file::check(&exports.files(), &inputs)?;
     let files: Vec<ClaimsFile> = match (&args.claims, name, &record) {
         (Some(file), ..) => vec![claims::read(file)?],
         (None, Some(name), _) => vec![claims::find(name)?],
@@ -64,15 +61,12 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
         bail!("no claims are about this record; name some: {}", claims::names().join(", "));
     }
     let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
-    args.give(&judged, &inputs)?;
+    exports.write(&judged, &inputs)?;
+    if !exports.take_standard_output() {
+        let tables = report::claims_terminal(&judged, table_style(args.color));
+        std::io::stdout().write_all(tables.as_bytes())?;
+    }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What judged claims are exported as.
-#[derive(Debug, Clone, Copy)]
-enum Export {
-    Json,
-    Markdown,
 }
 
 impl ClaimsArgs {
@@ -98,34 +92,20 @@ impl ClaimsArgs {
         }
     }
 
-    fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
-        given_exports([
-            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_claims_json)),
-            (
-                Export::Markdown,
-                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
+    fn exports(&self) -> Exports<'_, Vec<JudgedClaims>> {
+        Exports::new([
+            Export::given(
+                EXPORT_JSON,
+                &self.export_json,
+                report::is_claims_json,
+                |judged: &Vec<JudgedClaims>, out| out.write_all(report::claims_json(judged).as_bytes()),
+            ),
+            Export::given(
+                EXPORT_MARKDOWN,
+                &self.export_markdown,
+                report::is_markdown,
+                |judged: &Vec<JudgedClaims>, out| out.write_all(report::claims_markdown(judged).as_bytes()),
             ),
         ])
-    }
-
-    fn files(&self) -> Vec<OutputFile<'_>> {
-        self.exports().into_iter().map(|(_, file)| file).collect()
-    }
-
-    /// The exports, and the table unless a document goes to standard output.
-    fn give(&self, judged: &[JudgedClaims], inputs: &Inputs) -> anyhow::Result<()> {
-        for (export, file) in self.exports() {
-            let text = match export {
-                Export::Json => report::claims_json(judged),
-                Export::Markdown => report::claims_markdown(judged),
-            };
-            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
-        }
-        if !self.files().iter().any(OutputFile::is_standard_output) {
-            let style =
-                Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
-            std::io::stdout().write_all(report::claims_terminal(judged, style).as_bytes())?;
-        }
-        Ok(())
     }
 }

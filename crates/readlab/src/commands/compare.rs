@@ -1,29 +1,31 @@
 //! `readlab compare A B…`: records and published results side by side, with ratios, a gate for
 //! continuous integration, and exports for services that track benchmarks.
 
-use super::given_fact::GivenFact;
-use super::output::{self, inputs_of};
-use crate::commands::options::{self, ColorWhen, EXPORT_JSON, EXPORT_MARKDOWN, given_exports};
-use anyhow::Context;
+use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
+use super::options::ColorWhen;
+use super::output::inputs_of;
+use anyhow::{Context, bail};
 use clap::Args;
 use readlab_analysis::compare::{Center, Comparison, Fit, FitRequest, Gate, Measure, Side, fit};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Throughput;
 use readlab_record::Record;
 use readlab_record::history::{History, HistoryError};
-use readlab_report::{self as report, Style};
+use readlab_report::{self as report, side_letter};
+use readlab_run::experiment::options;
 use readlab_run::experiment::outcome::EXIT_TRIAL;
 use readlab_suite::published::{self, PREFIX};
 use readlab_system::folder::RECORD;
-use readlab_system::folder::output_file::{self, Inputs, OutputFile};
+use readlab_system::folder::output_file::{self, Inputs};
 use readlab_system::markup;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 
-/// Arguments of `readlab compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// What to compare; the first is the baseline. A record's path, `last`, `last~1`, a name given
@@ -91,23 +93,18 @@ pub struct CompareArgs {
 /// Something is worse than allowed, beyond doubt.
 const EXIT_WORSE: u8 = 3;
 
-/// What a comparison is exported as.
-#[derive(Debug, Clone, Copy)]
-enum Export {
-    Json,
-    Markdown,
-    Html,
-    Bencher,
-    Github,
+/// What a comparison is exported from.
+struct Shown<'a> {
+    comparison: &'a Comparison,
+    fit: Option<&'a Fit>,
+    worse: Option<&'a [String]>,
+    last: &'a Side,
 }
 
-/// Compares, shows, exports, judges.
-///
-/// # Errors
-/// If a name means nothing, a file is no record, nothing is alike, or an export cannot be written.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let (mut sides, inputs) = args.sides()?;
-    output_file::check(&args.files(), &inputs)?;
+    let exports = args.exports();
+    output_file::check(&exports.files(), &inputs)?;
     if let Some(sheet) = args.datasheet {
         published::with_sheet(&mut sides, sheet.0);
     }
@@ -125,7 +122,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }
     let gate = args.fail_over.map(|fail_over| Gate { fail_over });
     let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
-    args.give(&comparison, fit.as_ref(), worse.as_deref(), &inputs)?;
+    let (fit, last) = (fit.as_ref(), comparison.sides.last().context("nothing is compared")?);
+    let shown = Shown { comparison: &comparison, fit, worse: worse.as_deref(), last };
+    exports.write(&shown, &inputs)?;
+    if !exports.take_standard_output() {
+        let tables = report::comparison_terminal(&comparison, fit, table_style(args.color));
+        std::io::stdout().write_all(tables.as_bytes())?;
+    }
     Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
@@ -182,48 +185,25 @@ impl CompareArgs {
         Ok(Some(fit(sides, &request)?))
     }
 
-    fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
-        given_exports([
-            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_comparison_json)),
-            (
-                Export::Markdown,
-                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
-            ),
-            (Export::Html, OutputFile::given("--export-html", &self.export_html, markup::is_page)),
-            (Export::Bencher, OutputFile::given("--export-bmf", &self.export_bmf, report::is_bencher)),
-            (Export::Github, OutputFile::given("--export-github", &self.export_github, report::is_github)),
+    fn exports<'d>(&self) -> Exports<'_, Shown<'d>> {
+        Exports::new([
+            Export::given(EXPORT_JSON, &self.export_json, report::is_comparison_json, |it: &Shown, out| {
+                let json = report::comparison_json(it.comparison, it.fit, it.worse);
+                out.write_all(json.as_bytes())
+            }),
+            Export::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, |it: &Shown, out| {
+                out.write_all(report::comparison_markdown(it.comparison, it.fit).as_bytes())
+            }),
+            Export::given("--export-html", &self.export_html, markup::is_page, |it: &Shown, out| {
+                out.write_all(report::comparison_html(it.comparison, it.fit).as_bytes())
+            }),
+            Export::given("--export-bmf", &self.export_bmf, report::is_bencher, |it: &Shown, out| {
+                out.write_all(report::bencher(it.last).as_bytes())
+            }),
+            Export::given("--export-github", &self.export_github, report::is_github, |it: &Shown, out| {
+                out.write_all(report::github(it.last).as_bytes())
+            }),
         ])
-    }
-
-    fn files(&self) -> Vec<OutputFile<'_>> {
-        self.exports().into_iter().map(|(_, file)| file).collect()
-    }
-
-    /// The exports, and the tables unless a document goes to standard output.
-    fn give(
-        &self,
-        comparison: &Comparison,
-        fit: Option<&Fit>,
-        worse: Option<&[String]>,
-        inputs: &Inputs,
-    ) -> anyhow::Result<()> {
-        let last = comparison.sides.last().context("nothing is compared")?;
-        for (export, file) in self.exports() {
-            let text = match export {
-                Export::Json => report::comparison_json(comparison, fit, worse),
-                Export::Markdown => report::comparison_markdown(comparison, fit),
-                Export::Html => report::comparison_html(comparison, fit),
-                Export::Bencher => report::bencher(last),
-                Export::Github => report::github(last),
-            };
-            file.write(inputs, |out| out.write_all(text.as_bytes()))?;
-        }
-        if !self.files().iter().any(OutputFile::is_standard_output) {
-            let style =
-                Style { width: output::terminal_width(), color: self.color.is_on(&std::io::stdout()) };
-            std::io::stdout().write_all(report::comparison_terminal(comparison, fit, style).as_bytes())?;
-        }
-        Ok(())
     }
 }
 
@@ -234,5 +214,101 @@ pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> a
         Err(_) if Path::new(name).is_file() => Ok(PathBuf::from(name)),
         Err(_) if Path::new(name).is_dir() => Ok(Path::new(name).join(RECORD)),
         Err(error) => anyhow::bail!("{name}: {error}"),
+    }
+}
+
+/// `max_turbo_ghz=4.7` for all sides that do not know it, or `B:max_turbo_ghz=4.7` for one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenFact {
+    side: Option<String>,
+    name: String,
+    value: Value,
+}
+
+impl FromStr for GivenFact {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<GivenFact, String> {
+        let wrong = || format!("'{text}' is no fact such as max_turbo_ghz=4.7 or B:max_turbo_ghz=4.7");
+        let (named, value) = text.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
+        let (side, name) = named.split_once(':').map_or((None, named), |(side, name)| (Some(side), name));
+        let name = name.strip_prefix("machine.").unwrap_or(name);
+        if name.is_empty() || side.is_some_and(str::is_empty) {
+            return Err(wrong());
+        }
+        let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
+        let value = number.map_or_else(|| value.into(), Value::from);
+        Ok(GivenFact { side: side.map(str::to_owned), name: name.to_owned(), value })
+    }
+}
+
+impl GivenFact {
+    /// Gives it to the side that it names, or to all that do not know it.
+    fn give(&self, sides: &mut [Side]) -> anyhow::Result<()> {
+        let Some(named) = &self.side else {
+            let lacks = |side: &&mut Side| side.facts.get(&self.name).is_none_or(Value::is_null);
+            sides.iter_mut().filter(lacks).for_each(|side| self.give_to(side));
+            return Ok(());
+        };
+        let at =
+            sides.iter().enumerate().position(|(at, side)| side_letter(at) == *named || side.name == *named);
+        let Some(at) = at else {
+            let names: Vec<String> = sides
+                .iter()
+                .enumerate()
+                .map(|(at, side)| format!("{} ({})", side_letter(at), side.name))
+                .collect();
+            bail!("--fact {named}:{}: no side is called so; there are {}", self.name, names.join(", "));
+        };
+        sides.get_mut(at).map(|side| self.give_to(side)).context("its place was just found")
+    }
+
+    fn give_to(&self, side: &mut Side) {
+        side.facts.insert(self.name.clone(), self.value.clone());
+        side.notes.push(format!("{} = {} was given by --fact", self.name, self.value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn sides() -> Vec<Side> {
+        let side = |name: &str, facts: BTreeMap<String, Value>| Side {
+            name: name.to_owned(),
+            about: String::new(),
+            facts,
+            notes: Vec::new(),
+            cases: Vec::new(),
+        };
+        vec![side("one", BTreeMap::from([("ghz".to_owned(), 3.0.into())])), side("two", BTreeMap::new())]
+    }
+
+    fn given(text: &str) -> Result<Vec<Side>, String> {
+        let mut sides = sides();
+        text.parse::<GivenFact>()?.give(&mut sides).map_err(|error| error.to_string())?;
+        Ok(sides)
+    }
+
+    #[test]
+    fn a_fact_goes_to_the_sides_that_lack_it_or_to_the_named_one() {
+        let ghz = |sides: Vec<Side>| {
+            sides.iter().map(|side| side.facts["ghz"].as_f64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(ghz(given("machine.ghz=4.7").unwrap()), [3.0, 4.7]);
+        assert_eq!(ghz(given("B:ghz=4").unwrap()), [3.0, 4.0]);
+        let named = given("one:ghz=5").unwrap();
+        assert_eq!(named[0].facts["ghz"], 5.0);
+        assert_eq!(named[0].notes, ["ghz = 5.0 was given by --fact"]);
+        assert_eq!(given("drive=fast").unwrap()[1].facts["drive"], "fast");
+    }
+
+    #[test]
+    fn what_is_no_fact_and_an_unknown_side_are_named() {
+        for text in ["ghz", "=4", "ghz=", ":ghz=4", "B:=4"] {
+            assert!(given(text).unwrap_err().contains("is no fact such as"), "{text}");
+        }
+        assert!(given("C:ghz=4").unwrap_err().contains("there are A (one), B (two)"));
     }
 }

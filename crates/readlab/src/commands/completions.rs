@@ -4,17 +4,12 @@ use crate::commands::Cli;
 use clap::{Args, Command, CommandFactory};
 use std::process::ExitCode;
 
-/// Arguments of `readlab completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
 }
 
-/// Prints the script.
-///
-/// # Errors
-/// If standard output cannot be written.
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut offered(), "readlab", &mut script);

@@ -6,10 +6,8 @@ use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Arguments of `readlab contender`.
 #[derive(Debug, Args)]
 pub struct ContenderArgs {
-    /// Which contender to run.
     #[command(subcommand)]
     pub name: BuiltIn,
 }
@@ -34,7 +32,6 @@ pub struct Words {
 }
 
 /// Answers by the protocol until the lab closes standard input.
-#[must_use]
 pub fn run(args: ContenderArgs) -> ExitCode {
     match args.name {
         BuiltIn::Rust(words) => readlab_rust::serve::main(words.words),

@@ -11,10 +11,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab corpus`.
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
-    /// What to do with test files.
     #[command(subcommand)]
     pub what: What,
     /// Folder of the test files [default: one in the user's cache folder]
@@ -56,10 +54,6 @@ pub enum What {
     Clean,
 }
 
-/// Makes, lists or removes.
-///
-/// # Errors
-/// If there is no space, the folder cannot be written, or standard output cannot be written.
 pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
     let mut out = std::io::stdout();

@@ -20,11 +20,9 @@ const EXAMPLES: &str = "Examples:\n  mpirun -n 4 --map-by ppr:1:node readlab fle
 --share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file\n  \
 mpirun -n 4 --host a,b,c,d readlab fleet race /store/file : -n 1 --host server readlab fleet witness /export/file";
 
-/// Arguments of `readlab fleet`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct FleetArgs {
-    /// What the ranks do.
     #[command(subcommand)]
     pub verb: FleetVerb,
 }
@@ -40,7 +38,6 @@ pub enum FleetVerb {
     Witness(FleetWitnessArgs),
 }
 
-/// Arguments of `readlab fleet witness`.
 #[derive(Debug, Args)]
 pub struct FleetWitnessArgs {
     /// The file by its path on the server
@@ -48,7 +45,6 @@ pub struct FleetWitnessArgs {
     pub path: PathBuf,
 }
 
-/// Arguments of `readlab fleet race`.
 #[derive(Debug, Args)]
 pub struct FleetRaceArgs {
     /// What each rank reads: the same file, its part of one file, or a file of its own, with {rank}
@@ -59,19 +55,16 @@ pub struct FleetRaceArgs {
     /// made of it
     #[arg(long, conflicts_with = "resume")]
     pub hide_hosts: bool,
-    /// As for `readlab race`.
     #[command(flatten)]
     pub race: RaceArgs,
 }
 
-/// Arguments of `readlab fleet scale`.
 #[derive(Debug, Args)]
 pub struct FleetScaleArgs {
     /// How many ranks read together, by turns; one rank a host makes them hosts. From five numbers
     /// on, the Universal Scalability Law is fitted [default: 1, 2, 4 and so on, and all]
     #[arg(long, value_name = "N,…", conflicts_with = "resume", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub hosts: Vec<u32>,
-    /// As for `readlab fleet race`.
     #[command(flatten)]
     pub fleet: FleetRaceArgs,
 }
@@ -97,45 +90,20 @@ impl From<ShareOption> for Share {
     }
 }
 
-/// How a fleet reads.
-#[derive(Debug, Clone)]
-pub(super) struct FleetOptions {
-    pub(super) share: Share,
-    /// How many ranks read together, by turns; `None` where always all do.
-    pub(super) counts: Option<Counts>,
-    /// The word on the command line that names the file, where names are hidden.
-    pub(super) hidden: Option<String>,
-}
-
-/// How many ranks read together, by turns.
-#[derive(Debug, Clone)]
-pub(super) struct Counts {
-    given: Vec<u32>,
-}
-
-impl Counts {
-    /// With so many ranks in all.
-    ///
-    /// # Errors
-    /// If there are fewer than were asked for.
-    pub(super) fn among(&self, all: u32) -> anyhow::Result<BTreeSet<u32>> {
-        if let Some(count) = self.given.iter().find(|&&count| count > all) {
-            bail!("--hosts {count}: the launcher started {all}");
-        }
-        let doubled = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
-        let usual = || doubled.take_while(|&count| count < all).chain([all]).collect();
-        Ok(if self.given.is_empty() { usual() } else { self.given.iter().copied().collect() })
+/// How many ranks read together, by turns, of so many in all.
+pub(super) fn counts_among(given: &[u32], all: u32) -> anyhow::Result<BTreeSet<u32>> {
+    if let Some(count) = given.iter().find(|&&count| count > all) {
+        bail!("--hosts {count}: the launcher started {all}");
     }
+    let doubled = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+    let usual = || doubled.take_while(|&count| count < all).chain([all]).collect();
+    Ok(if given.is_empty() { usual() } else { given.iter().copied().collect() })
 }
 
-/// Runs one rank.
-///
-/// # Errors
-/// If it cannot join, the ranks differ, or the record cannot be written.
 pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let (args, counts) = match &args.verb {
         FleetVerb::Race(args) => (args, None),
-        FleetVerb::Scale(args) => (&args.fleet, Some(Counts { given: args.hosts.clone() })),
+        FleetVerb::Scale(args) => (&args.fleet, Some(&args.hosts[..])),
         FleetVerb::Witness(args) => return rank::witness(&args.path),
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
@@ -156,17 +124,13 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     }
     let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
     let config = config_of(race, suite)?;
-    let fleet = FleetOptions {
-        share: (*share).into(),
-        counts,
-        hidden: hide_hosts.then(|| word.to_string_lossy().into_owned()),
-    };
     let target = |reader: u32, readers: NonZero<u32>| {
         let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
         Ok(if *share == ShareOption::Split { whole.split(Split { reader, readers }) } else { whole })
     };
-    let run = Task::Anew(Box::new(NewRun { config, target: &target, fleet }));
-    rank::run(run, &race.output_options())
+    let hidden = hide_hosts.then(|| word.to_string_lossy().into_owned());
+    let run = NewRun { config, target: &target, share: (*share).into(), counts, hidden };
+    rank::run(Task::Anew(Box::new(run)), &race.output_options())
 }
 
 /// Where the number of a rank stands in a path.
@@ -199,7 +163,6 @@ impl Paths {
         }
     }
 
-    /// The file of a rank.
     fn of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
         match self {
             Paths::Pattern(path) => Ok(path
@@ -238,12 +201,11 @@ mod tests {
 
     #[test]
     fn without_numbers_they_double_up_to_all_and_more_than_all_are_refused() {
-        let of = |given: &[u32], all| Counts { given: given.to_vec() }.among(all);
-        let numbers = |given, all| of(given, all).unwrap().into_iter().collect::<Vec<u32>>();
+        let numbers = |given, all| counts_among(given, all).unwrap().into_iter().collect::<Vec<u32>>();
         assert_eq!(numbers(&[], 6), [1, 2, 4, 6]);
         assert_eq!(numbers(&[], 8), [1, 2, 4, 8]);
         assert_eq!(numbers(&[], 1), [1]);
         assert_eq!(numbers(&[3, 1, 3], 6), [1, 3]);
-        assert_eq!(of(&[1, 8], 6).unwrap_err().to_string(), "--hosts 8: the launcher started 6");
+        assert_eq!(counts_among(&[1, 8], 6).unwrap_err().to_string(), "--hosts 8: the launcher started 6");
     }
 }

@@ -7,7 +7,6 @@ use readlab_targets::target::check_answers;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// What one verb was given.
 pub struct Given<'a> {
     /// The verb, those above it included: `fleet race`.
     pub verb: String,
@@ -47,7 +46,6 @@ impl<'a> Given<'a> {
         known.and_then(move |arg| matches.get_raw(arg.get_id().as_str())).into_iter().flatten()
     }
 
-    /// The word of an option that has one.
     pub fn word(&self, option: &str) -> Option<&'a str> {
         self.words(option).next().and_then(OsStr::to_str)
     }
@@ -71,9 +69,6 @@ impl<'a> Given<'a> {
 
     /// Refuses a name whose file system does not answer, before anything looks at it that could
     /// then neither go on nor end.
-    ///
-    /// # Errors
-    /// If there is one.
     pub fn check_answers(&self) -> anyhow::Result<()> {
         let names = self.names();
         let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();

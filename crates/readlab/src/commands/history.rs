@@ -1,18 +1,17 @@
 //! `readlab history`: lists the user's records, shows one again, removes some.
 
-use super::output;
+use super::exports::{table_style, terminal_width};
+use super::options::ColorWhen;
 use clap::{Args, Subcommand};
 use readlab_record::Record;
 use readlab_record::history::{History, HistoryEntry, Removed};
-use readlab_report::{self as report, Page, Style};
+use readlab_report::{self as report, Page};
 use readlab_system::terminal::printable::display_path;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Arguments of `readlab history`.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// What to do.
     #[command(subcommand)]
     pub verb: Option<HistoryVerb>,
 }
@@ -35,26 +34,19 @@ pub enum HistoryVerb {
     },
 }
 
-/// Lists, shows or removes.
-///
-/// # Errors
-/// If there is no such record, or it cannot be read or removed.
 pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let history = History::of_user()?;
     let mut out = std::io::stdout();
     match &args.verb {
         None | Some(HistoryVerb::List) => {
-            let width = output::terminal_width();
-            out.write_all(report::history_table(&lines(&history.entries()?), width).as_bytes())?;
+            let table = report::history_table(&lines(&history.entries()?), terminal_width());
+            out.write_all(table.as_bytes())?;
         }
         Some(HistoryVerb::Show { name }) => {
             let path = history.find(name)?;
-            let style = Style {
-                width: output::terminal_width(),
-                color: crate::commands::options::ColorWhen::Auto.is_on(&std::io::stdout()),
-            };
             let page = Page::from_record(&Record::read(&path)?);
-            out.write_all(report::terminal(&page, style, Some(&display_path(&path))).as_bytes())?;
+            let tables = report::terminal(&page, table_style(ColorWhen::Auto), Some(&display_path(&path)));
+            out.write_all(tables.as_bytes())?;
         }
         Some(HistoryVerb::Rm { names }) => {
             // All names are looked up before the first record goes: `last~1` must not mean another
@@ -73,7 +65,6 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the list says of each.
 fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
     let line = |entry: &HistoryEntry| {
         let meant = match entry.age {

@@ -2,14 +2,14 @@
 //! the device do at best; of a server, what one and several connections bring, and what the link,
 //! the kernel and the decryption allow.
 
-use super::options::{CompressedOptions, OutputOptions, SamplingOptions, ServerFlags};
+use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
 use super::output;
 use anyhow::Context;
 use clap::Args;
-use readlab_model::trial::Transport;
 use readlab_model::units::Bytes;
 use readlab_record::RunKind;
-use readlab_run::experiment::config::{InspectConfig, RunConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::options::{SamplingOptions, UserOptions};
 use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_suite::Suite;
 use readlab_system::folder::scratch::Scratch;
@@ -20,7 +20,6 @@ use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `readlab limits`.
 #[derive(Debug, Args)]
 pub struct LimitsArgs {
     /// A folder, in which readlab makes a file and removes it again; a file, which readlab only
@@ -36,46 +35,26 @@ pub struct LimitsArgs {
     /// Size of the file made in a folder
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub size: Bytes,
-    /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
-    /// How a zstd is decoded.
     #[command(flatten)]
     pub compressed: CompressedOptions,
-    /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
-    /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
 }
 
-impl LimitsArgs {
-    fn over(&self) -> Transport {
-        match (self.http, self.s3) {
-            (true, _) => Transport::Http,
-            (_, true) => Transport::S3,
-            _ => Transport::File,
-        }
-    }
-}
-
-/// Measures the limits of a place.
-///
-/// # Errors
-/// If there is no space, the file cannot be made or read, or the record cannot be written.
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
-        sampling: args.sampling.values(),
-        trials: TrialOptions::default(),
-        inspect: InspectConfig::default(),
-        space: None,
+        sampling: args.sampling.clone(),
         server: args.server.values(),
         quiet: args.output.quiet,
+        ..UserOptions::default()
     };
     let config = RunConfig::merge(RunKind::Limits, Suite::find("limits")?, user)?;
     let on = |place: &Path| {
-        let target = TargetSpec::plain(place, args.over());
+        let target = TargetSpec::plain(place, transport(args.http, args.s3));
         let target = target.decoded_with(args.compressed.dictionary.as_deref());
         output::run(&config, &[vec![target]], &args.output)
     };

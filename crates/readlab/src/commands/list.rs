@@ -13,7 +13,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
     /// A roster file with more contenders; may be repeated
@@ -24,10 +23,6 @@ pub struct ListArgs {
     pub work: Option<Work>,
 }
 
-/// Prints the list.
-///
-/// # Errors
-/// If a roster cannot be read or standard output cannot be written.
 pub fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let roster = Roster::with(&args.rosters)?;
     let contenders = Contenders::discover(&roster, |_| true);

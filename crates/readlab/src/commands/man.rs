@@ -6,10 +6,6 @@ use clap_mangen::Man;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Prints the page, in roff.
-///
-/// # Errors
-/// If standard output cannot be written.
 pub fn run() -> anyhow::Result<ExitCode> {
     let mut page = Vec::new();
     let cli = Cli::command();

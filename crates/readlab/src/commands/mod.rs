@@ -8,9 +8,9 @@ pub mod completions;
 pub mod contender;
 pub mod corpus;
 pub mod doctor;
+mod exports;
 pub mod fleet;
 pub mod given;
-mod given_fact;
 pub mod history;
 pub mod limits;
 pub mod list;
@@ -32,7 +32,6 @@ pub mod verify;
 
 use clap::{Parser, Subcommand};
 
-/// What the exit codes mean.
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 a trial failed or was refused, or something requested by name did not take \
 part; 2 wrong usage or environment, or no sample was measured; 3 worse than --fail-over allows; 130 interrupted.";
 
@@ -40,7 +39,6 @@ part; 2 wrong usage or environment, or no sample was measured; 3 worse than --fa
 #[derive(Debug, Parser)]
 #[command(name = "readlab", version, about, max_term_width = 100, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -98,31 +96,20 @@ pub enum Verb {
 
 impl Verb {
     /// Whether it may start contenders, their compilers or servers.
-    #[must_use]
     pub fn starts_programs(&self) -> bool {
-        match self {
-            Verb::Race(_)
-            | Verb::Suite(_)
-            | Verb::Sweep(_)
-            | Verb::Tune(_)
-            | Verb::Fleet(_)
-            | Verb::Limits(_)
-            | Verb::List(_)
-            | Verb::Build(_)
-            | Verb::Verify(_)
-            | Verb::Doctor(_)
-            | Verb::Request(_) => true,
+        !matches!(
+            self,
             Verb::Compare(_)
-            | Verb::Claims(_)
-            | Verb::History(_)
-            | Verb::Report(_)
-            | Verb::Corpus(_)
-            | Verb::Completions(_)
-            | Verb::Man
-            | Verb::Contender(_)
-            | Verb::Serve(_)
-            | Verb::Share(_) => false,
-        }
+                | Verb::Claims(_)
+                | Verb::History(_)
+                | Verb::Report(_)
+                | Verb::Corpus(_)
+                | Verb::Completions(_)
+                | Verb::Man
+                | Verb::Contender(_)
+                | Verb::Serve(_)
+                | Verb::Share(_)
+        )
     }
 }
 

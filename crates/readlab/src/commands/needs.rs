@@ -27,186 +27,113 @@ struct Run {
     prints_tables: bool,
 }
 
-/// Something that an option needs.
 struct Need {
     is_met: fn(&Run) -> bool,
     /// What the message says after the name of the option.
     why: &'static str,
 }
 
-/// What an option needs, by its name in the parser.
+/// What options need, by their names in the parser.
 struct Entry {
-    option: &'static str,
     /// The verbs that are meant; all if there are none.
     verbs: &'static [&'static str],
+    options: &'static str,
     needs: &'static [Need],
 }
 
-const FILE: Need =
-    Need { is_met: |run| run.has_file, why: " needs a file of this machine, and no target is one" };
-const TREE: Need = Need {
-    is_met: |run| run.has_folder || run.has_list,
-    why: " is about the files of a folder, and no target is one",
-};
-const FOLDER: Need =
-    Need { is_met: |run| run.has_folder, why: " is about what is below a folder, and no target is one" };
-const PLACE_OF_FILE: Need = Need {
-    is_met: |run| run.has_folder,
-    why: " is about the file that is made in a folder, and this is none",
-};
-const OBJECT: Need = Need {
-    is_met: |run| run.has_object,
-    why: " is about S3 stores of others, and no target is in one (s3://BUCKET/KEY)",
-};
-const ENCRYPTED: Need = Need {
-    is_met: |run| run.has_https || run.has_object,
-    why: " is about servers that encrypt, and no target is on one (https://)",
-};
-const SERVER: Need = Need { is_met: |run| run.has_server, why: " is about servers, and no target is on one" };
-const COMMANDS: Need =
-    Need { is_met: |run| run.has_commands, why: " is about commands, and there is none: -c" };
-const SEVERAL_READERS: Need = Need {
-    is_met: |run| run.has_several_readers,
-    why: " is about the readers beside the first, and --readers has no number above 1",
-};
-const COLD: Need =
-    Need { is_met: |run| run.reads_cold, why: " is about cold readings, and --state warm has none" };
-const OPEN_END: Need = Need {
-    is_met: |run| !run.has_exact_runs,
-    why: " is about when a trial may stop, and with --runs it has that many readings",
-};
-const ONE_FASTEST: Need = Need {
-    is_met: |run| !run.reads_all_alike,
-    why: " is about which trials stop first, and with --runs or --min-runs all are read alike",
-};
-const TABLES: Need = Need {
-    is_met: |run| run.prints_tables,
-    why: " is about tables, and none is printed: --quiet, or an export on standard output",
-};
-const FLEET_READS_FILES: Need = Need { is_met: |_| false, why: ": a fleet reads files" };
-const FLEET_READS_ONE: Need =
-    Need { is_met: |_| false, why: ": a fleet reads one file, or one a rank with {rank} in its path" };
-const FLEET_READS_WHOLE: Need =
-    Need { is_met: |_| false, why: ": the ranks of a fleet read whole files or parts, not places" };
-const FLEET_READS_TOGETHER: Need = Need {
-    is_met: |_| false,
-    why: ": the ranks of a fleet read together already; start more of them on a host",
-};
-const FLEET_DECODES_ALONE: Need =
-    Need { is_met: |_| false, why: ": the ranks of a fleet decode without a dictionary" };
+const FILE: Need = need(|run| run.has_file, " needs a file of this machine, and no target is one");
+const TREE: Need =
+    need(|run| run.has_folder || run.has_list, " is about the files of a folder, and no target is one");
+const FOLDER: Need = need(|run| run.has_folder, " is about what is below a folder, and no target is one");
+const PLACE_OF_FILE: Need =
+    need(|run| run.has_folder, " is about the file that is made in a folder, and this is none");
+const OBJECT: Need =
+    need(|run| run.has_object, " is about S3 stores of others, and no target is in one (s3://BUCKET/KEY)");
+const ENCRYPTED: Need = need(
+    |run| run.has_https || run.has_object,
+    " is about servers that encrypt, and no target is on one (https://)",
+);
+const SERVER: Need = need(|run| run.has_server, " is about servers, and no target is on one");
+const COMMANDS: Need = need(|run| run.has_commands, " is about commands, and there is none: -c");
+const SEVERAL_READERS: Need = need(
+    |run| run.has_several_readers,
+    " is about the readers beside the first, and --readers has no number above 1",
+);
+const COLD: Need = need(|run| run.reads_cold, " is about cold readings, and --state warm has none");
+const OPEN_END: Need = need(
+    |run| !run.has_exact_runs,
+    " is about when a trial may stop, and with --runs it has that many readings",
+);
+const ONE_FASTEST: Need = need(
+    |run| !run.reads_all_alike,
+    " is about which trials stop first, and with --runs or --min-runs all are read alike",
+);
+const TABLES: Need = need(
+    |run| run.prints_tables,
+    " is about tables, and none is printed: --quiet, or an export on standard output",
+);
+const READS_FILES: Need = never(": a fleet reads files");
+const READS_ONE: Need = never(": a fleet reads one file, or one a rank with {rank} in its path");
+const READS_WHOLE: Need = never(": the ranks of a fleet read whole files or parts, not places");
+const READS_TOGETHER: Need =
+    never(": the ranks of a fleet read together already; start more of them on a host");
+const DECODES_ALONE: Need = never(": the ranks of a fleet decode without a dictionary");
+
+const fn need(is_met: fn(&Run) -> bool, why: &'static str) -> Need {
+    Need { is_met, why }
+}
+
+const fn never(why: &'static str) -> Need {
+    need(|_| false, why)
+}
 
 const FLEET: &[&str] = &["fleet race", "fleet scale"];
 
-/// An entry of some verbs goes before that of all.
+/// An entry of some verbs goes before that of all. In the last are the options that have an effect
+/// on every run, or are a bound that it keeps. Others without an effect are refused by the parser
+/// (`--block` without `--pattern`), or where more is known than the command line (`--dictionary` by
+/// the content, `--param` by the trials).
 const ENTRIES: &[Entry] = &[
-    Entry { option: "http", verbs: FLEET, needs: &[FLEET_READS_FILES] },
-    Entry { option: "s3", verbs: FLEET, needs: &[FLEET_READS_FILES] },
-    Entry { option: "files_from", verbs: FLEET, needs: &[FLEET_READS_ONE] },
-    Entry { option: "pattern", verbs: FLEET, needs: &[FLEET_READS_WHOLE] },
-    Entry { option: "readers", verbs: FLEET, needs: &[FLEET_READS_TOGETHER] },
-    Entry { option: "per_file", verbs: FLEET, needs: &[TREE] },
-    Entry { option: "dictionary", verbs: FLEET, needs: &[FLEET_DECODES_ALONE] },
-    Entry { option: "s3", verbs: &["serve"], needs: &[] },
-    Entry { option: "order", verbs: &["sweep"], needs: &[] },
-    Entry { option: "size", verbs: &["limits"], needs: &[PLACE_OF_FILE] },
-    Entry { option: "percentiles", verbs: &["suite"], needs: &[] },
-    Entry { option: "http", verbs: &[], needs: &[FILE] },
-    Entry { option: "s3", verbs: &[], needs: &[FILE] },
-    Entry { option: "allow_device", verbs: &[], needs: &[FILE] },
-    Entry { option: "follow", verbs: &[], needs: &[FOLDER] },
-    Entry { option: "order", verbs: &[], needs: &[TREE] },
-    Entry { option: "metadata", verbs: &[], needs: &[TREE, COLD] },
-    Entry { option: "copies", verbs: &[], needs: &[SEVERAL_READERS] },
-    Entry { option: "endpoint", verbs: &[], needs: &[SERVER, OBJECT] },
-    Entry { option: "no_sign_request", verbs: &[], needs: &[SERVER, OBJECT] },
-    Entry { option: "cacert", verbs: &[], needs: &[SERVER, ENCRYPTED] },
-    Entry { option: "commands_get_credentials", verbs: &[], needs: &[SERVER, COMMANDS] },
-    Entry { option: "check", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "commands_decode", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "setup", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "prepare", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "cleanup", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "parameter_list", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "parameter_scan", verbs: &[], needs: &[COMMANDS] },
-    Entry { option: "drop_caches", verbs: &[], needs: &[COLD] },
-    Entry { option: "precision", verbs: &[], needs: &[OPEN_END] },
-    Entry { option: "indifference", verbs: &[], needs: &[ONE_FASTEST] },
-    Entry { option: "percentiles", verbs: &[], needs: &[TABLES] },
-];
-
-/// Options that have an effect on every run, or are a bound that it keeps. Others without an effect
-/// are refused by the parser (`--block` without `--pattern`), or where more is known than the
-/// command line (`--dictionary` by the content, `--param` by the trials).
-const ALWAYS: &[&str] = &[
-    "all",
-    "block",
-    "budget",
-    "claims",
-    "color",
-    "commands",
-    "deadline",
-    "depth",
-    "dictionary",
-    "dir",
-    "export_csv",
-    "export_json",
-    "export_markdown",
-    "file",
-    "files_from",
-    "fill",
-    "fills",
-    "flamegraph",
-    "full",
-    "hide_hosts",
-    "hosts",
-    "jobs",
-    "json",
-    "keep",
-    "languages",
-    "max_bytes",
-    "max_runs",
-    "max_time",
-    "methods",
-    "min_runs",
-    "names",
-    "no_progress",
-    "output",
-    "parameter_step_size",
-    "params",
-    "pattern",
-    "per_file",
-    "place",
-    "primed",
-    "quiet",
-    "read_only",
-    "readers",
-    "reads",
-    "reference",
-    "repeat",
-    "resume",
-    "rosters",
-    "runs",
-    "save",
-    "seed",
-    "share",
-    "size",
-    "sizes",
-    "space",
-    "state",
-    "stats",
-    "suite",
-    "target",
-    "targets",
-    "trace",
-    "warmup",
-    "work",
-    "write",
+    Entry { verbs: FLEET, options: "http s3", needs: &[READS_FILES] },
+    Entry { verbs: FLEET, options: "files_from", needs: &[READS_ONE] },
+    Entry { verbs: FLEET, options: "pattern", needs: &[READS_WHOLE] },
+    Entry { verbs: FLEET, options: "readers", needs: &[READS_TOGETHER] },
+    Entry { verbs: FLEET, options: "per_file", needs: &[TREE] },
+    Entry { verbs: FLEET, options: "dictionary", needs: &[DECODES_ALONE] },
+    Entry { verbs: &["serve"], options: "s3", needs: &[] },
+    Entry { verbs: &["sweep"], options: "order", needs: &[] },
+    Entry { verbs: &["limits"], options: "size", needs: &[PLACE_OF_FILE] },
+    Entry { verbs: &["suite"], options: "percentiles", needs: &[] },
+    Entry { verbs: &[], options: "allow_device http s3", needs: &[FILE] },
+    Entry { verbs: &[], options: "follow", needs: &[FOLDER] },
+    Entry { verbs: &[], options: "order", needs: &[TREE] },
+    Entry { verbs: &[], options: "metadata", needs: &[TREE, COLD] },
+    Entry { verbs: &[], options: "copies", needs: &[SEVERAL_READERS] },
+    Entry { verbs: &[], options: "endpoint no_sign_request", needs: &[SERVER, OBJECT] },
+    Entry { verbs: &[], options: "cacert", needs: &[SERVER, ENCRYPTED] },
+    Entry { verbs: &[], options: "commands_get_credentials", needs: &[SERVER, COMMANDS] },
+    Entry {
+        verbs: &[],
+        options: "check cleanup commands_decode parameter_list parameter_scan prepare setup",
+        needs: &[COMMANDS],
+    },
+    Entry { verbs: &[], options: "drop_caches", needs: &[COLD] },
+    Entry { verbs: &[], options: "precision", needs: &[OPEN_END] },
+    Entry { verbs: &[], options: "indifference", needs: &[ONE_FASTEST] },
+    Entry { verbs: &[], options: "percentiles", needs: &[TABLES] },
+    Entry {
+        verbs: &[],
+        options: "all block budget claims color commands deadline depth dictionary dir export_csv export_json \
+            export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json keep \
+            languages max_bytes max_runs max_time methods min_runs names no_progress output \
+            parameter_step_size params pattern per_file place primed quiet read_only readers reads reference \
+            repeat resume rosters runs save seed share size sizes space state stats suite target targets trace \
+            warmup work write",
+        needs: &[],
+    },
 ];
 
 /// Refuses an option that has no effect on what the command line asks for.
-///
-/// # Errors
-/// If there is one.
 pub fn check(given: &Given) -> anyhow::Result<()> {
     // A run that goes on is as its record has it; the parser refuses all that would be about another.
     if given.has("resume") {
@@ -224,10 +151,9 @@ pub fn check(given: &Given) -> anyhow::Result<()> {
 
 /// What an option of a verb needs; `None` of one that nobody thought of.
 fn needs(option: &str, verb: &str) -> Option<&'static [Need]> {
-    let is_it =
-        |entry: &&Entry| entry.option == option && (entry.verbs.is_empty() || entry.verbs.contains(&verb));
-    let entry = ENTRIES.iter().find(is_it).map(|entry| entry.needs);
-    entry.or(ALWAYS.contains(&option).then_some(&[]))
+    let is_of_verb = |entry: &&Entry| entry.verbs.is_empty() || entry.verbs.contains(&verb);
+    let mut entries = ENTRIES.iter().filter(is_of_verb);
+    entries.find(|entry| entry.options.split(' ').any(|known| known == option)).map(|entry| entry.needs)
 }
 
 impl Run {
@@ -310,10 +236,9 @@ mod tests {
         let is_there = |option: &str, verb: &str| options(verb).iter().any(|known| known == option);
         for entry in ENTRIES {
             let verbs = if entry.verbs.is_empty() { &VERBS[..] } else { entry.verbs };
-            assert!(verbs.iter().any(|verb| is_there(entry.option, verb)), "{}", entry.option);
-        }
-        for option in ALWAYS {
-            assert!(VERBS.iter().any(|verb| is_there(option, verb)), "{option}");
+            for option in entry.options.split(' ') {
+                assert!(verbs.iter().any(|verb| is_there(option, verb)), "{option}");
+            }
         }
     }
 

@@ -1,107 +1,23 @@
-//! The groups of options that several commands share.
+//! The groups of options that several commands share, beside those that a run uses as they are
+//! ([`readlab_run::experiment::options`]).
 //!
-//! Names and conventions are those of known tools: hyperfine's `-w -r -m -M -c`, criterion's
-//! `--quiet`, exports with `-` for standard output. What the options mean together with a suite is
-//! decided in [`readlab_run::experiment::config`].
+//! Names and conventions are those of known tools: criterion's `--quiet`, exports with `-` for standard
+//! output.
 
-use super::own_commands;
+use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports};
 use clap::{Args, ValueEnum};
 use readlab_analysis::compare::Center;
 use readlab_model::target::ServerOptions;
 use readlab_model::target::places::Pattern;
 use readlab_model::target::tree::TreeOrder;
-use readlab_model::trial::{Params, Work};
-use readlab_model::units::{Bytes, Nanos};
+use readlab_model::trial::{Params, Transport};
+use readlab_model::units::Bytes;
+use readlab_record::Record;
 use readlab_record::history::SaveName;
-use readlab_report as report;
-use readlab_roster::language::LanguageChoice;
-use readlab_roster::roster::Roster;
-use readlab_run::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions};
-use readlab_run::experiment::template;
-use readlab_suite::States;
+use readlab_report::{self as report, Page};
 use readlab_system::folder::output_file::OutputFile;
-use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::places::PlacesRequest;
 use std::path::PathBuf;
-
-/// How many readings, and how long.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Measuring")]
-pub struct SamplingOptions {
-    /// Untimed readings before the timed ones, after each start of a contender
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
-    pub warmup: u32,
-    /// Exact number of timed readings of each trial
-    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: Option<u32>,
-    /// Minimum number of timed readings of each trial [default: 10; in a race 2, and 10 of those
-    /// that may be the fastest]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub min_runs: Option<u32>,
-    /// Maximum number of timed readings of each trial [default: 100, or the suite's]
-    #[arg(short = 'M', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_runs: Option<u32>,
-    /// Maximum total time of the timed readings of a trial, once it has its minimum number of them
-    /// [default: 30s, or the suite's]
-    #[arg(long, value_name = "TIME")]
-    pub max_time: Option<Nanos>,
-    /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least three
-    /// rounds]
-    #[arg(long, value_name = "TIME")]
-    pub budget: Option<Nanos>,
-    /// Stop a trial when half the 95 % interval of its median is at most this share of the median
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
-    pub precision: f64,
-    /// Minimum number of cache fills over which the warm readings are spread
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub fills: u32,
-    /// State of the page cache when the clock starts [default: both, or the suite's]
-    #[arg(long, value_name = "STATE")]
-    pub state: Option<States>,
-    /// Seed of every shuffle; always recorded
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Also drop the caches of the whole machine before each cold reading (root only)
-    #[arg(long)]
-    pub drop_caches: bool,
-    /// Allow a block device as a target; readlab only reads it
-    #[arg(long)]
-    pub allow_device: bool,
-}
-
-/// Which trials take part.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Selection")]
-pub struct SelectionOptions {
-    /// Only methods whose name matches, for example 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may
-    /// be repeated
-    #[arg(long = "method", value_name = "GLOB")]
-    pub methods: Vec<String>,
-    /// Settings for every method that has them, for example buffer=128KiB,depth=16
-    #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
-    pub params: Params,
-    /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
-    /// path replaces the name of the file, or is appended behind a program that is known to read it.
-    /// The first whole number that it prints is its answer; it must end with 0. May be repeated
-    #[arg(short = 'c', long = "command", value_name = "COMMAND")]
-    pub commands: Vec<String>,
-    /// What each trial does with the bytes [default: newlines for text, else sum]
-    #[arg(long, value_name = "WORK")]
-    pub work: Option<Work>,
-    /// The trial to which all others are compared; it takes part in any case [default: the suite's;
-    /// else the first command of your own, else a program of your roster, else `wc -l` for text,
-    /// else the usual way of the language with most trials]
-    #[arg(long, value_name = "TRIAL")]
-    pub reference: Option<String>,
-    /// Only these languages, for example rust,python, beside the reference and your commands; may
-    /// be repeated
-    #[arg(long = "language", value_name = "LANGUAGE,…", value_delimiter = ',')]
-    pub languages: Vec<String>,
-    /// A roster file with more contenders, like contenders/roster.toml; may be repeated
-    #[arg(long = "roster", value_name = "FILE")]
-    pub rosters: Vec<PathBuf>,
-}
 
 /// Which files are read of many, and how they are found.
 #[derive(Debug, Clone, Args)]
@@ -257,55 +173,32 @@ pub struct OutputOptions {
     pub color: ColorWhen,
 }
 
-/// The option of the export as JSON.
-pub(super) const EXPORT_JSON: &str = "--export-json";
-/// The option of the export as Markdown.
-pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
-
-/// The exports that have a file.
-pub(super) fn given_exports<'a, E>(
-    exports: impl IntoIterator<Item = (E, Option<OutputFile<'a>>)>,
-) -> Vec<(E, OutputFile<'a>)> {
-    exports.into_iter().filter_map(|(export, file)| Some((export, file?))).collect()
-}
-
-/// What a run is exported as.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Export {
-    Json,
-    Csv,
-    Markdown,
+pub(super) struct ShownRun<'a> {
+    pub(super) record: &'a Record,
+    pub(super) page: &'a Page,
 }
 
 impl OutputOptions {
-    /// The exports that the user asks for.
-    pub(super) fn exports(&self) -> Vec<(Export, OutputFile<'_>)> {
-        given_exports([
-            (Export::Json, OutputFile::given(EXPORT_JSON, &self.export_json, report::is_json)),
-            (Export::Csv, OutputFile::given("--export-csv", &self.export_csv, report::is_csv)),
-            (
-                Export::Markdown,
-                OutputFile::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown),
+    pub(super) fn exports<'d>(&self) -> Exports<'_, ShownRun<'d>> {
+        Exports::new([
+            Export::given(EXPORT_JSON, &self.export_json, report::is_json, |run: &ShownRun, out| {
+                report::json_with(run.record, &run.page.judged_claims, out)
+            }),
+            Export::given("--export-csv", &self.export_csv, report::is_csv, |run: &ShownRun, out| {
+                report::csv(run.record, out)
+            }),
+            Export::given(
+                EXPORT_MARKDOWN,
+                &self.export_markdown,
+                report::is_markdown,
+                |run: &ShownRun, out| out.write_all(report::markdown(run.page).as_bytes()),
             ),
         ])
     }
 
     pub(super) fn files(&self) -> Vec<OutputFile<'_>> {
-        self.exports().into_iter().map(|(_, file)| file).collect()
+        self.exports().files()
     }
-}
-
-/// What is inspected in untimed runs of the measured trials.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Inspection")]
-pub struct InspectOptions {
-    /// Draw a flame graph of each measured trial from an untimed run [default: folder flamegraphs
-    /// beside the record]
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
-    pub flamegraph: Option<Option<PathBuf>>,
-    /// Trace the read calls of each measured trial in an untimed run: sizes, offsets and latencies
-    #[arg(long)]
-    pub trace: bool,
 }
 
 /// When to colour.
@@ -321,7 +214,6 @@ pub enum ColorWhen {
 
 impl ColorWhen {
     /// Whether what is written to a stream is coloured.
-    #[must_use]
     pub fn is_on(self, stream: &impl anstream::stream::RawStream) -> bool {
         match self {
             ColorWhen::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
@@ -331,82 +223,13 @@ impl ColorWhen {
     }
 }
 
-impl SamplingOptions {
-    /// The options as plain values, with a seed in any case.
-    #[must_use]
-    pub fn values(&self) -> SamplingConfig {
-        SamplingConfig {
-            warmup: self.warmup,
-            runs: self.runs,
-            min_runs: self.min_runs,
-            max_runs: self.max_runs,
-            max_time: self.max_time,
-            budget: self.budget,
-            precision: self.precision,
-            // Only a race stops trials by it.
-            indifference: 0.0,
-            fills: self.fills,
-            state: self.state,
-            seed: self.seed.unwrap_or_else(seed_of_now),
-            drop_caches: self.drop_caches,
-            allow_device: self.allow_device,
-        }
+/// How bytes come to readers, by the flags for readlab's own servers.
+pub(super) fn transport(http: bool, s3: bool) -> Transport {
+    match (http, s3) {
+        (true, _) => Transport::Http,
+        (_, true) => Transport::S3,
+        _ => Transport::File,
     }
-}
-
-impl SelectionOptions {
-    /// The options as plain values, with `{}` in each command that names one of these targets.
-    ///
-    /// # Errors
-    /// If a command names a target within quotes, where it cannot be replaced, or no contender has
-    /// one of the languages.
-    pub fn values(&self, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
-        self.values_with(own_commands::plain(&self.commands), targets)
-    }
-
-    /// The same, with these commands.
-    ///
-    /// # Errors
-    /// As for [`SelectionOptions::values`].
-    pub fn values_with(
-        &self,
-        commands: Vec<OwnCommand>,
-        targets: &[PathBuf],
-    ) -> anyhow::Result<TrialOptions> {
-        let options = TrialOptions {
-            methods: self.methods.clone(),
-            params: self.params.clone(),
-            commands,
-            work: self.work,
-            reference: self.reference.clone(),
-            languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
-            rosters: self.rosters.clone(),
-            ..TrialOptions::default()
-        };
-        template::placed(options, targets)
-    }
-}
-
-impl InspectOptions {
-    /// The options as plain values.
-    ///
-    /// # Errors
-    /// If flame graphs are to go into what is no folder.
-    pub fn values(&self) -> anyhow::Result<InspectConfig> {
-        if let Some(path) = self.flamegraph.iter().flatten().find(|path| path.exists() && !path.is_dir()) {
-            anyhow::bail!(
-                "--flamegraph={}: a file, and there is one picture for each trial: name a folder",
-                display_path(path)
-            );
-        }
-        Ok(InspectConfig { flame_graphs: self.flamegraph.clone(), trace: self.trace })
-    }
-}
-
-/// The seed unless the user sets one: the low bits of the time.
-pub(super) fn seed_of_now() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    u64::from(now.unwrap_or_default().subsec_nanos())
 }
 
 /// The largest block: 1 GiB.
@@ -417,37 +240,4 @@ fn block(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     let is_possible = (1..=BLOCK_BYTES_MAX).contains(&bytes.0);
     if is_possible { Ok(bytes) } else { Err(format!("'{text}' is not from 1 byte to 1 GiB")) }
-}
-
-/// `1%` or `0.01`.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let share: f64 =
-        number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
-    let share = share / divisor;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
-}
-
-/// The same, or `0`.
-pub(super) fn share_or_zero(text: &str) -> Result<f64, String> {
-    if matches!(text.trim(), "0" | "0%") { Ok(0.0) } else { share(text) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_read_both_ways() {
-        assert_eq!(share("5%"), Ok(0.05));
-        assert_eq!(share("0.05"), Ok(0.05));
-        assert_eq!(
-            [share_or_zero("0"), share_or_zero("0%"), share_or_zero("10%")],
-            [Ok(0.0), Ok(0.0), Ok(0.1)]
-        );
-        assert!(share_or_zero("-1%").is_err() && share_or_zero("100%").is_err());
-        for wrong in ["", "0", "100%", "-1%", "x"] {
-            assert!(share(wrong).is_err(), "{wrong}");
-        }
-    }
 }

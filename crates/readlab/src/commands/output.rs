@@ -2,13 +2,14 @@
 //! record, the table on standard output, and the exports.
 
 use super::compare::path_of;
-use super::options::{Export, OutputOptions};
+use super::exports::table_style;
+use super::options::{OutputOptions, ShownRun};
 use anyhow::{Context, bail};
 use readlab_claims as claims;
 use readlab_model::target::TargetFacts;
 use readlab_record::history::History;
 use readlab_record::{Record, Requested, RunKind};
-use readlab_report::{self as report, Page, Style};
+use readlab_report::{self as report, Page};
 use readlab_roster::discovery::Contenders;
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::outcome::exit_code;
@@ -24,18 +25,14 @@ use readlab_system::interrupt;
 use readlab_system::markup;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
-use readlab_system::tty;
 use readlab_targets::target::{Target, answering};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// How one run ended.
 pub(super) struct RunEnd {
-    /// The exit code.
     pub(super) code: u8,
-    /// Its record.
     pub(super) record: PathBuf,
 }
 
@@ -92,7 +89,6 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
     })
 }
 
-/// Runs a sweep.
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         check_options(options, &Inputs::default())?;
@@ -122,7 +118,8 @@ fn check_before_runs(
     config: &RunConfig,
     examined: &[ExaminedTargets],
 ) -> anyhow::Result<()> {
-    let mut inputs = Inputs::at(config.rosters.iter().chain(&config.suite_file).map(PathBuf::as_path));
+    let rosters = config.user.selection.rosters.iter();
+    let mut inputs = Inputs::at(rosters.chain(&config.suite_file).map(PathBuf::as_path));
     inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
     check_options(options, &inputs)?;
     if let Some(folder) = &options.output {
@@ -231,7 +228,6 @@ pub(super) fn show_and_judge(
     Ok(exit_code(&record, requested))
 }
 
-/// What is shown while something is measured.
 pub(super) fn shown_progress(options: &OutputOptions) -> Shown {
     if options.quiet || options.no_progress {
         return Shown::Nothing;
@@ -258,41 +254,23 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     let beside = path.with_file_name(REPORT);
     let inputs = inputs_of(record, path);
     let paged = page_beside(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
-    let (paged, exported) = (paged.map_err(anyhow::Error::from), export(options, record, &page, &inputs));
-    // A document on standard output is for a program: the table would spoil it.
-    if options.quiet || options.files().iter().any(OutputFile::is_standard_output) {
-        return paged.and(exported);
+    let exports = options.exports();
+    let written = paged.and(exports.write(&ShownRun { record, page: &page }, &inputs));
+    if options.quiet || exports.take_standard_output() {
+        return Ok(written?);
     }
     // What was measured is shown even where a page or an export could not be written.
-    let style = Style { width: terminal_width(), color: options.color.is_on(&std::io::stdout()) };
-    let mut table = report::terminal(&page, style, Some(&display_path(path)));
+    let mut table = report::terminal(&page, table_style(options.color), Some(&display_path(path)));
     if options.percentiles {
         table += &report::percentiles(&page);
     }
     let printed = std::io::stdout().write_all(table.as_bytes());
-    paged.and(exported).and(printed.context("standard output"))
+    written?;
+    printed.context("standard output")
 }
 
-/// The page that each run writes.
 fn page_beside(file: &Path) -> OutputFile<'_> {
     OutputFile { option: "the page", file, is_earlier: markup::is_page }
-}
-
-fn export(options: &OutputOptions, record: &Record, page: &Page, inputs: &Inputs) -> anyhow::Result<()> {
-    for (export, file) in options.exports() {
-        file.write(inputs, |out| match export {
-            Export::Json => report::json_with(record, &page.judged_claims, out),
-            Export::Csv => report::csv(record, out),
-            Export::Markdown => out.write_all(report::markdown(page).as_bytes()),
-        })?;
-    }
-    Ok(())
-}
-
-/// Columns of the terminal; if standard output is not a terminal, enough for every column.
-pub(super) fn terminal_width() -> u16 {
-    const UNBOUNDED: u16 = 200;
-    tty::columns().map_or(UNBOUNDED, |columns| columns.max(20))
 }
 
 /// Refuses exports that could not be written, and claims that could not be judged.

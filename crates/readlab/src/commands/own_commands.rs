@@ -3,10 +3,9 @@
 
 use anyhow::{bail, ensure};
 use clap::Args;
-use readlab_model::trial::TrialId;
 use readlab_record::{Check, CommandRules};
 use readlab_run::experiment::command_parameters::{Parameter, expanded};
-use readlab_run::experiment::config::OwnCommand;
+use readlab_run::experiment::options::OwnCommand;
 use readlab_run::experiment::template::check_line;
 
 /// Commands as they are.
@@ -49,46 +48,29 @@ pub struct CommandOptions {
     pub parameter_step_size: Option<String>,
 }
 
-/// Commands of which nothing is asked.
-pub(super) fn plain(lines: &[String]) -> Vec<OwnCommand> {
-    let own = |line: &String| OwnCommand { line: line.clone(), rules: CommandRules::default() };
-    lines.iter().map(own).collect()
-}
-
 impl CommandOptions {
     /// The commands with what is run around each, one for each combination of the parameters.
-    ///
-    /// # Errors
-    /// If an option has a number of values that suits none.
-    pub fn commands(&self, lines: &[String]) -> anyhow::Result<Vec<OwnCommand>> {
+    pub fn commands(&self, commands: &[OwnCommand]) -> anyhow::Result<Vec<OwnCommand>> {
         ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
         let check = self.checked();
         if let Check::Accepted { by } = &check {
             check_line(by)?;
         }
-        let mut commands = plain(lines);
+        let mut commands = commands.to_vec();
+        let count = commands.len();
         for (at, own) in commands.iter_mut().enumerate() {
-            let hook = |option, given: &[String]| hook(option, given, lines.len(), at);
-            own.rules.setup = hook("--setup", &self.setup)?;
-            own.rules.prepare = hook("--prepare", &self.prepare)?;
-            own.rules.cleanup = hook("--cleanup", &self.cleanup)?;
-            own.rules.check = check.clone();
+            let hook = |option, given: &[String]| hook(option, given, count, at);
+            own.rules = CommandRules {
+                check: check.clone(),
+                setup: hook("--setup", &self.setup)?,
+                prepare: hook("--prepare", &self.prepare)?,
+                cleanup: hook("--cleanup", &self.cleanup)?,
+            };
         }
         expanded(commands, &self.parameters()?)
     }
 
-    /// Names the command whose output all must print; their lines are final by now.
-    pub fn name_first(&self, commands: &mut [OwnCommand]) {
-        let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
-        let of = first.map(|id| id.to_string()).unwrap_or_default();
-        let checks = commands.iter_mut().map(|own| &mut own.rules.check);
-        checks
-            .filter(|it| matches!(it, Check::Same { .. }))
-            .for_each(|it| *it = Check::Same { of: of.clone() });
-    }
-
     /// Whether the answers are numbers, as those of all other contenders.
-    #[must_use]
     pub fn is_count(&self) -> bool {
         self.check == "count"
     }

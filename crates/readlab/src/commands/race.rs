@@ -2,16 +2,18 @@
 //! a folder, cold and warm, or on a URL or an object of an S3 store.
 
 use super::options::{
-    CompressedOptions, InspectOptions, MetadataState, OutputOptions, PlacesOptions, SamplingOptions,
-    SelectionOptions, ServerFlags, TreeOptions, share_or_zero,
+    CompressedOptions, MetadataState, OutputOptions, PlacesOptions, ServerFlags, TreeOptions, transport,
 };
 use super::output;
 use super::own_commands::CommandOptions;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_model::trial::{Transport, Work};
 use readlab_record::RunKind;
-use readlab_run::experiment::config::{RunConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::options::{
+    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, share_or_zero,
+};
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_run::experiment::together::Readers;
 use readlab_suite::Suite;
@@ -23,7 +25,6 @@ use readlab_targets::target::tree::{ListSource, TreeRequest};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `readlab race`.
 #[derive(Debug, Args)]
 pub struct RaceArgs {
     /// The files, folders, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a
@@ -36,13 +37,10 @@ pub struct RaceArgs {
     /// Read the files as objects of an S3 store, readlab's own server on 127.0.0.1
     #[arg(long, conflicts_with = "http")]
     pub s3: bool,
-    /// How many files are found and read.
     #[command(flatten)]
     pub tree: TreeOptions,
-    /// Which blocks are read.
     #[command(flatten)]
     pub places: PlacesOptions,
-    /// How a zstd is decoded.
     #[command(flatten)]
     pub compressed: CompressedOptions,
     /// So many processes of each contender or command read the file at the same time; of several
@@ -62,26 +60,20 @@ pub struct RaceArgs {
     /// or a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
-    /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
     /// Stop the race when one trial is left that is the fastest, or within this share of it; with 0
     /// every difference matters
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share_or_zero, help_heading = "Measuring")]
     pub indifference: f64,
-    /// What takes part.
     #[command(flatten)]
     pub selection: SelectionOptions,
-    /// Commands as they are.
     #[command(flatten)]
     pub own: CommandOptions,
-    /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
-    /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
-    /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
 }
@@ -93,10 +85,6 @@ impl RaceArgs {
     }
 }
 
-/// Races each target in turn.
-///
-/// # Errors
-/// If a target cannot be raced or the record cannot be written.
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     let output = args.output_options();
     if let Some(record) = &args.resume {
@@ -104,26 +92,23 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     }
     let suite = if args.readers.len() > 1 { Suite::scale() } else { Suite::race() };
     let config = config_of(args, suite)?;
-    let over = match args {
-        RaceArgs { s3: true, .. } => Transport::S3,
-        RaceArgs { http: true, .. } => Transport::Http,
-        _ => Transport::File,
-    };
-    let runs = runs_of(args, over, config.rules.seed)?;
+    let runs = runs_of(args, transport(args.http, args.s3), config.rules.seed)?;
     output::run(&config, &runs, &output)
 }
 
 /// The targets, each as a run of its own.
 fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
-    let is_folder = |word: &PathBuf| word.is_dir();
-    if let Some(folder) = args.targets.iter().find(|word| is_folder(word) && over != Transport::File) {
-        bail!("{}: a folder, and a server needs a file", display_path(folder));
-    }
-    if let Some(list) = args.tree.files_from.as_ref().filter(|_| over != Transport::File) {
-        bail!("{}: a list of files, and a server needs one file", display_path(list));
+    if over != Transport::File {
+        if let Some(folder) = args.targets.iter().find(|word| word.is_dir()) {
+            bail!("{}: a folder, and a server needs a file", display_path(folder));
+        }
+        if let Some(list) = &args.tree.files_from {
+            bail!("{}: a list of files, and a server needs one file", display_path(list));
+        }
     }
     if args.tree.per_file {
-        check_per_file(args)?;
+        check_targets(args, Path::is_dir, "--per-file is for the files of a folder")?;
+        ensure!(args.readers.is_empty(), "--per-file: not with --readers");
     }
     let places = args.places.request(seed);
     if places.is_some() {
@@ -132,45 +117,30 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
     let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(outputs.map(PathBuf::as_path)));
-    let tree = |source| {
-        let own = own.clone();
-        vec![TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own })]
-    };
-    let target = |word: &PathBuf| match is_folder(word) {
-        true => tree(ListSource::Folder(word.clone())),
-        false => {
-            let whole = TargetSpec::plain(word, over);
-            vec![places.map_or(whole.clone(), |places| whole.at_places(places))]
-        }
+    let tree =
+        |source| TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own: own.clone() });
+    let target = |word: &PathBuf| match (word.is_dir(), places) {
+        (true, _) => tree(ListSource::Folder(word.clone())),
+        (false, None) => TargetSpec::plain(word, over),
+        (false, Some(places)) => TargetSpec::plain(word, over).at_places(places),
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
     let dictionary = args.compressed.dictionary.as_deref();
-    let decoded = |specs: TargetSpecs| specs.into_iter().map(|it| it.decoded_with(dictionary)).collect();
-    Ok(args.targets.iter().map(target).chain(listed).map(decoded).collect())
+    let runs = args.targets.iter().map(target).chain(listed);
+    Ok(runs.map(|spec| vec![spec.decoded_with(dictionary)]).collect())
 }
 
-/// Refuses what has no files to be grouped.
-fn check_per_file(args: &RaceArgs) -> anyhow::Result<()> {
-    if let Some(other) = args.targets.iter().find(|word| !word.is_dir()) {
-        bail!(
-            "{}: --per-file is for the files of a folder, and this is none",
-            secret::redact_url(&display_path(other))
-        );
-    }
-    if !args.readers.is_empty() {
-        bail!("--per-file: not with --readers");
+/// Refuses a target that an option is not for.
+fn check_targets(args: &RaceArgs, fits: impl Fn(&Path) -> bool, why: &str) -> anyhow::Result<()> {
+    if let Some(other) = args.targets.iter().find(|word| !fits(word)) {
+        bail!("{}: {why}, and this is none", secret::redact_url(&display_path(other)));
     }
     Ok(())
 }
 
 /// Refuses what has no places that could be read.
 fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
-    if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
-        bail!(
-            "{}: --pattern reads places of a file, and this is none",
-            secret::redact_url(&display_path(other))
-        );
-    }
+    check_targets(args, is_file, "--pattern reads places of a file")?;
     if over != Transport::File || args.tree.files_from.is_some() {
         bail!("--pattern reads places of a file: not with --http, --s3 or --files-from");
     }
@@ -180,17 +150,11 @@ fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processes that read at the same time.
 fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
     if args.copies.is_some() {
-        if let Some(other) = args.targets.iter().find(|word| !is_file(word)) {
-            bail!(
-                "{}: --copies are copies of a file, and this is none",
-                secret::redact_url(&display_path(other))
-            );
-        }
+        check_targets(args, is_file, "--copies are copies of a file")?;
         let is_other = args.http || args.s3 || args.tree.files_from.is_some();
-        if is_other || args.places.request(0).is_some() || args.sampling.allow_device {
+        if is_other || args.places.pattern.is_some() || args.sampling.allow_device {
             bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
     }
@@ -208,22 +172,22 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
     if !args.own.is_count() && args.selection.work.is_some() {
         bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
     }
-    let mut trials = args.selection.values_with(commands, &args.targets)?;
-    args.own.name_first(&mut trials.commands);
-    trials.params.0.extend(args.places.params().0);
-    let mut sampling = args.sampling.values();
-    sampling.indifference = args.indifference;
-    sampling.drop_caches |= args.tree.metadata == Some(MetadataState::Cold);
+    let mut selection = SelectionOptions { commands, ..args.selection.clone() };
+    selection.params.0.extend(args.places.params().0);
+    let is_cold = args.tree.metadata == Some(MetadataState::Cold);
     let user = UserOptions {
-        sampling,
-        trials: TrialOptions {
-            all: args.all,
-            readers: readers(args)?,
-            per_file: args.tree.per_file,
-            commands_decode: args.own.commands_decode,
-            ..trials
+        targets: args.targets.clone(),
+        sampling: SamplingOptions {
+            indifference: args.indifference,
+            drop_caches: args.sampling.drop_caches || is_cold,
+            ..args.sampling.clone()
         },
-        inspect: args.inspect.values()?,
+        selection,
+        all: args.all,
+        commands_decode: args.own.commands_decode,
+        readers: readers(args)?,
+        per_file: args.tree.per_file,
+        inspect: args.inspect.clone(),
         space: None,
         server: args.server.values(),
         quiet: args.output.quiet,

@@ -2,20 +2,19 @@
 //! and of the others nothing remains.
 
 use super::compare::path_of;
-use super::fleet::FleetOptions;
+use super::fleet::counts_among;
 use super::options::OutputOptions;
 use super::output::{check_options, files_of, save, show_and_judge, shown_progress, until_interrupted};
 use anyhow::{Context, bail};
-use readlab_fleet::Job;
 use readlab_fleet::agreement::{self, Agreement, RankStatement, Terms};
-use readlab_fleet::role::{self, Role};
-use readlab_fleet::witness::Witness;
+use readlab_fleet::crew::Witness;
+use readlab_fleet::{Job, Role};
 use readlab_record::history::History;
 use readlab_record::{Fleet, RecordWriter, RunKind, Share};
 use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::fleet::WatchedFile;
 use readlab_run::experiment::recorder::Recorder;
-use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs, examine_all, transports};
-use readlab_run::experiment::watched_file::WatchedFile;
+use readlab_run::experiment::target_spec::{TargetSpec, examine_all, transports};
 use readlab_run::experiment::{Experiment, FirstLines, InterruptedRun, LineUp, participants};
 use readlab_run::live::{Live, Shown};
 use readlab_system::folder::RunFolder;
@@ -30,18 +29,20 @@ use std::rc::Rc;
 
 /// What a fleet is to do.
 pub(super) enum Task<'a> {
-    /// A new run.
     Anew(Box<NewRun<'a>>),
     /// The rest of the run of this record, which rank 0 has.
     Rest(&'a str),
 }
 
-/// A new run of a fleet.
 pub(super) struct NewRun<'a> {
     pub(super) config: RunConfig,
     /// The target of the reader of a number, of as many as there are.
     pub(super) target: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
-    pub(super) fleet: FleetOptions,
+    pub(super) share: Share,
+    /// How many ranks read together, by turns, or the usual numbers; `None` where always all do.
+    pub(super) counts: Option<&'a [u32]>,
+    /// The word on the command line that names the file, where names are hidden.
+    pub(super) hidden: Option<String>,
 }
 
 /// What rank 0 tells the others before all prepare.
@@ -49,7 +50,7 @@ pub(super) struct NewRun<'a> {
 enum RunAnnouncement {
     /// A new run, whose order is drawn from this seed.
     Anew { seed: u64 },
-    /// The rest of a run.
+    /// The rest of the run that rank 0 has reopened.
     Rest(FirstLines),
 }
 
@@ -64,7 +65,7 @@ struct Reopened {
 pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
-        let readers = match role::readers(&job, Role::Reader)? {
+        let readers = match job.readers(Role::Reader)? {
             Ok(readers) => readers,
             Err(reason) => return Ok(refused(&job, reason)),
         };
@@ -80,10 +81,14 @@ pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCod
         let done = match reopened? {
             Some(Reopened { run, writer, fleet }) => {
                 let rank = Rank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
-                rank.lead(run.of_rank(0).map(RankRun::rest), Some(writer), options)
+                rank.lead(run.of_rank(0).map(|run| RankRun::Rest(Box::new(run))), Some(writer), options)
             }
             None => {
-                let rank = Rank { job: &job, share: task.share(), before: None, hidden: task.hidden() };
+                let (share, hidden) = match &task {
+                    Task::Anew(run) => (run.share, run.hidden.clone()),
+                    Task::Rest(_) => (Share::default(), None),
+                };
+                let rank = Rank { job: &job, share, before: None, hidden };
                 let work = task.work(announcement, job.rank(), readers);
                 if job.is_leader() { rank.lead(work, None, options) } else { rank.serve(work) }
             }
@@ -118,29 +123,14 @@ impl Task<'_> {
         readers: NonZero<u32>,
     ) -> anyhow::Result<RankRun> {
         match (announcement, self) {
-            (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(RankRun::rest),
+            (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(|run| RankRun::Rest(Box::new(run))),
             (RunAnnouncement::Anew { seed }, Task::Anew(run)) => {
-                let NewRun { mut config, target, fleet } = *run;
+                let NewRun { mut config, target, counts, .. } = *run;
                 config.rules.seed = seed;
-                let counts = fleet.counts.as_ref().map(|counts| counts.among(readers.get())).transpose()?;
-                let specs = vec![target(rank, readers)?];
-                Ok(RankRun::Anew(Box::new(NewWork { config, specs, counts })))
+                let counts = counts.map(|counts| counts_among(counts, readers.get())).transpose()?;
+                Ok(RankRun::Anew { config: Box::new(config), spec: Box::new(target(rank, readers)?), counts })
             }
             (RunAnnouncement::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
-        }
-    }
-
-    fn share(&self) -> Share {
-        match self {
-            Task::Anew(run) => run.fleet.share,
-            Task::Rest(_) => Share::default(),
-        }
-    }
-
-    fn hidden(&self) -> Option<String> {
-        match self {
-            Task::Anew(run) => run.fleet.hidden.clone(),
-            Task::Rest(_) => None,
         }
     }
 }
@@ -149,7 +139,7 @@ impl Task<'_> {
 pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
-        if let Err(reason) = role::readers(&job, Role::Witness)? {
+        if let Err(reason) = job.readers(Role::Witness)? {
             return Ok(refused(&job, reason));
         }
         // What begins is for those that plan.
@@ -188,44 +178,34 @@ fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
     done
 }
 
-/// What a rank prepares.
 enum RankRun {
-    Anew(Box<NewWork>),
+    Anew {
+        config: Box<RunConfig>,
+        spec: Box<TargetSpec>,
+        /// How many ranks read together, by turns; `None` where always all do.
+        counts: Option<BTreeSet<u32>>,
+    },
     Rest(Box<InterruptedRun>),
 }
 
-struct NewWork {
-    config: RunConfig,
-    specs: TargetSpecs,
-    /// How many ranks read together, by turns; `None` where always all do.
-    counts: Option<BTreeSet<u32>>,
-}
-
 impl RankRun {
-    fn rest(run: InterruptedRun) -> RankRun {
-        RankRun::Rest(Box::new(run))
-    }
-
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let experiment = match self {
-            RankRun::Anew(work) => work.prepare(live, recorder)?,
+            RankRun::Anew { config, spec, counts } => {
+                let mut examined = examine_all(&config, &[vec![*spec]])?;
+                let contenders = Rc::new(participants::discover(&config, &transports(&examined), live)?);
+                let targets = examined.remove(0);
+                let mut experiment =
+                    Experiment::prepare(&config, &contenders, targets, recorder, LineUp::Whole)?;
+                counts.iter().for_each(|counts| experiment.scale(counts));
+                experiment
+            }
             RankRun::Rest(run) => Experiment::from_record(*run, recorder, true)?,
         };
         match experiment.refusal_in_fleet() {
             Some(reason) => bail!(reason),
             None => Ok(experiment),
         }
-    }
-}
-
-impl NewWork {
-    fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
-        let mut examined = examine_all(&self.config, &[self.specs])?;
-        let contenders = Rc::new(participants::discover(&self.config, &transports(&examined), live)?);
-        let mut experiment =
-            Experiment::prepare(&self.config, &contenders, examined.remove(0), recorder, LineUp::Whole)?;
-        self.counts.iter().for_each(|counts| experiment.scale(counts));
-        Ok(experiment)
     }
 }
 

@@ -2,7 +2,7 @@
 //! files, and the same results for programs.
 
 use super::compare::path_of;
-use super::options::EXPORT_JSON;
+use super::exports::EXPORT_JSON;
 use super::output::inputs_of;
 use anyhow::Context;
 use clap::Args;
@@ -18,7 +18,6 @@ use readlab_targets::target::without_parents;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `readlab report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// The record: `last`, `last~1`, a name given with --save, a run's folder, or a path
@@ -44,9 +43,6 @@ pub struct ReportArgs {
 }
 
 /// Makes the page. A record that was cut short gives a page that says so.
-///
-/// # Errors
-/// If the file is no record or one of a later schema, or the page cannot be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let path = match args.record.to_str() {
         Some(name) => path_of(History::of_user().as_ref(), name)?,

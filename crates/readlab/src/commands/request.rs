@@ -17,7 +17,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab request`.
 #[derive(Debug, Args)]
 pub struct RequestArgs {
     /// The trial, for example 'rust/mmap/avx2' or 'rust/read@buffer=64KiB'
@@ -31,18 +30,12 @@ pub struct RequestArgs {
     /// A roster file with more contenders; may be repeated
     #[arg(long = "roster", value_name = "FILE")]
     pub rosters: Vec<PathBuf>,
-    /// How a zstd is decoded.
     #[command(flatten)]
     pub compressed: CompressedOptions,
-    /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
 }
 
-/// Prints a line for a shell.
-///
-/// # Errors
-/// If the trial is misspelled, or its contender cannot take part.
 pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
     let id: TrialId = args.trial.parse()?;
     let roster = Roster::with(&args.rosters)?;

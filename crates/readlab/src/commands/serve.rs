@@ -9,7 +9,6 @@ use readlab_system::terminal::printable::display_path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Serve it as the one object of an S3 store
@@ -20,9 +19,6 @@ pub struct ServeArgs {
 }
 
 /// Prints where the file is and serves until standard input ends.
-///
-/// # Errors
-/// If the file cannot be opened, or there is no port to listen on.
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     let serve = if args.s3 { listening::serve_s3 } else { listening::serve };
     serve(&args.file).with_context(|| display_path(&args.file))?;

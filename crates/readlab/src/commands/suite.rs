@@ -1,14 +1,15 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
-use super::options::{InspectOptions, OutputOptions, SamplingOptions, SelectionOptions, ServerFlags};
+use super::options::{OutputOptions, ServerFlags};
 use super::output;
 use anyhow::Context;
 use clap::Args;
 use readlab_model::trial::Transport;
 use readlab_model::units::{Bytes, UnitError};
 use readlab_record::RunKind;
-use readlab_run::experiment::config::{RunConfig, UserOptions};
-use readlab_run::experiment::longest_run::LongestRun;
+use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::options::{InspectOptions, SamplingOptions, SelectionOptions, UserOptions};
+use readlab_run::experiment::rules::LongestRun;
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_suite::Suite;
 use readlab_system::terminal::notice;
@@ -17,7 +18,6 @@ use readlab_targets::target::url;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `readlab suite`.
 #[derive(Debug, Args)]
 pub struct SuiteArgs {
     /// A built-in suite or a file
@@ -38,44 +38,34 @@ pub struct SuiteArgs {
     /// or a name given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "ServerFlags", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
-    /// How many readings, and how long.
     #[command(flatten)]
     pub sampling: SamplingOptions,
-    /// What takes part.
     #[command(flatten)]
     pub selection: SelectionOptions,
-    /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
-    /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
-    /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
 }
 
-/// Runs the suite on its corpus or on the user's files.
-///
-/// # Errors
-/// If there is no such suite, its corpus cannot be made, a target cannot be read, or the record
-/// cannot be written.
 pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     if let Some(record) = &args.resume {
         return output::resume(RunKind::Suite, record, &args.output);
     }
     let suite = args.suite()?;
-    let sampling = args.sampling.values();
     if suite.is_full && !args.output.quiet {
-        notice::show(format!("--full: {}", LongestRun::of_suite(&suite, &sampling)?));
+        notice::show(format!("--full: {}", LongestRun::of_suite(&suite, &args.sampling)?));
     }
     let user = UserOptions {
-        sampling,
-        trials: args.selection.values(&args.targets)?,
-        inspect: args.inspect.values()?,
-        space: None,
+        targets: args.targets.clone(),
+        sampling: args.sampling.clone(),
+        selection: args.selection.clone(),
+        inspect: args.inspect.clone(),
         server: args.server.values(),
         quiet: args.output.quiet,
+        ..UserOptions::default()
     };
     let config = RunConfig::merge(RunKind::Suite, suite.clone(), user)?;
     let runs = if args.targets.is_empty() {

@@ -2,18 +2,19 @@
 //! the readings that measuring them all would take; what to use, how sure that is, and the code for
 //! it.
 
-use super::options::{CompressedOptions, InspectOptions, OutputOptions, ServerFlags, seed_of_now};
+use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
 use super::output;
 use clap::Args;
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
 use readlab_analysis::verdict;
-use readlab_model::trial::{Transport, TrialIndex, Work};
+use readlab_model::trial::{TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_record::{Record, RunKind};
 use readlab_report::Ranking;
-use readlab_roster::language::LanguageChoice;
-use readlab_roster::roster::Roster;
-use readlab_run::experiment::config::{RunConfig, SamplingConfig, TrialOptions, UserOptions};
+use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::options::{
+    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
+};
 use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_run::experiment::together::Readers;
 use readlab_suite::parameter_space::Space;
@@ -23,7 +24,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Arguments of `readlab tune`.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
     /// The file, URL (http://, https://) or object (s3://BUCKET/KEY) to read
@@ -62,8 +62,8 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
     /// Seed of every shuffle; always recorded
-    #[arg(long, value_name = "N", help_heading = "Searching")]
-    pub seed: Option<u64>,
+    #[arg(long, value_name = "N", help_heading = "Searching", default_value_t = seed_of_now(), hide_default_value = true)]
+    pub seed: u64,
     /// Also drop the caches of the whole machine before each cold reading (root only)
     #[arg(long, help_heading = "Searching")]
     pub drop_caches: bool,
@@ -73,16 +73,12 @@ pub struct TuneArgs {
     /// A roster file with more contenders, like contenders/roster.toml; may be repeated
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
-    /// How a zstd is decoded.
     #[command(flatten)]
     pub compressed: CompressedOptions,
-    /// How servers are reached.
     #[command(flatten)]
     pub server: ServerFlags,
-    /// What is recorded about the inside of contenders.
     #[command(flatten)]
     pub inspect: InspectOptions,
-    /// What is shown and saved.
     #[command(flatten)]
     pub output: OutputOptions,
     /// List every row of the rankings, those that tie with others too
@@ -90,24 +86,13 @@ pub struct TuneArgs {
     pub all: bool,
 }
 
-/// Searches, measures the best afresh, and advises.
-///
-/// # Errors
-/// If the target cannot be read, no method matches, or the record cannot be written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let user = UserOptions {
-        sampling: args.sampling(),
-        trials: args.trials()?,
-        inspect: args.inspect.values()?,
-        space: Some(args.space.clone().unwrap_or_else(Space::usual)),
-        server: args.server.values(),
-        quiet: args.output.quiet,
-    };
-    let config = RunConfig::merge(RunKind::Tune, Suite::find("tune")?, user)?;
+    let space = Some(args.space.clone().unwrap_or_else(Space::usual));
+    let config =
+        RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options() })?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
-    let over = if args.s3 { Transport::S3 } else { Transport::File };
-    let target = TargetSpec::plain(&args.target, over).decoded_with(args.compressed.dictionary.as_deref());
-    let runs = [vec![target]];
+    let target = TargetSpec::plain(&args.target, transport(false, args.s3));
+    let runs = [vec![target.decoded_with(args.compressed.dictionary.as_deref())]];
     output::until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
         if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {
@@ -138,51 +123,48 @@ fn beside(output: &OutputOptions) -> OutputOptions {
 }
 
 impl TuneArgs {
-    /// The rules of the fresh measurement: each chosen trial is read once in each of ten rounds,
-    /// each round after a fill of its own.
-    fn sampling(&self) -> SamplingConfig {
+    /// The options of the search and of the fresh measurement: each chosen trial is read once in each of
+    /// ten rounds, each round after a fill of its own.
+    fn options(&self) -> UserOptions {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
-        SamplingConfig {
+        let sampling = SamplingOptions {
             runs: Some(readings),
             max_time: Some(Nanos(u64::MAX)),
             budget: Some(Nanos(if self.readers.is_empty() { self.budget.0 } else { self.budget.0 / 2 })),
             fills: readings,
             state: self.state,
-            seed: self.seed.unwrap_or_else(seed_of_now),
+            seed: self.seed,
             drop_caches: self.drop_caches,
             allow_device: self.allow_device,
-            ..SamplingConfig::default()
+            ..SamplingOptions::default()
+        };
+        let selection = SelectionOptions {
+            methods: self.methods.clone(),
+            work: self.work,
+            reference: self.reference.clone(),
+            languages: self.languages.clone(),
+            rosters: self.rosters.clone(),
+            ..SelectionOptions::default()
+        };
+        UserOptions {
+            sampling,
+            selection,
+            inspect: self.inspect.clone(),
+            server: self.server.values(),
+            quiet: self.output.quiet,
+            ..UserOptions::default()
         }
     }
 
     /// The race by different numbers of readers.
     fn of_readers(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
-        let sampling = SamplingConfig {
-            runs: None,
-            max_time: None,
-            fills: SamplingConfig::default().fills,
-            ..self.sampling()
-        };
-        let readers = Readers { counts: self.readers.iter().copied().collect(), copies_in: None };
+        let (user, fills) = (self.options(), SamplingOptions::default().fills);
         let user = UserOptions {
-            sampling,
-            trials: TrialOptions { methods: methods.into_iter().collect(), readers, ..self.trials()? },
-            inspect: self.inspect.values()?,
-            space: None,
-            server: self.server.values(),
-            quiet: self.output.quiet,
+            sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
+            selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },
+            readers: Readers { counts: self.readers.iter().copied().collect(), copies_in: None },
+            ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)
-    }
-
-    fn trials(&self) -> anyhow::Result<TrialOptions> {
-        Ok(TrialOptions {
-            methods: self.methods.clone(),
-            work: self.work,
-            reference: self.reference.clone(),
-            languages: LanguageChoice::parse(&self.languages, &Roster::with(&self.rosters)?)?,
-            rosters: self.rosters.clone(),
-            ..TrialOptions::default()
-        })
     }
 }

@@ -26,11 +26,9 @@ const EXIT_FAILED: u8 = 1;
 /// Nothing was verified, or something that was named could not be.
 const EXIT_USAGE: u8 = 2;
 
-/// What `--json` prints.
 const SCHEMA: &str = "readlab.verification";
 const SCHEMA_VERSION: u32 = 1;
 
-/// Arguments of `readlab verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// The contenders, by their names in the roster; they are built if need be
@@ -63,10 +61,6 @@ struct Export<'a> {
     contenders: &'a [ContenderReport],
 }
 
-/// Verifies, and prints a line for each method.
-///
-/// # Errors
-/// If a name is unknown, a roster cannot be read, or the files cannot be made.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with(&args.rosters)?;

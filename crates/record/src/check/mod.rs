@@ -1,5 +1,4 @@
-//! The checks on the lines of a record: all rules are here. A record may come from an untrusted
-//! source.
+//! All checks on the lines of a record, which may come from an untrusted source.
 //!
 //! | lines | what must hold |
 //! | --- | --- |
@@ -38,7 +37,6 @@ const OTHER_BYTES_MAX: u64 = 256 << 20;
 /// Samples of a record; a writer stops there. Reporting so many takes minutes.
 pub(super) const SAMPLES_MAX: u64 = 4_000_000;
 
-/// Trials of a record.
 const TRIALS_MAX: usize = 10_000;
 
 /// The longest time, in nanoseconds: 104 days. Up to here a float is exact.
@@ -47,7 +45,6 @@ const NS_MAX: u64 = 1 << 53;
 /// The largest count, and the most bytes. Up to here a float is exact.
 const COUNT_MAX: u64 = 1 << 53;
 
-/// Ranks of a fleet.
 const RANKS_MAX: u64 = 1 << 20;
 
 /// Clocks in GHz and loads that a machine may have.
@@ -68,11 +65,9 @@ pub(super) struct RecordCheck {
 /// What the reader does with a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Checked {
-    /// The line is added.
     Add,
     /// The line is added; one meter is removed from it, for this reason.
     AddAndSay(Line),
-    /// The line repeats an earlier one.
     LeaveOut,
 }
 
@@ -124,8 +119,7 @@ impl RecordCheck {
             let Sample { reading, turn_readings, .. } = sample;
             return Err(format!("reading {reading} of a turn of {turn_readings}"));
         }
-        // A control may take less time than a coarse clock shows. A trial that delivers bytes takes
-        // some.
+        // A control may take less time than a coarse clock shows; what delivers bytes takes some.
         if trial.is_control() {
             at_most("wall_ns", sample.wall_ns, NS_MAX)?
         } else {
@@ -198,7 +192,6 @@ fn of_every_reader(record: &Record, turn: &ReadersTurn) -> Result<(), String> {
     if is_whole { Ok(()) } else { Err(format!("{} readers in a turn of {readers}", turn.readers.len())) }
 }
 
-/// Whether a line belongs to a measurement of trials.
 fn is_measured(line: &Line) -> bool {
     matches!(
         line,

@@ -94,11 +94,8 @@ fn samples_that_cannot_be_are_refused_with_their_numbers() {
         assert_eq!(refused(sample(0, change)), cause);
     }
     let mut growing = Growing::new();
-    assert_eq!(
-        growing.add(sample(0, |it| (it.trial, it.wall_ns) = (TrialIndex::new(1), 0))),
-        Ok(()),
-        "a control may take none"
-    );
+    let of_control = sample(0, |it| (it.trial, it.wall_ns) = (TrialIndex::new(1), 0));
+    assert_eq!(growing.add(of_control), Ok(()), "a control may take none");
 }
 
 #[test]
@@ -157,18 +154,20 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
     let unknown = "trial 9, which no line before tells of";
     let warmed =
         |trial, wall_ns| Line::Warmup(WarmedUp { trial, readings: 1, wall_ns, end: WarmupEnd::Steady });
-    assert_eq!(refused(warmed(TrialIndex::new(9), 1)), unknown);
+    let nine = TrialIndex::new(9);
+    for line in [
+        warmed(nine, 1),
+        Line::Missing { trial: nine, meter: String::new(), reason: String::new() },
+        Line::Counts { trial: nine, counts: BTreeMap::new() },
+        Line::FlameGraph { trial: nine, graph: Box::default() },
+        Line::Trace { trial: nine, trace: Box::default() },
+        Line::Outcome { trial: nine, outcome: Outcome::Measured },
+        resumed(vec![0, 9]),
+        limit(|it| it.trial = Some(TrialIndex::new(9))),
+    ] {
+        assert_eq!(refused(line), unknown);
+    }
     assert!(refused(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
-    assert_eq!(
-        refused(Line::Missing { trial: TrialIndex::new(9), meter: String::new(), reason: String::new() }),
-        unknown
-    );
-    assert_eq!(refused(Line::Counts { trial: TrialIndex::new(9), counts: BTreeMap::new() }), unknown);
-    assert_eq!(refused(Line::FlameGraph { trial: TrialIndex::new(9), graph: Box::default() }), unknown);
-    assert_eq!(refused(Line::Trace { trial: TrialIndex::new(9), trace: Box::default() }), unknown);
-    assert_eq!(refused(Line::Outcome { trial: TrialIndex::new(9), outcome: Outcome::Measured }), unknown);
-    assert_eq!(refused(resumed(vec![0, 9])), unknown);
-    assert_eq!(refused(limit(|it| it.trial = Some(TrialIndex::new(9)))), unknown);
     let fill = |target, resident_after| {
         Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
     };
@@ -177,15 +176,9 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
     assert_eq!(refused(limit(|it| it.target = 1)), "target 1, which no line before tells of");
     let mut growing = Growing::new();
     let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
-    assert_eq!(
-        (growing.add(rejected(TrialIndex::new(9))), growing.add(rejected(TrialIndex::new(0)))),
-        (Ok(()), Ok(()))
-    );
-    assert_eq!(
-        growing.record.trials[TrialIndex::new(0)].rejected.len(),
-        1,
-        "a sweep rejects before it announces"
-    );
+    assert_eq!((growing.add(rejected(nine)), growing.add(rejected(TrialIndex::new(0)))), (Ok(()), Ok(())));
+    let kept = growing.record.trials[TrialIndex::new(0)].rejected.len();
+    assert_eq!(kept, 1, "a sweep rejects before it announces");
     let write = |write_ns| {
         let times = WriteTimes { write_ns, sync_ns: None };
         Line::Write { target: 5, how: WriteWay::Plain, times }
@@ -219,10 +212,8 @@ fn limits_graphs_and_traces_hold_numbers_that_can_be() {
     assert!(refused(limit(|it| it.samples.push(u64::MAX))).starts_with("a limit: 1844"));
     let hottest = vec![HotSpot { name: String::new(), share: 1e308 }];
     let graph = Box::new(FlameGraph { hottest, ..FlameGraph::default() });
-    assert_eq!(
-        refused(Line::FlameGraph { trial: TrialIndex::new(0), graph }),
-        "share is 1e308, and a share is from 0 to 1"
-    );
+    let too_much = refused(Line::FlameGraph { trial: TrialIndex::new(0), graph });
+    assert_eq!(too_much, "share is 1e308, and a share is from 0 to 1");
     let traced = |latency_ns| {
         let trace = Trace { latency_ns, ..Trace::default() };
         Line::Trace { trial: TrialIndex::new(0), trace: Box::new(trace) }

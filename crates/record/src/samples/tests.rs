@@ -16,6 +16,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
     (own, meters, answers, delivered, shares).prop_map(|(own, meters, answers, delivered, shares)| {
         let ([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns) = own;
         let [bytes, newlines, lines, sum] = answers;
+        let [files, blocks, products, output] = [bytes, lines, newlines, sum];
         let mut sample = Sample {
             trial: TrialIndex::new(trial),
             fill,
@@ -28,16 +29,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
             resident_before: shares[0],
             resident_after: shares[1],
             resident_is_estimate: searched,
-            answer: Answer {
-                bytes,
-                newlines,
-                lines,
-                sum,
-                files: bytes,
-                blocks: lines,
-                products: newlines,
-                output: sum,
-            },
+            answer: Answer { bytes, newlines, lines, sum, files, blocks, products, output },
             ..Sample::default()
         };
         sample.turn.delivered = delivered;

@@ -1,27 +1,51 @@
-//! Tests of the record as a file: complete, cut short, broken, of a later readlab, or not a record;
-//! every kind of line is read back.
-
-mod lines;
+//! Tests of the record as a file: complete, cut, broken, of a later readlab, none; and every line.
 
 use crate::{
-    EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, SCHEMA_VERSION,
+    EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, Resumption,
+    SCHEMA_VERSION, Trial,
 };
-use lines::{every_line, header, resumed, trial};
 use readlab_model::sample::Sample;
-use readlab_model::trial::TrialIndex;
+use readlab_model::trial::{CacheState, TrialIndex};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
+
+/// A record with lines of every kind, in the order of a run and with awkward values.
+const EVERY_LINE: &str = include_str!("every_line.jsonl");
+
+fn every_line() -> Vec<Line> {
+    EVERY_LINE.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn header() -> Header {
+    let Line::Header(header) = every_line().swap_remove(0) else { panic!("the first line") };
+    *header
+}
+
+fn trial() -> Trial {
+    let mut trials = every_line().into_iter().filter_map(|line| match line {
+        Line::Trial(trial) => Some(*trial),
+        _ => None,
+    });
+    trials.next_back().unwrap()
+}
+
+fn resumed(reopen: Vec<usize>) -> Line {
+    let reopen = reopen.into_iter().map(TrialIndex::new).collect();
+    let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
+    Line::Resumed(Resumption { at, elapsed_ns: 1 << 53, state, round: 5, reopen })
+}
 
 /// A record with every kind of line; its file as text.
 fn written() -> (TempDir, PathBuf, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.jsonl");
     let mut writer = RecordWriter::create(&path).unwrap();
-    writer.append(&Line::Header(Box::new(header()))).unwrap();
+    let lines = every_line();
+    writer.append(&lines[0]).unwrap();
     assert!(!path.exists(), "a name means a record with a header");
     writer.publish().unwrap();
-    every_line().iter().for_each(|line| writer.append(line).unwrap());
+    lines[1..].iter().for_each(|line| writer.append(line).unwrap());
     let text = fs::read_to_string(&path).unwrap();
     (folder, path, text)
 }
@@ -42,9 +66,11 @@ fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
 #[test]
 fn every_kind_of_line_comes_back_as_it_was() {
     let (_folder, path, text) = written();
-    let lines: Vec<Line> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[0], Line::Header(Box::new(header())));
-    assert_eq!(lines[1..], every_line());
+    assert_eq!(text, EVERY_LINE);
+    let unheard_of = serde_json::from_str::<Line>("{\"line\":\"unheard of\"}").unwrap_err().to_string();
+    for kind in unheard_of.split('`').skip(3).step_by(2) {
+        assert!(text.contains(&format!("{{\"line\":\"{kind}\",")), "there is no line of the kind {kind}");
+    }
     let record = Record::read(&path).unwrap();
     assert_eq!((&record.header, record.targets[0].size_bytes), (&header(), 7));
     let found = &record.trials[TrialIndex::new(0)];
@@ -63,18 +89,17 @@ fn every_kind_of_line_comes_back_as_it_was() {
 
 #[test]
 fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
-    let (_folder, _, text) = written();
-    let first = text.find('\n').unwrap();
-    for end in first..text.len() {
-        let Some(cut) = text.get(..end) else { continue };
+    let first = EVERY_LINE.find('\n').unwrap();
+    for end in first..EVERY_LINE.len() {
+        let Some(cut) = EVERY_LINE.get(..end) else { continue };
         let record = read(cut).unwrap_or_else(|error| panic!("cut at {end}: {error}"));
         let whole_lines = cut.bytes().filter(|&byte| byte == b'\n').count();
         let told = record.targets.len() + record.contenders.len() + record.trials.len() + record.fills.len();
         assert!(told <= whole_lines + 1, "cut at {end}");
         // Only the newline at the end is missing: then the last line is whole.
-        assert_eq!(record.end.is_some(), end >= text.len() - 1, "cut at {end}");
+        assert_eq!(record.end.is_some(), end >= EVERY_LINE.len() - 1, "cut at {end}");
     }
-    assert_eq!(read(&text).unwrap(), read(text.trim_end()).unwrap());
+    assert_eq!(read(EVERY_LINE).unwrap(), read(EVERY_LINE.trim_end()).unwrap());
 }
 
 #[test]
@@ -86,11 +111,8 @@ fn a_record_that_was_cut_anywhere_is_gone_on_with_after_its_last_whole_line() {
         fs::write(&path, &text[..end]).unwrap();
         let mut expected = Record::read(&path).unwrap();
         let mut writer = RecordWriter::reopen(&path).unwrap();
-        assert_eq!(
-            fs::read_to_string(&path).unwrap(),
-            text[..end],
-            "nothing is changed before there is more"
-        );
+        let unchanged = fs::read_to_string(&path).unwrap();
+        assert_eq!(unchanged, text[..end], "nothing is changed before there is more");
         (0..2).for_each(|_| writer.append(&more()).unwrap());
         (0..2).for_each(|_| expected.add(more()));
         assert_eq!(Record::read(&path).unwrap(), expected, "cut at {end}");
@@ -176,32 +198,27 @@ fn going_on_takes_back_the_end_and_the_outcomes_that_came_with_it() {
 
 #[test]
 fn a_header_of_before_there_was_an_agenda_is_readable() {
-    let (_folder, _, text) = written();
     let header = Line::Header(Box::new(Header { agenda: None, ..header() }));
     let header = serde_json::to_string(&header).unwrap();
     assert!(!header.contains("agenda"));
-    let record = read(format!("{header}\n{}", text.split_once('\n').unwrap().1)).unwrap();
+    let record = read(format!("{header}\n{}", EVERY_LINE.split_once('\n').unwrap().1)).unwrap();
     assert_eq!((record.header.agenda, record.trials.len()), (None, 1));
 }
 
 #[test]
 fn a_first_line_that_was_cut_leaves_no_record() {
-    let (_folder, _, text) = written();
-    let header = text.lines().next().unwrap();
+    let header = EVERY_LINE.lines().next().unwrap();
     for end in [0, 1, header.len() / 2, header.len() - 1] {
-        assert!(
-            matches!(read(&header.as_bytes()[..end]), Err(RecordError::NotARecord { .. })),
-            "cut at {end}"
-        );
+        let cut = read(&header.as_bytes()[..end]);
+        assert!(matches!(cut, Err(RecordError::NotARecord { .. })), "cut at {end}");
     }
 }
 
 #[test]
 fn a_line_broken_in_the_middle_is_named() {
-    let (_folder, _, text) = written();
     for broken in ["{", "", "null", "{\"line\":\"unheard of\"}", "\u{0}"] {
         let lines: Vec<&str> =
-            text.lines().enumerate().map(|(at, line)| if at == 3 { broken } else { line }).collect();
+            EVERY_LINE.lines().enumerate().map(|(at, line)| if at == 3 { broken } else { line }).collect();
         let error = read(lines.join("\n") + "\n").unwrap_err();
         assert!(matches!(error, RecordError::BrokenLine { number: 4, .. }), "{broken:?}: {error}");
     }
@@ -209,32 +226,26 @@ fn a_line_broken_in_the_middle_is_named() {
 
 #[test]
 fn a_last_line_that_is_whole_and_unheard_of_is_an_error() {
-    let (_folder, _, text) = written();
-    let error = read(format!("{text}{{\"line\":\"unheard of\"}}\n")).unwrap_err();
+    let error = read(format!("{EVERY_LINE}{{\"line\":\"unheard of\"}}\n")).unwrap_err();
     assert!(matches!(error, RecordError::BrokenLine { .. }), "{error}");
 }
 
 #[test]
 fn a_record_of_a_later_readlab_is_refused_with_both_versions() {
-    let (_folder, _, text) = written();
     let later = format!("\"version\":{}", SCHEMA_VERSION + 1);
-    let error = read(text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), &later, 1)).unwrap_err();
-    assert!(
-        matches!(error, RecordError::LaterSchema { found, .. } if found == u64::from(SCHEMA_VERSION) + 1)
-    );
+    let error = read(EVERY_LINE.replacen(&format!("\"version\":{SCHEMA_VERSION}"), &later, 1)).unwrap_err();
+    let later = u64::from(SCHEMA_VERSION) + 1;
+    assert!(matches!(error, RecordError::LaterSchema { found, .. } if found == later));
 }
 
 #[test]
 fn a_record_of_the_first_version_is_readable_and_all_its_readings_are_reported() {
-    let (_folder, _, text) = written();
-    let of_version_1 = text.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
+    let of_version_1 = EVERY_LINE.replacen(&format!("\"version\":{SCHEMA_VERSION}"), "\"version\":1", 1);
     let of_version_1 = of_version_1.replace("\"rung\":3,", "");
-    assert!(of_version_1.len() < text.len() && !of_version_1.contains("rung"));
+    assert!(of_version_1.len() < EVERY_LINE.len() && !of_version_1.contains("rung"));
     let record = read(of_version_1).unwrap();
-    assert_eq!(
-        (record.trials[TrialIndex::new(0)].samples.len(), record.trials[TrialIndex::new(0)].searched.len()),
-        (2, 0)
-    );
+    let trial = &record.trials[TrialIndex::new(0)];
+    assert_eq!((trial.samples.len(), trial.searched.len()), (2, 0));
 }
 
 #[test]

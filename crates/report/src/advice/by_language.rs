@@ -1,6 +1,6 @@
-//! Advice for each language: its usual way of reading, its best way, how much faster that is, and
-//! what it needs.
+//! Advice for each language: its usual way of reading, its best, how much faster that is, its needs.
 
+use super::super::groups;
 use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
@@ -16,32 +16,25 @@ pub struct LanguageAdvice {
     pub usual: Option<AdvisedTrial>,
     /// How the usual way compares with the best; `None` where there is no usual way.
     pub usual_is: Option<UsualWay>,
-    /// The simplest of the trials that tie for its fastest and are faster than the usual way; where
-    /// none is, the fastest.
+    /// The simplest of those that tie for its fastest and beat the usual way; else the fastest.
     pub best: AdvisedTrial,
-    /// How many times as fast as the usual way the best is; `None` where they are the same, and
-    /// where no round holds both. The best was chosen because it looked fast, and the interval
-    /// takes that into account.
+    /// How many times as fast as the usual way the best is; `None` where they are the same, and where
+    /// no round holds both. The interval allows for the best being chosen because it looked fast.
     pub ratio: Option<SharedRatio>,
     /// What the best needs of a program, such as unsafe code.
     pub needs: Vec<&'static str>,
-    /// Code that reads in the best way.
     pub code: Vec<Snippet>,
 }
 
-/// How the usual way of a language compares with its best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsualWay {
-    /// It is the best.
     TheSame,
     /// The best looks faster, but is not shown to be.
     NotToldApart,
-    /// The best is faster.
     Slower,
 }
 
-/// A trial that advice names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvisedTrial {
     pub index: TrialIndex,
@@ -58,28 +51,16 @@ impl LanguageAdvice {
     /// The advice for every language that was measured, the language of the fastest first. A
     /// language of which only the baseline was measured has none.
     pub(super) fn all(candidates: &AdviceCandidates) -> Vec<LanguageAdvice> {
-        let mut all: Vec<LanguageAdvice> = Vec::new();
-        for first in &candidates.rows {
-            if all.iter().any(|it| it.language == first.row.language) {
-                continue;
-            }
-            let rows: Vec<_> = candidates.rows.iter().filter(|it| it.is_of_language_of(first)).collect();
-            let is_baseline = candidates.baseline().is_some_and(|base| base.is(first));
-            if rows.len() > 1 || !is_baseline {
-                all.push(LanguageAdvice::decide(candidates, first, &rows));
-            }
-        }
-        all
+        let languages = groups::by_key(candidates.rows.iter().map(|it| (&it.row.language, it)));
+        let is_baseline = |it: &MeasuredTrial| candidates.baseline().is_some_and(|base| base.is(it));
+        let advised = languages.iter().filter(|(_, rows)| rows.len() > 1 || !is_baseline(rows[0]));
+        advised.map(|(_, rows)| LanguageAdvice::decide(candidates, rows)).collect()
     }
 
     /// From the trials of one language, fastest first.
-    fn decide(
-        candidates: &AdviceCandidates,
-        first: &MeasuredTrial,
-        rows: &[&MeasuredTrial],
-    ) -> LanguageAdvice {
+    fn decide(candidates: &AdviceCandidates, rows: &[&MeasuredTrial]) -> LanguageAdvice {
         // One that was read once may look fast by chance.
-        let fastest = rows.iter().find(|it| it.row.rank.is_some()).copied().unwrap_or(first);
+        let fastest = rows.iter().find(|it| it.row.rank.is_some()).copied().unwrap_or(rows[0]);
         // The order of a record is the order of the suite, where the most usual comes first.
         let usual = rows.iter().filter(|it| it.is_usual()).min_by_key(|it| it.row.index).copied();
         let others = rows.len() - 1;

@@ -1,13 +1,12 @@
 //! The measured trials of a ranking as candidates for advice: what each needs, how simple it is,
 //! and which of them are clearly faster than others.
 
-use super::super::ranking::{Ranking, RankingRow, WhyReference};
+use super::super::ranking::{Ranking, RankingRow};
 use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_record::{Record, TrialRecord};
 use readlab_roster::snippet;
 use std::collections::BTreeSet;
 
-/// A row of the ranking with its trial.
 pub(super) struct MeasuredTrial<'a> {
     pub(super) row: &'a RankingRow,
     pub(super) trial: &'a TrialRecord,
@@ -30,9 +29,8 @@ impl MeasuredTrial<'_> {
         snippet::is_usual(&self.row.method)
     }
 
-    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the
-    /// fewest needs, then fewest threads, fewest reads in flight, smallest buffers, fewest
-    /// settings.
+    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the fewest
+    /// needs, then fewest threads, fewest reads in flight, smallest buffers, fewest settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
         let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();
@@ -77,10 +75,9 @@ impl<'a> AdviceCandidates<'a> {
         AdviceCandidates { ranking, rows }
     }
 
-    /// How many times as fast as the base a trial is; `None` for the base itself, and where no
-    /// round holds both.
+    /// How many times as fast as the base; `None` for the base itself, and where no round holds both.
     pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<SharedRatio> {
-        self.ranking.noise.ratio(it.row.index, base.row.index)
+        self.ranking.noise.ratio(it.row.index, base.row.index).filter(|_| !it.is(base))
     }
 
     /// The same of a trial that was chosen from itself and so many others.
@@ -90,7 +87,8 @@ impl<'a> AdviceCandidates<'a> {
         it: &MeasuredTrial,
         others: usize,
     ) -> Option<SharedRatio> {
-        self.ranking.noise.ratio_of_chosen(it.row.index, base.row.index, others)
+        let ratio = self.ranking.noise.ratio_of_chosen(it.row.index, base.row.index, others);
+        ratio.filter(|_| !it.is(base))
     }
 
     pub(super) fn significance(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Significance> {
@@ -107,8 +105,7 @@ impl<'a> AdviceCandidates<'a> {
         !before.filter(|other| is_rival(other)).any(|other| self.is_faster(other, it))
     }
 
-    /// The simplest of these than which no trial of its language is clearly faster; what programs
-    /// usually do counts as the simplest.
+    /// The simplest of these that its language does not beat; what programs usually do is simplest.
     pub(super) fn simplest<'c>(
         &self,
         mut among: Vec<&'c MeasuredTrial<'a>>,
@@ -117,10 +114,9 @@ impl<'a> AdviceCandidates<'a> {
         among.into_iter().find(|it| self.is_unbeaten(it, |rival| rival.is_of_language_of(it)))
     }
 
-    /// The trial that all others are compared with; `None` where the ranking has none but its
-    /// fastest.
+    /// The trial that all others are compared with; `None` where that is only the fastest.
     pub(super) fn baseline(&self) -> Option<&MeasuredTrial<'a>> {
-        let reference = self.ranking.reference.as_ref().filter(|it| it.why != WhyReference::Fastest)?;
+        let reference = self.ranking.reference_row().filter(|_| self.ranking.has_chosen_reference())?;
         self.rows.iter().find(|it| it.row.index == reference.index)
     }
 

@@ -8,12 +8,11 @@
 
 mod by_language;
 mod candidates;
-pub(super) mod export;
 mod sentence;
 
-pub use by_language::{AdvisedTrial, LanguageAdvice, UsualWay};
+pub(super) use by_language::{AdvisedTrial, LanguageAdvice, UsualWay};
 
-use super::ranking::{Ranking, RankingRow};
+use super::ranking::Ranking;
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
@@ -22,8 +21,7 @@ use readlab_record::Record;
 use readlab_roster::snippet::{self, Snippet};
 use std::fmt;
 
-/// The advice that follows from one ranking.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advice {
     /// Index of the ranking among those of the record.
     pub ranking: usize,
@@ -34,7 +32,6 @@ pub struct Advice {
     pub deed: Option<Deed>,
     /// Number of the trial to use; `None` where nothing can be advised.
     pub uses: Option<TrialIndex>,
-    /// Name of the trial to use.
     pub name: String,
     /// The names of the trials that tie with it.
     pub tied: Vec<String>,
@@ -42,13 +39,11 @@ pub struct Advice {
     pub against: Option<Against>,
     /// A trial in the same language that needs less and is faster than the baseline, too.
     pub cheaper: Option<Cheaper>,
-    /// Code that reads with this method.
     pub code: Vec<Snippet>,
     /// The advice for each language, fastest first.
     pub by_language: Vec<LanguageAdvice>,
 }
 
-/// What the advice says to do with its trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     /// It is what programs do already.
@@ -66,10 +61,8 @@ impl fmt::Display for Deed {
     }
 }
 
-/// The baseline and the ratio to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Against {
-    /// Name of the baseline.
     pub name: String,
     /// How many times as fast as the baseline the advised trial is.
     pub ratio: SharedRatio,
@@ -82,17 +75,14 @@ pub struct Cheaper {
     pub name: String,
     /// How many times as fast as the baseline it is.
     pub ratio: SharedRatio,
-    /// What it does not need.
     pub without: Vec<&'static str>,
 }
 
-/// The advised trial and the reason.
 struct Decision<'c, 'a> {
     used: &'c MeasuredTrial<'a>,
     why: Why<'c, 'a>,
 }
 
-/// Why a trial is advised.
 enum Why<'c, 'a> {
     /// It is the baseline itself, or there is no baseline.
     Itself { is_reference: bool },
@@ -153,13 +143,9 @@ impl<'c, 'a> Decision<'c, 'a> {
 }
 
 impl Advice {
-    /// The advice from all rankings of a record, in their order.
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<Advice> {
-        let mut all = Vec::new();
-        for (index, ranking) in rankings.iter().enumerate() {
-            all.extend(Advice::decide(&AdviceCandidates::from_ranking(record, ranking), index));
-        }
-        all
+        let decide = |(n, ranking)| Advice::decide(&AdviceCandidates::from_ranking(record, ranking), n);
+        rankings.iter().enumerate().filter_map(decide).collect()
     }
 
     /// `None` where fewer than two trials were measured.
@@ -168,10 +154,14 @@ impl Advice {
             return None;
         }
         let condition = candidates.ranking.full_condition();
-        let open = candidates.ranking.unranked_before_first();
-        let Some(fastest) = candidates.rows.first().filter(|_| open.is_empty()) else {
-            let by_language = LanguageAdvice::all(candidates);
-            return Some(Advice::none(ranking, condition, open.len(), by_language));
+        let by_language = LanguageAdvice::all(candidates);
+        let open = candidates.ranking.unranked_before_first().count();
+        let Some(fastest) = candidates.rows.first().filter(|_| open == 0) else {
+            let need = if open == 1 { "needs" } else { "need" };
+            let open = words::plural(open, "trial");
+            let why = format!("{open} may be the fastest and {need} 1 more round for an interval");
+            let sentence = format!("{condition}: no advice: {why}");
+            return Some(Advice { ranking, condition, sentence, by_language, ..Advice::default() });
         };
         let Decision { used, why } = Decision::make(candidates, fastest);
         let (mut against, mut step) = (None, None);
@@ -190,38 +180,14 @@ impl Advice {
             name: used.row.name.clone(),
             tied,
             against,
-            cheaper: step.map(SimplerTrial::into_cheaper),
+            cheaper: step.map(|it| Cheaper {
+                index: it.measured.row.index,
+                name: it.measured.row.name.clone(),
+                ratio: it.ratio,
+                without: it.without,
+            }),
             code: snippet::code(&used.row.method, &used.row.params),
-            by_language: LanguageAdvice::all(candidates),
-        })
-    }
-
-    /// That nothing can be advised, as so many trials of one round may be the fastest.
-    fn none(ranking: usize, condition: String, open: usize, by_language: Vec<LanguageAdvice>) -> Advice {
-        let sentence = format!(
-            "{condition}: no advice: {} may be the fastest and {} 1 more round for an interval",
-            words::plural(open, "trial"),
-            if open == 1 { "needs" } else { "need" },
-        );
-        Advice {
-            ranking,
-            condition,
-            sentence,
-            deed: None,
-            uses: None,
-            name: String::new(),
-            tied: Vec::new(),
-            against: None,
-            cheaper: None,
-            code: Vec::new(),
             by_language,
-        }
-    }
-}
-
-impl SimplerTrial<'_, '_> {
-    fn into_cheaper(self) -> Cheaper {
-        let RankingRow { index, name, .. } = self.measured.row;
-        Cheaper { index: *index, name: name.clone(), ratio: self.ratio, without: self.without }
+        })
     }
 }

@@ -52,7 +52,7 @@ fn tie(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
 
 fn would_give(step: &SimplerTrial) -> String {
     let (what, times) = (spelled(step.measured), words::times(step.ratio));
-    format!("; {what} would already give {times} times without {}", any_of(&step.without))
+    format!("; {what} would already give {times} times without {}", listed(&step.without, "or"))
 }
 
 /// Why the baseline is kept: the other trial is slower, as fast, or one round at most holds both.
@@ -68,11 +68,11 @@ fn not_faster(what: &str, ratio: Option<SharedRatio>) -> String {
 }
 
 /// `a, b or c`.
-fn any_of(things: &[&str]) -> String {
+fn listed(things: &[&str], word: &str) -> String {
     match things.split_last() {
         None => String::new(),
         Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        Some((last, others)) => format!("{} {word} {last}", others.join(", ")),
     }
 }
 
@@ -82,14 +82,11 @@ fn spelled(measured: &MeasuredTrial) -> String {
     if id.method.contender == COMMAND {
         return format!("'{}'", measured.row.name.trim_start_matches("command/"));
     }
-    let mut parts: Vec<String> = id.method.scan.iter().cloned().collect();
-    parts.extend(id.params.0.iter().filter_map(|(name, &value)| setting(name, value, measured)));
+    let settings = id.params.0.iter().filter_map(|(name, &value)| setting(name, value, measured));
+    let parts: Vec<String> = id.method.scan.iter().cloned().chain(settings).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let method = format!("{}/{}", id.method.contender, id.method.method);
-    match parts.split_last() {
-        None => method,
-        Some((last, [])) => format!("{method} with {last}"),
-        Some((last, others)) => format!("{method} with {} and {last}", others.join(", ")),
-    }
+    if parts.is_empty() { method } else { format!("{method} with {}", listed(&parts, "and")) }
 }
 
 /// One setting in words; `None` for what is switched off or is the default.

@@ -6,29 +6,26 @@ use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{self, Legend};
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
-use readlab_system::markup::{Element, element};
+use readlab_analysis::stats::float;
+use readlab_system::markup::element;
 
 /// The chart; every value of the parameter is as far from the next as its factor says.
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
-    let values = || curve.points.iter().map(|point| point.value as f64);
+    let values = || curve.points.iter().map(|point| float(point.value));
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     // A value of 0 has no logarithm.
     let scale = if low >= 1.0 { Scale::logarithmic } else { Scale::linear };
     let across = scale([low, high], [LEFT + 14.0, RIGHT - 14.0]);
     let up = Scale::linear([0.0, highest(curve)], [BOTTOM, TOP]);
-    let place = |point: &CurvePoint| [across.at(point.value as f64), up.at(point.rate.0)];
-    let points: Vec<[f64; 2]> = curve.points.iter().map(place).collect();
-    let mut marks = plot::upright(&up, Quantity::Rate);
-    let ticks: Vec<(f64, String)> =
-        curve.points.iter().map(|point| (across.at(point.value as f64), point.spelled.clone())).collect();
-    marks.extend(plot::along(&ticks, &curve.parameter));
-    let mut coloured: Vec<Element> = svg::polyline("curve", &points).into_iter().collect();
+    let x = |point: &CurvePoint| across.at(float(point.value));
+    let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [x(point), up.at(point.rate.0)]).collect();
+    let ticks: Vec<(f64, String)> = curve.points.iter().map(|it| (x(it), it.spelled.clone())).collect();
+    let mut marks = plot::frame(&up, Quantity::Rate, &ticks, &curve.parameter);
     for point in &curve.points {
         let ends = point.interval.map(|[low, high]| [up.at(high.0), up.at(low.0)]);
-        marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(point.value as f64), true)));
+        marks.extend(ends.map(|ends| svg::whisker("interval", ends, x(point), true)));
     }
-    coloured.push(svg::dots("curve-dots", points));
+    let coloured = svg::polyline("curve", &points).into_iter().chain([svg::dots("curve-dots", points)]);
     marks.push(element("g").class(language_class(&curve.language)).all(coloured));
     let legend = Legend::at(HEIGHT, &legend::languages(std::iter::once(curve.language.as_str())));
     marks.extend(legend.marks);

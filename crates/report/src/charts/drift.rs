@@ -1,15 +1,14 @@
 //! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so
 //! that what moves together is the machine and what moves alone is the method.
 
-use super::super::chart_reading;
-use super::super::ranking::{Ranking, RankingRow};
+use super::super::ranking::{ChartReading, Ranking, RankingRow};
 use super::super::svg::{self, Scale};
 use super::super::words;
 use super::Chart;
-use super::legend::{self, Legend};
-use super::rows::{self, ChartRow, STRIP, WIDTH};
-use readlab_analysis::stats::quantile;
+use super::rows::{ChartRow, RowsChart, STRIP, WIDTH};
+use readlab_analysis::stats::{float, median, quantile};
 use readlab_model::trial::CacheState;
+use std::collections::BTreeMap;
 
 /// Deviations beyond this share are drawn at the edge.
 const MOST: f64 = 0.5;
@@ -29,44 +28,34 @@ struct Track<'a> {
 /// The chart; `None` when no trial was read in two rounds.
 pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
-    let mut shares: Vec<f64> =
-        tracks.iter().flat_map(|track| &track.rounds).map(|(_, _, share)| share.abs()).collect();
+    let mut shares: Vec<f64> = tracks.iter().flat_map(|it| &it.rounds).map(|it| it.2.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
     let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
-    let chart_rows = tracks.iter().map(|track| track.drawn(&across, reach, ranking.state)).collect();
-    let mut marks = rows::layout(chart_rows, &[]);
-    marks.push(svg::text("tick start", [0.0, 10.0], "first round"));
-    marks.push(svg::text("tick end", [WIDTH, 10.0], "last round"));
+    let rows = tracks.iter().map(|track| track.drawn(&across, reach, ranking.state));
     let has_lines = ranking.state == CacheState::Warm && tracks.iter().any(Track::shares_fills);
     let fills = if has_lines { "; upright lines: the cache was filled anew" } else { "" };
     let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
-    let legend = Legend::at(20.0, &legend::languages(tracks.iter().map(|track| track.row.language.as_str())));
-    let mut foot = vec![svg::text("tick start", [0.0, 14.0], &note)];
-    foot.extend(legend.marks);
-    marks.push(rows::foot(tracks.len(), foot));
+    let chart = RowsChart {
+        ends: vec![
+            svg::text("tick start", [0.0, 10.0], "first round"),
+            svg::text("tick end", [WIDTH, 10.0], "last round"),
+        ],
+        notes: vec![svg::text("tick start", [0.0, 14.0], &note)],
+        legend_top: 20.0,
+        ..RowsChart::new(rows, [])
+    };
     let title = format!("{}: wall time round by round", ranking.title());
-    let description = tracks.iter().map(|track| format!("{} {}", track.row.short, track.value()));
-    Some(Chart {
-        slug,
-        title,
-        description: format!(
-            "Lowest and highest round against the median: {}.",
-            description.collect::<Vec<_>>().join("; ")
-        ),
-        size: [WIDTH, rows::height(tracks.len()) + legend.bottom],
-        marks,
-    })
+    let description = format!("Lowest and highest round against the median: {}.", chart.values());
+    Some(chart.finished(slug, title, description))
 }
 
 impl Track<'_> {
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     fn from_row(row: &RankingRow) -> Option<Track<'_>> {
-        let median = row.wall.median.max(1) as f64;
-        let rounds = chart_reading::rounds(&row.readings)
-            .into_iter()
-            .map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
+        let median = float(row.wall.median.max(1));
+        let rounds =
+            rounds(&row.readings).into_iter().map(|(round, fill, wall)| (round, fill, wall / median - 1.0));
         let rounds: Vec<_> = rounds.collect();
         (rounds.len() > 1).then_some(Track { row, rounds })
     }
@@ -108,6 +97,15 @@ impl Track<'_> {
             .collect();
         marks.extend(svg::polyline("track", &points));
         marks.push(svg::dots("track-dots", points));
-        ChartRow { marks, ..ChartRow::new(self.row, self.value()) }
+        ChartRow::new(self.row, self.value(), marks)
     }
+}
+
+/// The median wall time of each round with the fill it belongs to, in order of the rounds.
+fn rounds(readings: &[ChartReading]) -> Vec<(u32, u32, f64)> {
+    let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    for reading in readings {
+        rounds.entry((reading.round, reading.fill)).or_default().push(float(reading.wall_ns));
+    }
+    rounds.into_iter().filter_map(|((round, fill), walls)| Some((round, fill, median(walls)?))).collect()
 }

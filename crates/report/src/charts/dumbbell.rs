@@ -3,14 +3,13 @@
 //!
 //! The same strips are the cells of a table and the rows of a chart.
 
-use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::state_pairs::{StatePair, StatePairs};
 use super::super::svg::{self, Quantity, Scale};
-use super::legend::{self, Key, KeyMark, Legend};
-use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
-use super::{Chart, STRIP_SIZE, across_rows, strip};
-use readlab_system::markup::{Element, element};
+use super::legend::{Key, KeyMark};
+use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::{Chart, STRIP_SIZE, spaced, strip, strip_axis, strip_grid};
+use readlab_system::markup::Element;
 
 /// The pairs of one target and work, and the scale that holds them.
 pub(in super::super) struct Dumbbells<'a> {
@@ -30,47 +29,31 @@ impl<'a> Dumbbells<'a> {
 
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
-        let pairs = &self.pairs.pairs;
-        let drawn = pairs.iter().map(|pair| ChartRow {
-            marks: marks(pair, &scale, STRIP + THICK / 2.0),
-            ..ChartRow::new(pair.warm, pair.words())
-        });
-        let mut all = rows::axis(&scale, self.quantity());
-        all.extend(rows::layout(drawn.collect(), &rows::lines(&scale)));
-        let mut keys = legend::languages(pairs.iter().map(|pair| pair.warm.language.as_str()));
-        keys.push(Key::new(KeyMark::Square, "solid key", "cold"));
-        keys.push(Key::new(KeyMark::Disc, "solid key", "warm"));
-        let legend = Legend::at(4.0, &keys);
-        all.push(rows::foot(pairs.len(), legend.marks));
-        let described: Vec<String> =
-            pairs.iter().map(|pair| format!("{} {}", pair.warm.short, pair.words())).collect();
-        Chart {
-            slug,
-            title: self.pairs.title.clone(),
-            description: format!("From cold to warm: {}.", described.join("; ")),
-            size: [WIDTH, rows::height(pairs.len()) + legend.bottom],
-            marks: all,
-        }
+        let rows = self
+            .pairs
+            .pairs
+            .iter()
+            .map(|pair| ChartRow::new(pair.warm, pair.words(), marks(pair, &scale, STRIP + THICK / 2.0)));
+        let keys =
+            [Key::new(KeyMark::Square, "solid key", "cold"), Key::new(KeyMark::Disc, "solid key", "warm")];
+        let chart = RowsChart::new(rows, keys).on(&scale, self.quantity());
+        let description = format!("From cold to warm: {}.", chart.values());
+        chart.finished(slug, self.pairs.title.clone(), description)
     }
 
     /// The scale of the strips with its names, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
-        let name =
-            |value: f64| svg::text("tick middle", [scale.at(value), 16.0], &self.quantity().tick(value));
-        strip("axis-names", ticks(&scale).into_iter().map(name))
+        strip_axis(&scale, &ticks(&scale), |value| self.quantity().tick(value))
     }
 
     /// The strips, one for each pair in their order.
     pub(in super::super) fn strips(&self) -> Vec<Element> {
         let scale = self.strip_scale();
-        let height = STRIP_SIZE[1];
-        let lines = ticks(&scale).into_iter().map(|tick| across_rows(scale.at(tick)));
-        let path: String = lines.collect();
-        let grid = || element("path").class("grid").set("d", &path);
+        let grid = strip_grid("grid", &scale, ticks(&scale));
         let drawn = |pair: &StatePair| {
-            let label = MethodLabel::from(pair.warm);
-            strip(language_class(label.language), [vec![grid()], marks(pair, &scale, height / 2.0)].concat())
+            let marks = marks(pair, &scale, STRIP_SIZE[1] / 2.0);
+            strip(language_class(&pair.warm.language), [vec![grid.clone()], marks].concat())
         };
         self.pairs.pairs.iter().map(drawn).collect()
     }
@@ -84,16 +67,8 @@ impl<'a> Dumbbells<'a> {
     }
 }
 
-/// The named values, so far apart that their names have room.
 fn ticks(scale: &Scale) -> Vec<f64> {
-    const ROOM: f64 = 56.0;
-    let mut taken: Vec<f64> = Vec::new();
-    for tick in scale.ticks(8) {
-        if taken.last().is_none_or(|&last| scale.at(tick) - scale.at(last) >= ROOM) {
-            taken.push(tick);
-        }
-    }
-    taken
+    spaced(scale, scale.ticks(8), 56.0)
 }
 
 fn marks(pair: &StatePair, scale: &Scale, y: f64) -> Vec<Element> {

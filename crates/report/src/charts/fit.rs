@@ -27,8 +27,7 @@ pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
     let up = Scale::linear([0.0, highest * 1.1], [BOTTOM, TOP]);
     let ticks: Vec<(f64, String)> =
         across.ticks(5).into_iter().map(|value| (across.at(value), format!("{value:.1}"))).collect();
-    let mut marks = plot::upright(&up, quantity);
-    marks.extend(plot::along(&ticks, &fit.fact));
+    let mut marks = plot::frame(&up, quantity, &ticks, &fit.fact);
     let line = [least - room, most + room].map(|fact| [across.at(fact), up.at(fit.line.line.at(fact))]);
     marks.extend(svg::polyline("fit", &line));
     for (fact, value) in required() {

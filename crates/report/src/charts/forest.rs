@@ -5,19 +5,17 @@
 //! A point is filled where the whole interval is on one side of 1. The same strips are the cells of
 //! a table and the rows of a chart.
 
-use super::super::method_label::MethodLabel;
 use super::super::palette::language_class;
 use super::super::svg::{self, Scale};
-use super::legend::{self, Key, KeyMark, Legend};
-use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
-use super::{Chart, STRIP_SIZE, across_rows, strip};
+use super::legend::{Key, KeyMark};
+use super::rows::{ChartRow, PITCH, RowsChart, STRIP, THICK, WIDTH};
+use super::{Chart, STRIP_SIZE, spaced, strip, strip_axis, strip_grid};
 use readlab_analysis::stats::Interval;
 use readlab_system::markup::{Element, element};
 
 /// The least that the scale reaches to both sides of 1.
 const REACH_LEAST: f64 = 1.1;
-/// How far beyond the outermost ratio the scale goes at most: a long interval would leave no room
-/// for the others, and ends in an arrow.
+/// How far the scale goes beyond the outermost ratio at most: a longer interval ends in an arrow.
 const BEYOND_MOST: f64 = 2.5;
 /// The scale never goes beyond these.
 const ENDS: [f64; 2] = [1e-3, 1e4];
@@ -29,34 +27,24 @@ const TICKS: [f64; 24] = [
 /// Room for the name of a value.
 const TICK_ROOM: f64 = 34.0;
 
-/// What a ratio shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Significant {
     /// Its interval is on one side of 1.
     Yes,
     /// Its interval holds 1, or there is none.
     No,
-    /// It is the baseline's own.
     Baseline,
 }
 
-#[derive(Debug, Clone)]
 pub(in super::super) struct ForestRow<'a> {
-    /// In front of the name; empty for none.
-    pub(in super::super) rank: String,
-    /// The method; `None` for a case of a comparison.
-    pub(in super::super) label: Option<MethodLabel<'a>>,
-    /// The name as it is shown.
-    pub(in super::super) short: &'a str,
+    /// Its names, and the ratio in words.
+    pub(in super::super) row: ChartRow<'a>,
     /// The ratio; `None` where no round holds both.
     pub(in super::super) estimate: Option<f64>,
     pub(in super::super) ci95: Option<Interval>,
     pub(in super::super) significant: Significant,
-    /// The same in words.
-    pub(in super::super) value: String,
 }
 
-/// The rows of one plot with their scale.
 pub(in super::super) struct Forest<'a> {
     rows: Vec<ForestRow<'a>>,
     domain: [f64; 2],
@@ -80,68 +68,48 @@ impl<'a> Forest<'a> {
 
     pub(in super::super) fn chart(self, title: String, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
-        let ticks = ticks(&scale);
-        let names = ticks.iter().map(|&tick| svg::text("tick middle", [scale.at(tick), 10.0], &times(tick)));
-        let mut marks: Vec<Element> = names.collect();
-        let legend = Legend::at(4.0, &self.keys());
-        let described: Vec<String> =
-            self.rows.iter().map(|row| format!("{} {}", row.short, row.value)).collect();
-        let count = self.rows.len();
-        let drawn = self.rows.into_iter().map(|row| ChartRow {
-            marks: [vec![one(&scale)], row.marks(&scale, STRIP + THICK / 2.0)].concat(),
-            strong: row.significant == Significant::Yes,
-            rank: row.rank,
-            label: row.label,
-            short: row.short,
-            value: row.value,
+        let places: Vec<(f64, f64)> = ticks(&scale).iter().map(|&tick| (tick, scale.at(tick))).collect();
+        let one = svg::line("one", [scale.at(1.0), 0.0], [scale.at(1.0), PITCH]);
+        let keys = self.keys();
+        let rows = self.rows.into_iter().map(|it| ChartRow {
+            marks: [vec![one.clone()], it.marks(&scale, STRIP + THICK / 2.0)].concat(),
+            strong: it.significant == Significant::Yes,
+            ..it.row
         });
-        let lines: Vec<f64> = ticks.iter().map(|&tick| scale.at(tick)).collect();
-        marks.extend(rows::layout(drawn.collect(), &lines));
-        marks.push(rows::foot(count, legend.marks));
-        Chart {
-            slug,
-            title,
-            description: format!("Above 1 is better: {}.", described.join("; ")),
-            size: [WIDTH, rows::height(count) + legend.bottom],
-            marks,
-        }
+        let chart = RowsChart {
+            axis: places.iter().map(|&(tick, x)| svg::text("tick middle", [x, 10.0], &times(tick))).collect(),
+            lines: places.iter().map(|(_, x)| *x).collect(),
+            ..RowsChart::new(rows, keys)
+        };
+        let description = format!("Above 1 is better: {}.", chart.values());
+        chart.finished(slug, title, description)
     }
 
-    /// What the marks mean.
-    pub(super) fn keys(&self) -> Vec<Key> {
-        let languages = self.rows.iter().filter_map(|row| row.label).map(|label| label.language);
-        let mut keys = legend::languages(languages);
-        let shows = |significant| self.rows.iter().any(|row| row.significant == significant);
-        if shows(Significant::Yes) {
-            keys.push(Key::new(KeyMark::Disc, "solid key", "clearly different"));
-        }
-        if shows(Significant::No) {
-            keys.push(Key::new(KeyMark::Disc, "hollow key", "tie, or no interval"));
-        }
-        if shows(Significant::Baseline) {
-            keys.push(Key::new(KeyMark::Diamond, "solid key", "baseline"));
-        }
-        keys
+    /// What the points mean, of those that are there.
+    fn keys(&self) -> Vec<Key> {
+        let all = [
+            (Significant::Yes, KeyMark::Disc, "solid key", "clearly different"),
+            (Significant::No, KeyMark::Disc, "hollow key", "tie, or no interval"),
+            (Significant::Baseline, KeyMark::Diamond, "solid key", "baseline"),
+        ];
+        let shown = all.into_iter().filter(|(it, ..)| self.rows.iter().any(|row| row.significant == *it));
+        shown.map(|(_, mark, class, text)| Key::new(mark, class, text)).collect()
     }
 
     /// The scale of the strips with its names, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
-        let name = |tick: f64| svg::text("tick middle", [scale.at(tick), 16.0], &times(tick));
-        strip("axis-names", ticks(&scale).into_iter().map(name))
+        strip_axis(&scale, &ticks(&scale), times)
     }
 
     /// The strips, one for each row in their order.
     pub(in super::super) fn strips(&self) -> Vec<Element> {
         let scale = self.strip_scale();
-        let height = STRIP_SIZE[1];
-        let lines = ticks(&scale).into_iter().filter(|tick| *tick != 1.0);
-        let path: String = lines.map(|tick| across_rows(scale.at(tick))).collect();
-        let grid = || element("path").class("grid").set("d", &path);
+        let grid = strip_grid("grid", &scale, ticks(&scale).into_iter().filter(|tick| *tick != 1.0));
+        let lines = vec![grid, strip_grid("one", &scale, [1.0])];
         let drawn = |row: &ForestRow| {
-            let class = row.label.map_or("key", |label| language_class(label.language));
-            let one = element("path").class("one").set("d", across_rows(scale.at(1.0)));
-            strip(class, [vec![grid(), one], row.marks(&scale, height / 2.0)].concat())
+            let class = row.row.label.map_or("key", |label| language_class(label.language));
+            strip(class, [lines.clone(), row.marks(&scale, STRIP_SIZE[1] / 2.0)].concat())
         };
         self.rows.iter().map(drawn).collect()
     }
@@ -151,14 +119,7 @@ impl<'a> Forest<'a> {
     }
 }
 
-/// The line at 1 through a row of a chart.
-fn one(scale: &Scale) -> Element {
-    let x = scale.at(1.0);
-    svg::line("one", [x, 0.0], [x, rows::PITCH])
-}
-
 impl ForestRow<'_> {
-    /// The interval and the point.
     fn marks(&self, scale: &Scale, y: f64) -> Vec<Element> {
         let Some(estimate) = self.estimate else { return Vec::new() };
         let mut marks = Vec::new();
@@ -201,16 +162,8 @@ fn domain(rows: &[ForestRow]) -> Option<[f64; 2]> {
     Some([(low / room).max(ENDS[0]), (high * room).min(ENDS[1])])
 }
 
-/// The named values, so far apart that their names have room.
 fn ticks(scale: &Scale) -> Vec<f64> {
-    let mut taken: Vec<f64> = Vec::new();
-    for tick in TICKS.into_iter().filter(|&tick| scale.holds(tick)) {
-        let x = scale.at(tick);
-        if taken.iter().all(|&other| (scale.at(other) - x).abs() >= TICK_ROOM) {
-            taken.push(tick);
-        }
-    }
-    taken
+    spaced(scale, TICKS.into_iter().filter(|&tick| scale.holds(tick)), TICK_ROOM)
 }
 
 /// `2 ×`.
@@ -224,15 +177,9 @@ mod tests {
 
     fn row(estimate: f64, ends: [f64; 2]) -> ForestRow<'static> {
         let ci95 = Some(Interval { low: ends[0], high: ends[1] });
-        ForestRow {
-            rank: String::new(),
-            label: None,
-            short: "x",
-            estimate: Some(estimate),
-            ci95,
-            significant: Significant::from_interval(ci95),
-            value: String::new(),
-        }
+        let significant = Significant::from_interval(ci95);
+        let row = ChartRow::unlabelled("x", String::new());
+        ForestRow { row, estimate: Some(estimate), ci95, significant }
     }
 
     #[test]

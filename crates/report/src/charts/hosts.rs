@@ -6,9 +6,10 @@ use super::super::fleet::FleetView;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg;
 use super::Chart;
-use super::legend::{Key, KeyMark, Legend};
-use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
+use super::legend::{Key, KeyMark};
+use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
 use readlab_analysis::fleet::MethodEffects;
+use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
 
 /// Cells in a row; of more ranks those that differ most are drawn.
@@ -34,47 +35,37 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
     let of_row = |row: &RankingRow| view.method_effects.iter().find(|it| it.trial == row.index);
     let drawn: Vec<(&RankingRow, &MethodEffects)> =
         ranking.rows.iter().filter_map(|row| Some((row, of_row(row)?))).collect();
-    let ranks = shown(drawn.iter().map(|(_, effects)| *effects));
+    let ranks = shown(&drawn.iter().map(|(_, effects)| *effects).collect::<Vec<_>>());
     if drawn.is_empty() || ranks.is_empty() {
         return None;
     }
-    let chart_rows = drawn.iter().map(|(row, effects)| {
-        let mut chart_row = ChartRow::new(*row, slowest(view, effects));
-        chart_row.marks = cells(effects, &ranks);
-        chart_row
-    });
-    let mut marks = rows::layout(chart_rows.collect(), &[]);
-    marks.extend(names(&ranks));
-    let legend = Legend::at(10.0, &SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)));
-    marks.push(rows::foot(drawn.len(), legend.marks));
-    let words = drawn.iter().map(|(row, effects)| format!("{} {}", row.short, slowest(view, effects)));
+    let rows = drawn
+        .iter()
+        .map(|(row, effects)| ChartRow::new(*row, slowest(view, effects), cells(effects, &ranks)));
+    let chart = RowsChart {
+        keys: SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)).to_vec(),
+        ends: names(&ranks),
+        legend_top: 10.0,
+        ..RowsChart::new(rows, [])
+    };
     let of_all = view.ranks.len();
     let which =
         if ranks.len() < of_all { format!(", {} of {of_all} ranks", ranks.len()) } else { String::new() };
-    Some(Chart {
-        slug,
-        title: format!("{}: how long each rank takes beside the others{which}", ranking.title()),
-        description: format!("The slowest rank: {}.", words.collect::<Vec<_>>().join("; ")),
-        size: [WIDTH, rows::height(drawn.len()) + legend.bottom],
-        marks,
-    })
+    let title = format!("{}: how long each rank takes beside the others{which}", ranking.title());
+    let description = format!("The slowest rank: {}.", chart.values());
+    Some(chart.finished(slug, title, description))
 }
 
 /// The ranks that have a cell, in their order.
-fn shown<'a>(effects: impl Iterator<Item = &'a MethodEffects>) -> Vec<usize> {
-    let mut most: Vec<(usize, f64)> = Vec::new();
-    for effect in effects {
-        for (rank, ratio) in effect.ratios.iter().enumerate() {
-            let differs = ratio.ln().abs();
-            match most.get_mut(rank) {
-                Some((_, found)) => *found = found.max(differs),
-                None => most.push((rank, differs)),
-            }
-        }
-    }
-    most.sort_by(|a, b| b.1.total_cmp(&a.1));
-    most.truncate(CELLS_MOST);
-    let mut ranks: Vec<usize> = most.into_iter().map(|(rank, _)| rank).collect();
+fn shown(effects: &[&MethodEffects]) -> Vec<usize> {
+    let differs = |rank: usize| {
+        let ratios = effects.iter().filter_map(|effect| effect.ratios.get(rank));
+        ratios.map(|ratio| ratio.ln().abs()).fold(0.0, f64::max)
+    };
+    let count = effects.iter().map(|effect| effect.ratios.len()).max().unwrap_or(0);
+    let mut ranks: Vec<usize> = (0..count).collect();
+    ranks.sort_by(|a, b| differs(*b).total_cmp(&differs(*a)));
+    ranks.truncate(CELLS_MOST);
     ranks.sort_unstable();
     ranks
 }
@@ -89,7 +80,7 @@ fn cells(effects: &MethodEffects, ranks: &[usize]) -> Vec<Element> {
     let cell = |(at, rank): (usize, &usize)| {
         let ratio = effects.ratios.get(*rank).copied().unwrap_or(f64::NAN);
         let shade = SHADES.iter().rfind(|shade| ratio >= shade.from)?;
-        let [left, right] = [at, at + 1].map(|edge| place(edge, ranks.len()));
+        let [left, right] = [at, at + 1].map(|edge| WIDTH * count(edge) / count(ranks.len()));
         // A gap between cells as long as there is room for one.
         let wide = (right - left - 1.0).max((right - left) / 2.0);
         Some(svg::bar(shade.class, [left, STRIP], [wide, THICK]))
@@ -104,9 +95,4 @@ fn names(ranks: &[usize]) -> Vec<Element> {
         svg::text("tick start", [0.0, 10.0], &name(ranks.first())),
         svg::text("tick end", [WIDTH, 10.0], &name(ranks.last())),
     ]
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a few dozen cells")]
-fn place(edge: usize, cells: usize) -> f64 {
-    WIDTH * edge as f64 / cells as f64
 }

@@ -4,9 +4,10 @@
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
-use super::legend::{self, Key, KeyMark, Legend};
-use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
-use readlab_analysis::latency::{LatencySummary, Quantile};
+use super::legend::{Key, KeyMark};
+use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use readlab_analysis::latency::Quantile;
+use readlab_analysis::stats::float;
 use readlab_model::units::Nanos;
 use std::iter::once;
 
@@ -22,30 +23,23 @@ struct Timed<'a> {
 /// The chart; `None` where no single reads were timed.
 pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart> {
     let timed: Vec<Timed> = ranking.rows.iter().filter_map(Timed::from_row).collect();
-    let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(ns);
+    let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.ns));
     let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
     let scale = Scale::logarithmic([low / 1.2, high * 1.2], [6.0, WIDTH - 6.0]);
-    let mut marks = rows::axis(&scale, Quantity::Time);
-    marks.extend(rows::layout(timed.iter().map(|it| it.drawn(&scale)).collect(), &rows::lines(&scale)));
-    let mut keys = legend::languages(timed.iter().map(|it| it.row.language.as_str()));
-    keys.push(Key::new(KeyMark::Disc, "solid key", "p50"));
-    keys.push(Key::new(KeyMark::Square, "solid key", "p99"));
-    keys.push(Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"));
-    let legend = Legend::at(4.0, &keys);
-    marks.push(rows::foot(timed.len(), legend.marks));
+    let keys = [
+        Key::new(KeyMark::Disc, "solid key", "p50"),
+        Key::new(KeyMark::Square, "solid key", "p99"),
+        Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"),
+    ];
+    let chart = RowsChart::new(timed.iter().map(|it| it.drawn(&scale)), keys).on(&scale, Quantity::Time);
+    let title = format!("{}: what single reads took", ranking.title());
     let described: Vec<String> = timed.iter().map(Timed::words).collect();
-    Some(Chart {
-        slug,
-        title: format!("{}: what single reads took", ranking.title()),
-        description: format!("{}.", described.join("; ")),
-        size: [WIDTH, rows::height(timed.len()) + legend.bottom],
-        marks,
-    })
+    Some(chart.finished(slug, title, format!("{}.", described.join("; "))))
 }
 
 impl<'a> Timed<'a> {
     fn from_row(row: &'a RankingRow) -> Option<Timed<'a>> {
-        let latency: &LatencySummary = row.latency.as_ref()?;
+        let latency = row.latency.as_ref()?;
         let (p50, p99) = (latency.quantile("p50")?, latency.quantile("p99")?);
         let highest = latency.quantiles.last().filter(|it| it.name != p99.name);
         Some(Timed { row, p50, p99, highest })
@@ -54,16 +48,13 @@ impl<'a> Timed<'a> {
     fn drawn(&self, scale: &Scale) -> ChartRow<'a> {
         const HALF: f64 = 4.0;
         let y = STRIP + THICK / 2.0;
-        let [p50, p99] = [self.p50, self.p99].map(|it| scale.at(ns(it)));
-        let highest = self.highest.map(|it| scale.at(ns(it)));
+        let at = |it: &Quantile| scale.at(float(it.ns));
+        let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
         let mut marks = vec![svg::line("span", [p50, y], [highest.unwrap_or(p99), y])];
         marks.push(svg::disc("solid", [p50, y], 4.5));
         marks.push(svg::bar("solid", [p99 - HALF, y - HALF], [2.0 * HALF, 2.0 * HALF]));
         marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
-        ChartRow {
-            marks,
-            ..ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)))
-        }
+        ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)), marks)
     }
 
     fn words(&self) -> String {
@@ -71,9 +62,4 @@ impl<'a> Timed<'a> {
         let named = quantiles.map(|it| format!("{} {}", it.name, Nanos(it.ns)));
         once(self.row.short.clone()).chain(named).collect::<Vec<_>>().join(" ")
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn ns(quantile: &Quantile) -> f64 {
-    quantile.ns as f64
 }

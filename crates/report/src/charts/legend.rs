@@ -1,11 +1,12 @@
 //! What the marks of a chart mean: shapes with a word each, and the colours of the languages.
 
+use super::super::groups;
 use super::super::palette::language_class;
 use super::super::svg;
 use super::rows::WIDTH;
+use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
 
-/// What stands for a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyMark {
     Square,
@@ -15,7 +16,6 @@ pub(super) enum KeyMark {
     Line,
 }
 
-/// A mark with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) mark: KeyMark,
@@ -32,10 +32,8 @@ const LETTER: f64 = 6.4;
 /// Room between two meanings.
 const GAP: f64 = 14.0;
 
-/// A finished legend.
 pub(super) struct Legend {
     pub(super) marks: Vec<Element>,
-    /// Where it ends.
     pub(super) bottom: f64,
 }
 
@@ -58,14 +56,9 @@ impl Key {
 
 /// A colour for each language, in the order in which they come first.
 pub(super) fn languages<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
-    let mut keys: Vec<Key> = Vec::new();
-    for name in names {
-        if !keys.iter().any(|key| key.text == name) {
-            let class = format!("solid {}", language_class(name));
-            keys.push(Key::new(KeyMark::Square, &class, name));
-        }
-    }
-    keys
+    let names = groups::firsts(names, |name| *name).into_iter();
+    let class = |name| format!("solid {}", language_class(name));
+    names.map(|name| Key::new(KeyMark::Square, &class(name), name)).collect()
 }
 
 impl Legend {
@@ -74,8 +67,7 @@ impl Legend {
         let (mut x, mut base) = (0.0, top + LINE);
         let mut marks = Vec::new();
         for key in keys {
-            #[expect(clippy::cast_precision_loss, reason = "a few dozen letters")]
-            let wide = MARK + key.text.chars().count() as f64 * LETTER;
+            let wide = MARK + count(key.text.chars().count()) * LETTER;
             if x > 0.0 && x + wide > WIDTH {
                 (x, base) = (0.0, base + LINE);
             }

@@ -3,7 +3,6 @@
 //! A chart has a title and a description in words, for readers who do not see it. It draws the
 //! numbers of the view model; only coordinates are computed here.
 
-mod clipped;
 mod curve;
 mod drift;
 mod dumbbell;
@@ -30,10 +29,12 @@ pub(super) use histogram::{Histogram, histogram};
 pub(super) use hosts::hosts;
 pub(super) use latency::latency;
 pub(super) use ranking::{DOTS_MOST, ranking};
+pub(super) use rows::ChartRow;
 pub(super) use scaling::scaling;
 pub(super) use sweep::{device_shares, rates, times, together};
 
 use super::palette;
+use super::svg::{self, Scale};
 use readlab_system::markup::{self, Element, element, words};
 
 /// Room around a chart in a file of its own.
@@ -41,17 +42,13 @@ const MARGIN: f64 = 20.0;
 /// Room for its title.
 const TITLE: f64 = 30.0;
 
-/// A finished drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
     /// Its name in the page and of its file; letters, digits and `-`.
     pub(super) slug: String,
     pub(super) title: String,
-    /// What it shows, in words.
     pub(super) description: String,
-    /// Width and height.
     pub(super) size: [f64; 2],
-    /// What is drawn.
     pub(super) marks: Vec<Element>,
 }
 
@@ -63,7 +60,6 @@ impl Chart {
         self.svg(&view, None, Vec::new())
     }
 
-    /// As a file of its own.
     pub(super) fn standalone(self) -> String {
         let [width, height] = self.size;
         let (left, top) = (-MARGIN, -MARGIN - TITLE);
@@ -95,17 +91,38 @@ impl Chart {
 /// Width and height of a strip in a table.
 pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
 
-/// A drawing in a cell of a table, whose numbers are in words beside it. The class gives its
-/// colour.
+/// A drawing in a cell of a table, with its numbers in words beside it. The class gives its colour.
 fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
     let [width, height] = STRIP_SIZE;
     let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
     svg.set("viewBox", format!("0 0 {width} {height}")).all(marks)
 }
 
+/// The names of values above the strips of a column.
+fn strip_axis(scale: &Scale, ticks: &[f64], name: impl Fn(f64) -> String) -> Element {
+    let name = |&tick: &f64| svg::text("tick middle", [scale.at(tick), 16.0], &name(tick));
+    strip("axis-names", ticks.iter().map(name))
+}
+
+fn strip_grid(class: &str, scale: &Scale, ticks: impl IntoIterator<Item = f64>) -> Element {
+    let path: String = ticks.into_iter().map(|tick| across_rows(scale.at(tick))).collect();
+    element("path").class(class).set("d", path)
+}
+
 /// The path of an upright line that goes on above and below a strip, as a row of a table is higher
 /// where its name takes several lines. The cell cuts it.
 fn across_rows(x: f64) -> String {
     const BEYOND: f64 = 60.0;
-    format!("M{} -{BEYOND}v{}", super::svg::place(x), 2.0 * BEYOND + STRIP_SIZE[1])
+    format!("M{} -{BEYOND}v{}", svg::place(x), 2.0 * BEYOND + STRIP_SIZE[1])
+}
+
+/// Those of the values, the first ones first, whose names have so much room.
+fn spaced(scale: &Scale, values: impl IntoIterator<Item = f64>, room: f64) -> Vec<f64> {
+    let mut taken: Vec<f64> = Vec::new();
+    for value in values {
+        if taken.iter().all(|&other| (scale.at(other) - scale.at(value)).abs() >= room) {
+            taken.push(value);
+        }
+    }
+    taken
 }

@@ -1,6 +1,7 @@
 //! The frame of charts with two axes: an upright scale with lines across, and one along the bottom.
 
 use super::super::svg::{self, Quantity, Scale};
+use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
 
 /// Width of a chart with two axes.
@@ -13,8 +14,13 @@ pub(super) const RIGHT: f64 = WIDTH - 14.0;
 pub(super) const TOP: f64 = 12.0;
 pub(super) const BOTTOM: f64 = HEIGHT - 40.0;
 
+/// Both axes: lines across at round values, and along the bottom these names.
+pub(super) fn frame(up: &Scale, quantity: Quantity, ticks: &[(f64, String)], title: &str) -> Vec<Element> {
+    upright(up, quantity).into_iter().chain(along(ticks, title)).collect()
+}
+
 /// Lines across at round values, named at the left.
-pub(super) fn upright(scale: &Scale, quantity: Quantity) -> Vec<Element> {
+fn upright(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let mark = |value: f64| {
         let y = scale.at(value);
         let name = svg::text("tick end", [LEFT - 8.0, y + 4.0], &quantity.tick(value));
@@ -24,13 +30,12 @@ pub(super) fn upright(scale: &Scale, quantity: Quantity) -> Vec<Element> {
 }
 
 /// Names along the bottom, those left out that would touch the one before, and what they are.
-pub(super) fn along(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
+fn along(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
     const LETTER: f64 = 6.4;
     let mut free_from = f64::NEG_INFINITY;
     let mut marks = Vec::new();
     for (x, name) in ticks {
-        #[expect(clippy::cast_precision_loss, reason = "a few letters")]
-        let half = name.chars().count() as f64 * LETTER / 2.0;
+        let half = count(name.chars().count()) * LETTER / 2.0;
         marks.push(svg::line("grid", [*x, BOTTOM], [*x, BOTTOM + 4.0]));
         if x - half > free_from {
             marks.push(svg::text("tick middle", [*x, BOTTOM + 17.0], name));

@@ -1,19 +1,17 @@
-//! How fast each method is: a bar for the median rate, its interval, every reading as a dot, the
-//! limits as lines.
+//! How fast each method is: the median rate as a bar, its interval, readings as dots, limits as lines.
 
-use super::super::bound::Bound;
-use super::super::chart_reading::Dots;
+use super::super::answer::figure;
+use super::super::limits::Bound;
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
-use super::super::words;
 use super::Chart;
-use super::legend::{self, Key, KeyMark, Legend};
-use super::rows::{self, ChartRow, STRIP, THICK, WIDTH};
+use super::legend::{Key, KeyMark};
+use super::rows::{self, ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use readlab_analysis::stats::{count, float};
 use readlab_model::units::{Nanos, Throughput};
 use readlab_system::markup::Element;
 
-/// A limit above this multiple of the fastest reading would leave no room for the readings; it is
-/// given in words.
+/// A limit above this multiple of the fastest reading would leave the readings no room.
 const BOUND_MOST: f64 = 2.0;
 
 /// Dots of one trial at most.
@@ -22,26 +20,15 @@ pub(in super::super) const DOTS_MOST: usize = 200;
 /// The chart; `None` when nothing was measured.
 pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
     let scale = scale(ranking)?;
-    let count = ranking.rows.len();
     let places: Vec<f64> = bounds(ranking).iter().map(|bound| scale.at(bound.rate.0)).collect();
-    let chart_rows = ranking.rows.iter().map(|row| drawn(ranking, row, &scale, &places)).collect();
-    let mut marks = rows::axis(&scale, quantity(ranking));
-    marks.extend(rows::layout(chart_rows, &rows::lines(&scale)));
-    let (mut foot, below) = bound_names(ranking, &scale);
-    let legend = Legend::at(below, &keys(ranking));
-    foot.extend(legend.marks);
-    marks.push(rows::foot(count, foot));
-    let title =
-        format!("{}: median {}", ranking.title(), if by_rate(ranking) { "rate" } else { "wall time" });
-    let description =
-        ranking.rows.iter().map(|row| format!("{} {}", row.short, value(row))).collect::<Vec<_>>();
-    Some(Chart {
-        slug,
-        title,
-        description: format!("From the fastest to the slowest: {}.", description.join("; ")),
-        size: [WIDTH, rows::height(count) + legend.bottom],
-        marks,
-    })
+    let rows = ranking.rows.iter().map(|row| drawn(ranking, row, &scale, &places));
+    let quantity = if by_rate(ranking) { Quantity::Rate } else { Quantity::Time };
+    let (notes, legend_top) = bound_names(ranking, &scale);
+    let chart = RowsChart::new(rows, keys(ranking)).on(&scale, quantity);
+    let what = if by_rate(ranking) { "rate" } else { "wall time" };
+    let description = format!("From the fastest to the slowest: {}.", chart.values());
+    let title = format!("{}: median {what}", ranking.title());
+    Some(RowsChart { notes, legend_top, ..chart }.finished(slug, title, description))
 }
 
 /// The names of the limits with the ends of their lines, and where they end.
@@ -54,7 +41,11 @@ fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
     for (name, anchor) in in_order(names.collect()) {
         below += 15.0;
         marks.push(svg::line("bound", [name.at, -4.0], [name.at, below - 8.0]));
-        marks.push(svg::text(&format!("bound-name {}", anchor.word()), [name.at, below + 3.0], &name.text));
+        let class = match anchor {
+            Anchor::Start => "bound-name start",
+            Anchor::End => "bound-name end",
+        };
+        marks.push(svg::text(class, [name.at, below + 3.0], &name.text));
     }
     (marks, below + 6.0)
 }
@@ -72,20 +63,10 @@ enum Anchor {
     End,
 }
 
-impl Anchor {
-    fn word(self) -> &'static str {
-        match self {
-            Anchor::Start => "start",
-            Anchor::End => "end",
-        }
-    }
-}
-
 impl BoundName {
     /// From where to where it goes.
-    #[expect(clippy::cast_precision_loss, reason = "letters")]
     fn span(&self, anchor: Anchor) -> [f64; 2] {
-        let wide = self.text.chars().count() as f64 * rows::LETTER;
+        let wide = count(self.text.chars().count()) * rows::LETTER;
         match anchor {
             Anchor::Start => [self.at, self.at + wide],
             Anchor::End => [self.at - wide, self.at],
@@ -113,33 +94,27 @@ fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
 }
 
 /// What the marks mean, of those that are there.
-fn keys(ranking: &Ranking) -> Vec<Key> {
-    let mut keys = legend::languages(ranking.rows.iter().map(|row| row.language.as_str()));
-    keys.push(Key::new(KeyMark::Square, "bar key", "bar: median"));
-    keys.push(Key::new(KeyMark::Disc, "solid key", "dot: reading"));
-    if ranking.rows.iter().any(|row| row.wall.median_ci95.is_some()) {
-        keys.push(Key::new(KeyMark::Line, "interval", "95 % interval"));
-    }
-    if !bounds(ranking).is_empty() {
-        keys.push(Key::new(KeyMark::Line, "bound", "limit"));
-    }
-    keys
+fn keys(ranking: &Ranking) -> impl Iterator<Item = Key> {
+    let has_intervals = ranking.rows.iter().any(|row| row.wall.median_ci95.is_some());
+    let all = [
+        (true, KeyMark::Square, "bar key", "bar: median"),
+        (true, KeyMark::Disc, "solid key", "dot: reading"),
+        (has_intervals, KeyMark::Line, "interval", "95 % interval"),
+        (!bounds(ranking).is_empty(), KeyMark::Line, "bound", "limit"),
+    ];
+    let shown = all.into_iter().filter(|(is_shown, ..)| *is_shown);
+    shown.map(|(_, mark, class, text)| Key::new(mark, class, text))
 }
 
 fn by_rate(ranking: &Ranking) -> bool {
     ranking.rows.iter().any(|row| row.throughput.is_some())
 }
 
-fn quantity(ranking: &Ranking) -> Quantity {
-    if by_rate(ranking) { Quantity::Rate } else { Quantity::Time }
-}
-
 /// A wall time as the length that is drawn.
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
     match row.bytes.filter(|_| by_rate(ranking)) {
         Some(size) => Throughput::per(size, Nanos(wall_ns)).0,
-        None => wall_ns as f64,
+        None => float(wall_ns),
     }
 }
 
@@ -160,19 +135,12 @@ fn scale(ranking: &Ranking) -> Option<Scale> {
     Some(Scale::linear([0.0, reach * 1.02], [0.0, WIDTH]))
 }
 
-fn value(row: &RankingRow) -> String {
-    match row.throughput {
-        Some(rate) => words::rate_with_half(rate, &row.wall),
-        None => words::time_with_half(&row.wall),
-    }
-}
-
 fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f64]) -> ChartRow<'a> {
     let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
     let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), THICK])];
     let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
-    let dots = Dots::from_values(lengths, DOTS_MOST);
-    let places = dots.shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
+    let shown = dots(lengths, DOTS_MOST);
+    let places = shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
         let [a, b] = [length(ranking, row, low), length(ranking, row, high)];
@@ -190,8 +158,7 @@ fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f6
     ChartRow {
         rank: row.rank.map_or_else(String::new, Rank::word),
         strong: ranking.leads(row),
-        marks,
-        ..ChartRow::new(row, value(row))
+        ..ChartRow::new(row, figure(row), marks)
     }
 }
 
@@ -200,9 +167,23 @@ fn heights() -> impl Iterator<Item = f64> {
     (0..u32::MAX).map(|n| 2.0 + (THICK - 4.0) * (f64::from(n) * 0.618_033_988_75).fract())
 }
 
+/// The values that are drawn one by one, in rising order: all when they are at most `most`; else one
+/// of each of `most` equal steps from the lowest to the highest that holds any, so that the range and
+/// every gap wider than a step stay as they are.
+fn dots(values: impl Iterator<Item = f64>, most: usize) -> Vec<f64> {
+    let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    shown.sort_unstable_by(f64::total_cmp);
+    if let (true, &[low, .., high]) = (shown.len() > most, &shown[..]) {
+        let step = (high - low) / count(most);
+        shown.dedup_by_key(|value| ((*value - low) / step).floor());
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn no_limits_line_goes_through_the_name_of_another() {
@@ -218,6 +199,25 @@ mod tests {
                 assert!(low >= 0.0 && high <= WIDTH, "{places:?}: {low} to {high}");
                 let lower = ordered[row + 1..].iter().map(|(name, _)| name.at);
                 assert!(lower.into_iter().all(|x| x <= low || x >= high), "{places:?}: row {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_values_are_all_drawn() {
+        assert_eq!(dots([3.0, 1.0, 1.0].into_iter(), 3), [1.0, 1.0, 3.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn many_values_keep_their_range(values in prop::collection::vec(0.0..1e9_f64, 0..600)) {
+            let dots = dots(values.iter().copied(), 100);
+            prop_assert!(dots.len() <= 101);
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(0.0, f64::max);
+            if let (Some(first), Some(last)) = (dots.first(), dots.last()) {
+                prop_assert_eq!(*first, low);
+                prop_assert!(high - last <= (high - low) / 100.0 + 1e-6);
             }
         }
     }

@@ -1,15 +1,18 @@
 //! The layout that most charts share: one row a trial, its name and a value in a line, and below
-//! them a strip to draw on.
+//! them a strip to draw on. Names are cut so that no two rows look the same.
 //!
 //! The names are above the strips and not beside them, so that the strips have the whole width on a
 //! telephone, too. Each row is a group that is moved to its place, and draws its own part of the
 //! grid: the script of the page hides rows and closes the gaps.
 
-use super::super::method_label::MethodLabel;
+use super::super::name::MethodLabel;
 use super::super::palette::language_class;
 use super::super::svg::{self, Quantity, Scale};
-use super::clipped::{NameRoom, clipped};
+use super::Chart;
+use super::legend::{self, Key, Legend};
+use readlab_analysis::stats::count;
 use readlab_system::markup::{Element, element, words};
+use std::collections::BTreeSet;
 
 /// Width of a chart of rows.
 pub(super) const WIDTH: f64 = 440.0;
@@ -28,48 +31,45 @@ pub(super) const LETTER: f64 = 6.9;
 /// Room for a rank before a name.
 const INDENT: f64 = 30.0;
 
-pub(super) struct ChartRow<'a> {
+pub(in super::super) struct ChartRow<'a> {
     /// In front of the name; empty for none.
-    pub(super) rank: String,
+    pub(in super::super) rank: String,
     /// The method; `None` for a case of a comparison.
-    pub(super) label: Option<MethodLabel<'a>>,
+    pub(in super::super) label: Option<MethodLabel<'a>>,
     /// The name as it is shown where there is room.
-    pub(super) short: &'a str,
+    pub(in super::super) short: &'a str,
     /// At the right end.
-    pub(super) value: String,
-    /// Whether it is highlighted.
-    pub(super) strong: bool,
+    pub(in super::super) value: String,
+    pub(in super::super) strong: bool,
     /// What is drawn on the strip, in places from the row's top.
-    pub(super) marks: Vec<Element>,
+    pub(in super::super) marks: Vec<Element>,
 }
 
 impl<'a> ChartRow<'a> {
-    /// The row of a method, with nothing drawn yet.
-    pub(super) fn new(label: impl Into<MethodLabel<'a>>, value: String) -> ChartRow<'a> {
+    pub(in super::super) fn new(
+        label: impl Into<MethodLabel<'a>>,
+        value: String,
+        marks: Vec<Element>,
+    ) -> ChartRow<'a> {
         let label = label.into();
-        let (rank, marks) = (String::new(), Vec::new());
-        ChartRow { rank, short: label.short, label: Some(label), value, strong: false, marks }
+        ChartRow { label: Some(label), marks, ..ChartRow::unlabelled(label.short, value) }
+    }
+
+    pub(in super::super) fn unlabelled(short: &'a str, value: String) -> ChartRow<'a> {
+        ChartRow { rank: String::new(), label: None, short, value, strong: false, marks: Vec::new() }
     }
 
     fn indent(&self) -> f64 {
         if self.rank.is_empty() { 0.0 } else { INDENT }
     }
 
-    /// Room for the name in letters.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "letters"
-    )]
     fn room(&self) -> NameRoom<'a> {
         // Bold letters are wider.
         let letter = if self.strong { LETTER * 1.06 } else { LETTER };
-        let letters = (WIDTH - self.indent()) / letter - self.value.chars().count() as f64 - 2.0;
+        let letters = (WIDTH - self.indent()) / letter - count(self.value.chars().count()) - 2.0;
         NameRoom { name: self.short, letters: letters.max(0.0) as usize }
     }
 
-    /// The row in its place, under a name that is cut.
     fn drawn(self, at: usize, shown: &str, grid: Option<Element>) -> Element {
         let strong = if self.strong { " strong" } else { "" };
         let class = self.label.map_or("key", |label| language_class(label.language));
@@ -89,39 +89,76 @@ impl<'a> ChartRow<'a> {
     }
 }
 
-/// Where the n-th row begins.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
 fn top(at: usize) -> f64 {
-    HEAD + at as f64 * PITCH
+    HEAD + count(at) * PITCH
 }
 
-/// Height of a chart with so many rows.
-pub(super) fn height(rows: usize) -> f64 {
-    top(rows)
+/// A chart of rows under an axis, with a legend below them.
+pub(super) struct RowsChart<'a> {
+    pub(super) rows: Vec<ChartRow<'a>>,
+    /// What the marks mean: the colours of the languages first.
+    pub(super) keys: Vec<Key>,
+    /// What is above the rows.
+    pub(super) axis: Vec<Element>,
+    /// Where upright lines go through every row.
+    pub(super) lines: Vec<f64>,
+    /// What is at the ends of the scale, above the rows.
+    pub(super) ends: Vec<Element>,
+    /// What is between the rows and the legend, in places from the end of the last row.
+    pub(super) notes: Vec<Element>,
+    /// Where the legend begins below the rows.
+    pub(super) legend_top: f64,
+}
+
+impl<'a> RowsChart<'a> {
+    pub(super) fn new(
+        rows: impl IntoIterator<Item = ChartRow<'a>>,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> RowsChart<'a> {
+        let rows: Vec<ChartRow> = rows.into_iter().collect();
+        let languages = legend::languages(rows.iter().filter_map(|row| Some(row.label?.language)));
+        RowsChart {
+            rows,
+            keys: languages.into_iter().chain(keys).collect(),
+            axis: Vec::new(),
+            lines: Vec::new(),
+            ends: Vec::new(),
+            notes: Vec::new(),
+            legend_top: 4.0,
+        }
+    }
+
+    /// With round values named above the rows, and their lines.
+    pub(super) fn on(self, scale: &Scale, quantity: Quantity) -> RowsChart<'a> {
+        let lines = scale.ticks(4).into_iter().map(|value| scale.at(value)).collect();
+        RowsChart { axis: axis(scale, quantity), lines, ..self }
+    }
+
+    pub(super) fn values(&self) -> String {
+        self.rows.iter().map(|row| format!("{} {}", row.short, row.value)).collect::<Vec<_>>().join("; ")
+    }
+
+    pub(super) fn finished(self, slug: String, title: String, description: String) -> Chart {
+        let end = top(self.rows.len());
+        let legend = Legend::at(self.legend_top, &self.keys);
+        let place = format!("translate(0,{})", svg::place(end));
+        let foot = element("g").class("foot").set("transform", place).all(self.notes).all(legend.marks);
+        let rows = layout(self.rows, &self.lines);
+        let marks = self.axis.into_iter().chain(rows).chain(self.ends).chain([foot]).collect();
+        Chart { slug, title, description, size: [WIDTH, end + legend.bottom], marks }
+    }
 }
 
 /// The rows in their places, with lines from top to bottom at these places across.
-pub(super) fn layout(rows: Vec<ChartRow>, lines: &[f64]) -> Vec<Element> {
+fn layout(rows: Vec<ChartRow>, lines: &[f64]) -> Vec<Element> {
     let names = clipped(&rows.iter().map(ChartRow::room).collect::<Vec<_>>());
     let path: String = lines.iter().map(|x| format!("M{} 0v{PITCH}", svg::place(*x))).collect();
-    let grid = || (!path.is_empty()).then(|| element("path").class("grid").set("d", &path));
+    let grid = (!path.is_empty()).then(|| element("path").class("grid").set("d", &path));
     let places = rows.into_iter().zip(names).enumerate();
-    places.map(|(at, (row, name))| row.drawn(at, &name, grid())).collect()
+    places.map(|(at, (row, name))| row.drawn(at, &name, grid.clone())).collect()
 }
 
-/// What is below the rows, in places from the end of the last row.
-pub(super) fn foot(rows: usize, marks: Vec<Element>) -> Element {
-    let place = format!("translate(0,{})", svg::place(top(rows)));
-    element("g").class("foot").set("transform", place).all(marks)
-}
-
-/// The places of round values.
-pub(super) fn lines(scale: &Scale) -> Vec<f64> {
-    scale.ticks(4).into_iter().map(|value| scale.at(value)).collect()
-}
-
-/// The names of round values above the rows.
-pub(super) fn axis(scale: &Scale, quantity: Quantity) -> Vec<Element> {
+fn axis(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let name = |value: f64| {
         let x = scale.at(value);
         let anchor = if x < 12.0 {
@@ -134,4 +171,86 @@ pub(super) fn axis(scale: &Scale, quantity: Quantity) -> Vec<Element> {
         svg::text(&format!("tick {anchor}"), [x, 10.0], &quantity.tick(value))
     };
     scale.ticks(4).into_iter().map(name).collect()
+}
+
+/// A name with the number of letters for which there is room.
+#[derive(Debug, Clone, Copy)]
+struct NameRoom<'a> {
+    name: &'a str,
+    letters: usize,
+}
+
+/// Fewer letters than this say nothing.
+const LETTERS_MIN: usize = 8;
+
+/// The names as they are shown, in their order. A name that fits is whole. Others are cut at the
+/// end, or where that makes two of them equal, in the middle or at the start.
+fn clipped(names: &[NameRoom]) -> Vec<String> {
+    let at_end: Vec<String> = names.iter().map(|it| cut(it, it.letters)).collect();
+    let is_unique = |text: &String| at_end.iter().filter(|other| *other == text).count() == 1;
+    let unique = at_end.iter().filter(|text| is_unique(text));
+    let mut taken: BTreeSet<String> = unique.cloned().collect();
+    let mut shown = Vec::new();
+    for (text, it) in at_end.iter().zip(names) {
+        if is_unique(text) {
+            shown.push(text.clone());
+            continue;
+        }
+        let text = candidates(it).into_iter().find(|candidate| !taken.contains(candidate));
+        // Names that differ nowhere that a cut could show are left whole.
+        let text = text.unwrap_or_else(|| it.name.to_owned());
+        taken.insert(text.clone());
+        shown.push(text);
+    }
+    shown
+}
+
+/// Ways to cut a name, each keeping fewer letters of its start and more of its end.
+fn candidates(it: &NameRoom) -> Vec<String> {
+    let letters = it.letters.max(LETTERS_MIN);
+    [letters / 2, letters / 3, letters / 5, 1].map(|kept| cut(it, kept)).to_vec()
+}
+
+/// A name with so many letters of its start, and as many of its end as there is room for.
+fn cut(it: &NameRoom, start: usize) -> String {
+    let letters: Vec<char> = it.name.chars().collect();
+    let room = it.letters.max(LETTERS_MIN);
+    if letters.len() <= room {
+        return it.name.to_owned();
+    }
+    let start = start.min(room - 1);
+    let end = room - 1 - start;
+    let (first, last) = (&letters[..start], &letters[letters.len() - end..]);
+    first.iter().chain(&['…']).chain(last).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(names: &[&str], letters: usize) -> Vec<String> {
+        let names: Vec<NameRoom> = names.iter().map(|name| NameRoom { name, letters }).collect();
+        clipped(&names)
+    }
+
+    #[test]
+    fn names_are_cut_where_they_do_not_differ() {
+        assert_eq!(shown(&["mmap avx2", "read avx2 · buffer=64KiB"], 14), ["mmap avx2", "read avx2 · b…"]);
+        let names = ["dataTask(with:) and a loop", "dataTask(with:) and forEach"];
+        assert_eq!(shown(&names, 16), ["dataTask… a loop", "dataTask…forEach"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_names_look_the_same(
+            names in prop::collection::btree_set("[ab]{0,6}x{0,20}[ab]{0,6}", 1..12),
+            letters in 0_usize..24,
+        ) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let shown = shown(&names, letters);
+            let set: BTreeSet<&String> = shown.iter().collect();
+            prop_assert_eq!(set.len(), names.len(), "{:?}", shown);
+        }
+    }
 }

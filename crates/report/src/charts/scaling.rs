@@ -23,10 +23,10 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let highest = tops.chain(law.iter().map(|point| point.interval.high)).fold(0.0, f64::max) * 1.1;
     let up = Scale::linear([0.0, highest], [BOTTOM, TOP]);
     let place = |count: u64, rate: f64| [across.at(float(count)), up.at(rate)];
-    let mut marks = plot::upright(&up, Quantity::Rate);
     let ticks = points.iter().map(|point| point.count).chain(most);
     let ticks: Vec<(f64, String)> = ticks.map(|count| (across.at(float(count)), count.to_string())).collect();
-    marks.extend(plot::along(&ticks, &format!("{} that read together", view.scaling.unit.plural())));
+    let title = format!("{} that read together", view.scaling.unit.plural());
+    let mut marks = plot::frame(&up, Quantity::Rate, &ticks, &title);
     if let Some(first) = points.first() {
         // As far as the frame reaches.
         let of_one = first.rate / float(first.count);

@@ -8,7 +8,7 @@ use super::super::sweep::{DEVICE_SHARE_MIN, Series, SizeRow, SweepView};
 use super::super::words;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use super::{Chart, Element, ranking::DOTS_MOST};
-use readlab_analysis::stats::FittedLine;
+use readlab_analysis::stats::{FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 
@@ -26,20 +26,17 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
     };
     marks.extend(series.robust.and_then(|it| drawn("robust", it.line)));
     marks.extend(series.fit.as_ref().and_then(|fit| drawn("fit", fit.line)));
-    marks.push(points(series, |point| [across.at(size(point)), up.at(wall(point))]));
+    marks.push(points(series, |point| Some([across.at(size(point)), up.at(wall(point))])));
     let title = format!("{}: time on size", series.title());
     Some(Chart { slug, title, description: series.headline(), size: [WIDTH, HEIGHT], marks })
 }
 
 /// The rate on the logarithm of the size, with a line through the medians; `None` without points.
 pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
-    let largest = most(series, size)?;
-    let smallest = series.points.iter().map(size).filter(|&it| it > 0.0).reduce(f64::min)?;
-    let across = Scale::logarithmic([smallest * 0.8, largest * 1.25], [LEFT, RIGHT]);
-    let up = Scale::linear([0.0, most(series, rate)? * 1.05], [BOTTOM, TOP]);
-    let mut marks = frame(&across, &up, Quantity::Rate, 6);
-    marks.extend(svg::polyline(&class(series, "median"), &median_path(series, &across, &up)));
-    marks.push(points(series, |point| [across.at(size(point)), up.at(rate(point))]));
+    let plot = BySize::new(&[series], most(series, rate)?)?;
+    let mut marks = plot.frame(Quantity::Rate);
+    marks.extend(svg::polyline(&class(series, "median"), &plot.medians(series)));
+    marks.push(plot.points(series, |point| Some(rate(point))));
     let title = format!("{}: rate by size", series.title());
     let described: Vec<String> =
         medians(series).map(|row| format!("{} {}", Bytes(row.size_bytes), row.rate)).collect();
@@ -52,16 +49,11 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
 pub(in super::super) fn together(view: &SweepView, slug: String) -> Option<Chart> {
     let find = |is_write: bool| view.series.iter().find(|series| series.is_write == is_write);
     let both = [find(true)?, find(false)?];
-    let largest = both.iter().filter_map(|series| most(series, size)).reduce(f64::max)?;
-    let sizes = both.iter().flat_map(|series| series.points.iter().map(size));
-    let smallest = sizes.filter(|&it| it > 0.0).reduce(f64::min)?;
-    let fastest = both.iter().filter_map(|series| most(series, rate)).reduce(f64::max)?;
-    let across = Scale::logarithmic([smallest * 0.8, largest * 1.25], [LEFT, RIGHT]);
-    let up = Scale::linear([0.0, fastest * 1.05], [BOTTOM, TOP]);
-    let mut marks = frame(&across, &up, Quantity::Rate, 6);
+    let plot = BySize::new(&both, both.iter().filter_map(|series| most(series, rate)).reduce(f64::max)?)?;
+    let mut marks = plot.frame(Quantity::Rate);
     for series in both {
-        marks.push(points(series, |point| [across.at(size(point)), up.at(rate(point))]));
-        let path = median_path(series, &across, &up);
+        marks.push(plot.points(series, |point| Some(rate(point))));
+        let path = plot.medians(series);
         marks.extend(svg::polyline(&class(series, "median"), &path));
         let named = path.iter().copied().reduce(|top, at| if at[1] < top[1] { at } else { top });
         marks.extend(
@@ -74,59 +66,73 @@ pub(in super::super) fn together(view: &SweepView, slug: String) -> Option<Chart
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
-/// The share of each file that came from the device, on the logarithm of the size; `None` where no
-/// file has been metered.
+/// What share of each file came from the device, on the logarithm of the size; `None` if not metered.
 pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<Chart> {
-    let metered =
-        |point: &Point| Some(bytes(point.device_read_bytes?) / size(point)).filter(|it| it.is_finite());
-    let highest = series.points.iter().filter_map(metered).reduce(f64::max)?;
-    let largest = most(series, size)?;
-    let smallest = series.points.iter().map(size).filter(|&it| it > 0.0).reduce(f64::min)?;
-    let across = Scale::logarithmic([smallest * 0.8, largest * 1.25], [LEFT, RIGHT]);
-    let up = Scale::linear([0.0, highest.max(1.0) * 1.05], [BOTTOM, TOP]);
-    let mut marks = frame(&across, &up, Quantity::Share, 6);
-    let places =
-        series.points.iter().filter_map(|point| Some([across.at(size(point)), up.at(metered(point)?)]));
-    marks.push(svg::dots(&class(series, "points"), visibly_different(places.collect())));
-    let part = series.points.iter().filter_map(metered).filter(|share| *share < DEVICE_SHARE_MIN).count();
+    let metered = |it: &Point| Some(float(it.device_read_bytes?) / size(it)).filter(|it| it.is_finite());
+    let shares = || series.points.iter().filter_map(metered);
+    let plot = BySize::new(&[series], shares().reduce(f64::max)?.max(1.0))?;
+    let mut marks = plot.frame(Quantity::Share);
+    marks.push(plot.points(series, metered));
+    let part = shares().filter(|share| *share < DEVICE_SHARE_MIN).count();
     let title = format!("{}: share that came from the device", series.title());
     let description = format!(
         "{part} of {} files came in part from a cache: below {} of their size from the device.",
-        series.points.iter().filter(|point| metered(point).is_some()).count(),
+        shares().count(),
         words::percent(DEVICE_SHARE_MIN)
     );
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
+/// A chart on the logarithm of the size.
+struct BySize {
+    across: Scale,
+    up: Scale,
+}
+
+impl BySize {
+    /// That holds all files of these series up to this value; `None` without files.
+    fn new(series: &[&Series], highest: f64) -> Option<BySize> {
+        let sizes = || series.iter().flat_map(|series| &series.points).map(size);
+        let smallest = sizes().filter(|&it| it > 0.0).reduce(f64::min)?;
+        let ends = [smallest * 0.8, sizes().reduce(f64::max)? * 1.25];
+        let across = Scale::logarithmic(ends, [LEFT, RIGHT]);
+        Some(BySize { across, up: Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP]) })
+    }
+
+    fn frame(&self, quantity: Quantity) -> Vec<Element> {
+        frame(&self.across, &self.up, quantity, 6)
+    }
+
+    /// Every file that has a value.
+    fn points(&self, series: &Series, value: impl Fn(&Point) -> Option<f64>) -> Element {
+        points(series, |point| Some([self.across.at(size(point)), self.up.at(value(point)?)]))
+    }
+
+    fn medians(&self, series: &Series) -> Vec<[f64; 2]> {
+        let place = |row: &SizeRow| [self.across.at(float(row.size_bytes)), self.up.at(row.rate.0)];
+        medians(series).map(place).collect()
+    }
+}
+
 fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Element> {
     let ticks: Vec<(f64, String)> =
         across.ticks(ticks).into_iter().map(|value| (across.at(value), Quantity::Size.tick(value))).collect();
-    let mut marks = plot::upright(up, quantity);
-    marks.extend(plot::along(&ticks, "size of the file"));
-    marks
+    plot::frame(up, quantity, &ticks, "size of the file")
 }
 
-/// Every file as a dot.
-fn points(series: &Series, at: impl Fn(&Point) -> [f64; 2]) -> Element {
-    svg::dots(&class(series, "points"), visibly_different(series.points.iter().map(at).collect()))
+/// Files as dots; of very many only those that are visibly different.
+fn points(series: &Series, place: impl Fn(&Point) -> Option<[f64; 2]>) -> Element {
+    let mut places: Vec<[f64; 2]> = series.points.iter().filter_map(place).collect();
+    if places.len() > DOTS_MOST {
+        places.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+        places.dedup_by_key(|[x, y]| (svg::place(*x), svg::place(y.round())));
+    }
+    svg::dots(&class(series, "points"), places)
 }
 
 /// The rows of sizes that have a place in a chart of rates.
 fn medians(series: &Series) -> impl Iterator<Item = &SizeRow> {
     series.sizes.iter().filter(|row| row.size_bytes > 0 && row.rate.0.is_finite())
-}
-
-fn median_path(series: &Series, across: &Scale, up: &Scale) -> Vec<[f64; 2]> {
-    medians(series).map(|row| [across.at(bytes(row.size_bytes)), up.at(row.rate.0)]).collect()
-}
-
-/// The places, of very many only those that are visibly different.
-fn visibly_different(mut places: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-    if places.len() > DOTS_MOST {
-        places.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-        places.dedup_by_key(|[x, y]| (svg::place(*x), svg::place(y.round())));
-    }
-    places
 }
 
 fn class(series: &Series, mark: &str) -> String {
@@ -142,15 +148,9 @@ fn rate(point: &Point) -> f64 {
 }
 
 fn size(point: &Point) -> f64 {
-    bytes(point.size_bytes)
+    float(point.size_bytes)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
-fn bytes(count: u64) -> f64 {
-    count as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "drawn with four digits")]
 fn wall(point: &Point) -> f64 {
-    point.wall_ns as f64
+    float(point.wall_ns)
 }

@@ -5,24 +5,19 @@ use readlab_analysis::compare::Unit;
 use readlab_claims::{Answer, Estimate, Found, JudgedClaim, JudgedClaims, Shown, Verdict};
 use serde_json::{Value, json};
 
-/// Name of the format.
-pub const CLAIMS_SCHEMA: &str = "readlab.claims";
-/// Version of the format.
-pub const CLAIMS_VERSION: u32 = 1;
+const SCHEMA: &str = "readlab.claims";
+const VERSION: u32 = 1;
 
-/// Claims as one JSON document.
 pub fn claims_json(all: &[JudgedClaims]) -> String {
     let claims: Vec<Value> = all.iter().map(value).collect();
     let content = json!({ "claims": claims });
-    escaped::text(&Document { schema: CLAIMS_SCHEMA, version: CLAIMS_VERSION, content })
+    escaped::text(&Document { schema: SCHEMA, version: VERSION, content })
 }
 
-/// Whether a file that begins like this is such a document.
 pub fn is_claims_json(head: &str) -> bool {
-    escaped::is_document(head, CLAIMS_SCHEMA)
+    escaped::is_document(head, SCHEMA)
 }
 
-/// The claims of one publication.
 pub(crate) fn value(judged: &JudgedClaims) -> Value {
     json!({
         "name": judged.name,

@@ -2,43 +2,29 @@
 //! what a record says, and the verdict. Everything is worded once here; the files below lay it out.
 
 mod json;
-mod markdown;
-mod page;
-mod terminal;
+mod layout;
 
 pub(super) use json::value as json_value;
-pub use json::{CLAIMS_SCHEMA, CLAIMS_VERSION, claims_json, is_claims_json};
-pub use markdown::claims_markdown;
-pub(super) use markdown::tables as markdown_tables;
-pub(super) use page::section;
-pub use terminal::claims_terminal;
-pub(super) use terminal::sections as terminal_sections;
+pub use json::{claims_json, is_claims_json};
+pub use layout::{claims_markdown, claims_terminal};
+pub(super) use layout::{markdown_tables, section, terminal_sections};
 
-use super::words::{self, MINUS, NONE};
-use readlab_analysis::compare::Unit;
+use super::words::{self, NONE};
 use readlab_analysis::stats::Ratio;
 use readlab_claims::{Answer, Estimate, Found, HERE, JudgedClaim, JudgedClaims, Shown, Verdict};
-use readlab_model::units::{Bytes, Nanos, Throughput};
 
 /// The titles of the columns, without and with a record.
 const TITLES: [&str; 3] = ["claim", "by its own figures", "verdict"];
 const TITLES_HERE: [&str; 4] = ["claim", "by its own figures", "here", "verdict"];
 
-/// The titles of the columns of a table.
 fn titles(judged: &JudgedClaims) -> &'static [&'static str] {
-    if is_judged_here(judged) { &TITLES_HERE } else { &TITLES }
+    if judged.claims.iter().any(|it| it.here.is_some()) { &TITLES_HERE } else { &TITLES }
 }
 
-fn is_judged_here(judged: &JudgedClaims) -> bool {
-    judged.claims.iter().any(|it| it.here.is_some())
-}
-
-/// The title of a table.
 fn title(judged: &JudgedClaims) -> String {
     format!("claims of {}", judged.source)
 }
 
-/// The cells of a claim, as many as there are titles.
 fn cells(it: &JudgedClaim) -> Vec<String> {
     let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
     let claim = format!("{question}{} ({})", it.claim.says, it.claim.place);
@@ -75,7 +61,9 @@ fn shown(shown: &Shown) -> String {
         Shown::Nothing => NONE.to_owned(),
         Shown::Times(found) => format!("{} ×", range(found, times)),
         Shown::Shares(found) => range(found, |it| with_ends(it, words::percent)),
-        Shown::Values(unit, found) => range(found, |it| with_ends(it, |number| value(*unit, number))),
+        Shown::Values(unit, found) => {
+            range(found, |it| with_ends(it, |number| words::in_unit(*unit, number)))
+        }
         Shown::PerFact(fact, found) => {
             let number = |number| words::signed(number, |number| format!("{number:.1}"));
             format!("{} ns/B for each unit of {fact}", range(found, |it| with_ends(it, number)))
@@ -89,7 +77,6 @@ fn shown(shown: &Shown) -> String {
     }
 }
 
-/// The lowest and the highest number.
 fn range(found: &[Found], text: impl Fn(&Estimate) -> String) -> String {
     let by_value = |a: &&Found, b: &&Found| a.estimate.value.total_cmp(&b.estimate.value);
     let ends = found.iter().min_by(by_value).zip(found.iter().max_by(by_value));
@@ -107,31 +94,13 @@ fn times(it: &Estimate) -> String {
 }
 
 fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
-    match it.ci95 {
-        Some(ends) if ends.low < ends.high => {
-            format!("{} [{}, {}]", number(it.value), number(ends.low), number(ends.high))
-        }
-        _ => number(it.value),
-    }
-}
-
-/// A number in its unit; a difference may be below zero.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
-fn value(unit: Unit, number: f64) -> String {
-    let sign = if number < 0.0 { MINUS.to_string() } else { String::new() };
-    let size = number.abs();
-    let text = match unit {
-        Unit::Nanoseconds => Nanos(size.round() as u64).to_string(),
-        Unit::Bytes => Bytes(size.round() as u64).to_string(),
-        Unit::BytesPerSecond => Throughput(size).to_string(),
-        Unit::Count => words::grouped(size.round() as u64),
-    };
-    sign + &text
+    words::with_ends(it.value, it.ci95.filter(|ends| ends.low < ends.high), number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_analysis::compare::Unit;
     use readlab_analysis::stats::Interval;
 
     fn found(value: f64, ci95: Option<(f64, f64)>) -> Found {
@@ -141,19 +110,21 @@ mod tests {
 
     #[test]
     fn several_numbers_are_shown_by_their_ends() {
-        let bare = [found(6.807, None), found(19.97, None), found(10.2, None)];
-        assert_eq!(shown(&Shown::Times(bare.to_vec())), "6.81 to 20.0 ×");
-        assert_eq!(shown(&Shown::Times(vec![found(2.0, Some((1.9, 2.1)))])), "2.00 [1.90, 2.10] ×");
-        assert_eq!(shown(&Shown::Shares(vec![found(0.5, Some((0.25, 0.75)))])), "50.0 % [25.0 %, 75.0 %]");
-        assert_eq!(
-            shown(&Shown::Values(Unit::Nanoseconds, vec![found(-2e6, None), found(3e3, None)])),
-            "−2.00 ms to 3.00 µs"
-        );
-        assert_eq!(
-            shown(&Shown::Pairs { kept: 8, reversed: 1, of: 9 }),
-            "8 of 9 pairs in this order, 1 the other way round"
-        );
-        assert_eq!(shown(&Shown::Ranks { differ: 7, of: 14 }), "7 of 14 ranks differ");
-        assert_eq!(shown(&Shown::Nothing), NONE);
+        let bare = [found(6.807, None), found(19.97, None), found(10.2, None)].to_vec();
+        let times = vec![found(-2e6, None), found(3e3, None)];
+        for (found, text) in [
+            (Shown::Times(bare), "6.81 to 20.0 ×"),
+            (Shown::Times(vec![found(2.0, Some((1.9, 2.1)))]), "2.00 [1.90, 2.10] ×"),
+            (Shown::Shares(vec![found(0.5, Some((0.25, 0.75)))]), "50.0 % [25.0 %, 75.0 %]"),
+            (Shown::Values(Unit::Nanoseconds, times), "−2.00 ms to 3.00 µs"),
+            (
+                Shown::Pairs { kept: 8, reversed: 1, of: 9 },
+                "8 of 9 pairs in this order, 1 the other way round",
+            ),
+            (Shown::Ranks { differ: 7, of: 14 }, "7 of 14 ranks differ"),
+            (Shown::Nothing, NONE),
+        ] {
+            assert_eq!(shown(&found), text);
+        }
     }
 }

@@ -63,8 +63,7 @@ pub fn is_bencher(head: &str) -> bool {
     head == text(&Map::new()) || starts[0] == "{" && starts[1].contains(PART) && is_ours(starts[2])
 }
 
-/// Whether a file that begins like this is such an array: its first name ends with a measure, as
-/// ours.
+/// Whether a file that begins like this is such an array: as ours, its first name ends in a measure.
 pub fn is_github(head: &str) -> bool {
     let ends = MEASURES.map(|(measure, ..)| format!("{PART}{}\",", measure.word()));
     let mut lines = head.lines().skip(2);
@@ -74,8 +73,7 @@ pub fn is_github(head: &str) -> bool {
         || head.starts_with("[\n  {\n") && is_ours && ends.iter().any(|end| first[1].ends_with(end))
 }
 
-/// The cases with names that stay the same from run to run; where a file's size is needed to tell
-/// two apart, it is in it.
+/// The cases by names that stay the same from run to run, with the size where it tells two apart.
 fn named(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
         let key = &case.key;
@@ -96,6 +94,6 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
 }
 
 fn number(case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
-    let located = case.located(measure, Center::Median)?;
-    Some((located.value, located.ci95.map(|ends| [ends.low, ends.high])))
+    let cell = case.cell(measure, Center::Median)?;
+    Some((cell.value, cell.ci95.map(|ends| [ends.low, ends.high])))
 }

@@ -1,17 +1,13 @@
-//! A comparison as one JSON document; numbers are in nanoseconds, bytes, bytes per second and
-//! counts, unrounded.
+//! A comparison as one JSON document; nanoseconds, bytes, bytes per second and counts are unrounded.
 
 use super::super::escaped::{Document, is_document, text};
 use readlab_analysis::compare::{Cell, Comparison, ComparisonRow, Fit, PERCENTS};
 use serde_json::{Value, json};
 
-/// Name of the format.
-pub const COMPARISON_SCHEMA: &str = "readlab.comparison";
-/// Version of the format.
-pub const COMPARISON_VERSION: u32 = 1;
+const SCHEMA: &str = "readlab.comparison";
+const VERSION: u32 = 1;
 
-/// The document, indented, with a newline at its end. `worse` is what the gate says; `None` without
-/// one.
+/// The document, indented, with a newline at its end. `worse` is what the gate says, if there is one.
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
     let row = |row: &ComparisonRow| {
         json!({
@@ -45,12 +41,11 @@ pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option
         "fit": fit,
         "worse": worse,
     });
-    text(&Document { schema: COMPARISON_SCHEMA, version: COMPARISON_VERSION, content })
+    text(&Document { schema: SCHEMA, version: VERSION, content })
 }
 
-/// Whether a file that begins like this is such a document.
 pub fn is_comparison_json(head: &str) -> bool {
-    is_document(head, COMPARISON_SCHEMA)
+    is_document(head, SCHEMA)
 }
 
 fn cell(cell: &Cell) -> Value {

@@ -6,34 +6,40 @@
 
 mod ci;
 mod json;
-mod markdown;
-mod terminal;
+mod layout;
 
 pub use ci::{bencher, github, is_bencher, is_github};
-pub use json::{COMPARISON_SCHEMA, COMPARISON_VERSION, comparison_json, is_comparison_json};
-pub use markdown::comparison_markdown;
-pub use terminal::comparison_terminal;
+pub use json::{comparison_json, is_comparison_json};
+pub use layout::{comparison_markdown, comparison_terminal};
 
-use super::measured::HALF_SHARE_MAX;
-use super::words::{self, NONE, factor, grouped};
+use super::digits::HALF_SHARE_MAX;
+use super::document::Column;
+use super::table::{self, Table};
+use super::words::{self, NONE, Number, PERCENTILES, factor};
 use readlab_analysis::compare::{
-    Cell, Comparison, ComparisonKey, ComparisonRow, Fit, Measure, SHEET_FACT, Side, Statistic, Unit,
+    Cell, Comparison, ComparisonKey, ComparisonRow, Differing, Fit, FitPoint, Measure, SHEET_FACT, SheetRow,
+    Side, Statistic,
 };
-use readlab_analysis::stats::{Interval, UnpairedRatio};
-use readlab_model::units::{Bytes, Nanos, Throughput};
+use readlab_analysis::stats::{UnpairedRatio, whole};
+use readlab_model::units::{Bytes, Throughput};
 use serde_json::Value;
+use std::iter::once;
 
 /// The letter of a side, by which tables call it.
 pub fn letter(side: usize) -> String {
-    u8::try_from(side)
-        .ok()
-        .filter(|side| *side < 26)
-        .map_or_else(|| format!("side {}", side + 1), |side| char::from(b'A' + side).to_string())
+    match u8::try_from(side) {
+        Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
+        _ => format!("side {}", side + 1),
+    }
 }
 
-/// `A  name: where it was measured`.
+/// `A: name: where it was measured`.
 pub(super) fn legend(at: usize, side: &Side) -> String {
     format!("{}: {}: {}", letter(at), side.name, side.about)
+}
+
+fn legends(comparison: &Comparison) -> Vec<String> {
+    comparison.sides.iter().enumerate().map(|(at, side)| legend(at, side)).collect()
 }
 
 /// What was read, how and from where, as far as it is known.
@@ -47,80 +53,114 @@ pub(super) fn section(key: &ComparisonKey) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// A number with its unit.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+pub(super) fn same_section(a: &ComparisonRow, b: &ComparisonRow) -> bool {
+    section(&a.key) == section(&b.key)
+}
+
 pub(super) fn number(measure: Measure, value: f64) -> String {
-    if value < 0.0 {
-        return signed(measure, value);
-    }
-    match measure.unit() {
-        Unit::Nanoseconds => Nanos(value.round() as u64).to_string(),
-        Unit::Bytes if measure == Measure::Peak => Bytes(value.round() as u64).binary(),
-        Unit::Bytes => Bytes(value.round() as u64).to_string(),
-        Unit::BytesPerSecond => Throughput(value).to_string(),
-        Unit::Count => grouped(value.round() as u64),
+    match measure {
+        Measure::Peak => words::signed(value, |size| Bytes(whole(size)).binary()),
+        _ => words::in_unit(measure.unit(), value),
     }
 }
 
-/// The number: a median with half its interval in percent, or the ends of a wide interval; a mean with its standard deviation and
-/// the number of readings, as far as they are known; a single reading called so.
+/// The number: a median with half its interval in percent, or the ends of a wide interval; a mean
+/// with its standard deviation and the number of readings, as far as they are known; a single
+/// reading called so.
 pub(super) fn value(measure: Measure, cell: &Cell) -> String {
     let shown = number(measure, cell.value);
-    match (cell.statistic, cell.n, cell.sd) {
-        (Some(Statistic::Mean), Some(1), _) => format!("{shown} (one reading)"),
-        (Some(Statistic::Mean), Some(n), Some(sd)) => {
+    match (cell.statistic, cell.n, cell.sd, cell.ci95) {
+        (_, Some(1), ..) => format!("{shown} (one reading)"),
+        (Some(Statistic::Mean), Some(n), Some(sd), _) => {
             format!("{shown} ± {} (mean of {n})", number(measure, sd))
         }
-        (Some(Statistic::Mean), _, _) => format!("{shown} mean"),
-        (_, Some(1), _) => format!("{shown} (one reading)"),
-        _ => match cell.ci95 {
-            None => shown,
-            Some(ends) if ends.half_width() > HALF_SHARE_MAX * cell.value => {
-                format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
-            }
-            Some(ends) => format!("{shown} ±{:.1} %", 100.0 * ends.half_width() / cell.value),
-        },
+        (Some(Statistic::Mean), ..) => format!("{shown} mean"),
+        (.., None) => shown,
+        (.., Some(ends)) if ends.half_width() > HALF_SHARE_MAX * cell.value => {
+            format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
+        }
+        (.., Some(ends)) => format!("{shown} ±{:.1} %", 100.0 * ends.half_width() / cell.value),
     }
 }
 
-/// The head of a table of percentiles.
-pub(super) const PERCENTILE_TITLES: [&str; 10] =
-    ["method", "", "p0", "p25", "p50", "p75", "p90", "p99", "p100", "n"];
+/// The numbers of these cases on every side, and their ratios to the first.
+pub(super) fn numbers(comparison: &Comparison, measure: Measure, rows: &[ComparisonRow]) -> Table {
+    let mut columns = vec![Column::text("method"), Column::number(&letter(0))];
+    for side in 1..comparison.sides.len() {
+        columns.push(Column::number(&letter(side)));
+        columns.push(Column::number(&format!("{} × {}", letter(side), letter(0))));
+    }
+    let row = |row: &ComparisonRow| {
+        let mut cells = vec![table::Cell::Name(row.name.clone(), String::new())];
+        for (side, cell) in row.cells.iter().enumerate() {
+            let number = cell.map(|cell| Number::new(value(measure, &cell), cell.value));
+            cells.push(table::Cell::Number(number));
+            if side > 0 {
+                let ratio = cell.and_then(|cell| cell.ratio);
+                cells.push(table::Cell::Number(ratio.map(|it| Number::new(times(&it), it.estimate))));
+            }
+        }
+        cells
+    };
+    Table { columns, rows: rows.iter().map(row).collect() }
+}
 
 /// A line for each case and side whose percentiles are known; none unless they were asked for.
-pub(super) fn percentile_rows(
+pub(super) fn percentiles(
     comparison: &Comparison,
     measure: Measure,
     rows: &[ComparisonRow],
-) -> Vec<[String; PERCENTILE_TITLES.len()]> {
-    let mut lines = Vec::new();
-    for row in rows.iter().filter(|_| comparison.lists_percentiles) {
-        for (side, cell) in row.cells.iter().enumerate() {
-            let Some((cell, percentiles)) = cell.and_then(|cell| Some((cell, cell.percentiles?))) else {
-                continue;
-            };
-            let n = cell.n.map_or_else(|| NONE.to_owned(), |n| n.to_string());
-            let [p0, p25, p50, p75, p90, p99, p100] = percentiles.map(|value| number(measure, value));
-            lines.push([row.name.clone(), letter(side), p0, p25, p50, p75, p90, p99, p100, n]);
-        }
-    }
-    lines
+) -> Option<Table> {
+    let numbers = PERCENTILES.into_iter().chain(["n"]).map(Column::number);
+    let line = |row: &ComparisonRow, side: usize| {
+        let cell = row.cells[side]?;
+        let values = cell.percentiles?.map(|value| number(measure, value));
+        let n = cell.n.map_or_else(|| NONE.to_owned(), |n| n.to_string());
+        let texts = [row.name.clone(), letter(side)].into_iter().chain(values).chain([n]);
+        Some(texts.map(table::Cell::Text).collect::<Vec<_>>())
+    };
+    let rows = rows.iter().filter(|_| comparison.lists_percentiles);
+    let lines = rows.flat_map(|row| (0..row.cells.len()).filter_map(move |side| line(row, side)));
+    Table::filled(["method", ""].map(Column::text).into_iter().chain(numbers), lines)
+}
+
+pub(super) fn sheets(comparison: &Comparison) -> Option<Table> {
+    let numbers = ["rate", "data sheet", "share"].map(Column::number);
+    let row = |it: &SheetRow| {
+        let numbers = [Number::rate(it.rate), Number::rate(it.sheet), Number::percent(it.rate / it.sheet)];
+        let names = [table::Cell::Text(letter(it.side)), table::Cell::Name(it.name.clone(), state(&it.key))];
+        names.into_iter().chain(numbers.map(|it| table::Cell::Number(Some(it)))).collect()
+    };
+    let columns = ["", "method"].map(Column::text).into_iter().chain(numbers);
+    Table::filled(columns, comparison.sheets.iter().map(row))
+}
+
+pub(super) fn machines(comparison: &Comparison) -> Option<Table> {
+    let letters = (0..comparison.sides.len()).map(letter);
+    let columns = once("fact".to_owned()).chain(letters).map(|title| Column::text(&title));
+    let row = |it: &Differing| {
+        let values = it.values.iter().map(|value| table::Cell::Text(fact(&it.fact, value.as_ref())));
+        once(table::Cell::Name(it.fact.clone(), String::new())).chain(values).collect()
+    };
+    Table::filled(columns, comparison.machines.iter().map(row))
+}
+
+/// The tables behind those of the numbers, each with its title.
+fn further(comparison: &Comparison) -> Vec<(&'static str, Table)> {
+    let both = [
+        sheets(comparison).map(|it| ("rate beside the drive's data sheet", it)),
+        machines(comparison).map(|it| ("what differs in the machines", it)),
+    ];
+    both.into_iter().flatten().collect()
 }
 
 /// `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone where there is no interval.
 pub(super) fn times(ratio: &UnpairedRatio) -> String {
-    let estimate = factor(ratio.estimate);
-    match ratio.ci95 {
-        None => estimate,
-        Some(Interval { low, high }) => {
-            let tie = if low <= 1.0 && 1.0 <= high { " =" } else { "" };
-            format!("{estimate} [{}, {}]{tie}", factor(low), factor(high))
-        }
-    }
+    let is_tie = ratio.ci95.is_some_and(|ends| ends.holds(1.0));
+    words::with_ends(ratio.estimate, ratio.ci95, factor) + if is_tie { " =" } else { "" }
 }
 
-/// A fact of a machine, by its name.
-pub(super) fn fact(name: &str, value: Option<&Value>) -> String {
+fn fact(name: &str, value: Option<&Value>) -> String {
     match value {
         None => NONE.to_owned(),
         Some(Value::Number(rate)) if name == SHEET_FACT => {
@@ -160,31 +200,23 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
 /// The line, and the facts that it requires.
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let Fit { case, measure, fact, points, line, required, forced, without } = fit;
-    let on = |it: &readlab_analysis::compare::FitPoint| {
-        format!("{} ({}, {})", it.machine, it.fact, number(*measure, it.value))
-    };
-    let sure = match line.slope_ci95 {
-        Some(ends) => format!(
-            "slope {} a unit, 95 % interval [{}, {}]",
-            signed(*measure, line.line.slope),
-            signed(*measure, ends.low),
-            signed(*measure, ends.high)
-        ),
-        None => format!("slope {} a unit; two points have no interval", signed(*measure, line.line.slope)),
-    };
-    let explains = line.r_squared.map_or_else(String::new, |it| format!(", R² {it:.3}"));
+    let number = |value| number(*measure, value);
+    let on = |it: &FitPoint| format!("{} ({}, {})", it.machine, it.fact, number(it.value));
+    let sure = line.slope_ci95.map_or_else(
+        || "; two points have no interval".to_owned(),
+        |ends| format!(", 95 % interval [{}, {}]", number(ends.low), number(ends.high)),
+    );
+    let (at_zero, slope) = (number(line.line.intercept), number(line.line.slope));
+    let explains = line.errors.r_squared.map_or_else(String::new, |it| format!(", R² {it:.3}"));
+    let points: Vec<String> = points.iter().map(on).collect();
     let mut lines = vec![
-        format!(
-            "{} of {case} on {fact}: {}",
-            measure.word(),
-            points.iter().map(on).collect::<Vec<_>>().join("; ")
-        ),
-        format!("line: {} at 0, {sure}{explains}", signed(*measure, line.line.intercept)),
+        format!("{} of {case} on {fact}: {}", measure.word(), points.join("; ")),
+        format!("line: {at_zero} at 0, slope {slope} a unit{sure}{explains}"),
     ];
     lines.extend(required.iter().map(|it| {
         let required =
             it.fact.map_or_else(|| NONE.to_owned(), |fact| words::signed(fact, |size| format!("{size:.2}")));
-        format!("to reach {} of {} ({}): {fact} {required}", number(*measure, it.value), it.case, it.machine)
+        format!("to reach {} of {} ({}): {fact} {required}", number(it.value), it.case, it.machine)
     }));
     lines.extend(without.iter().map(|side| {
         format!("not on the line: {side} has no {fact}; --fact '{side}:{fact}=NUMBER' gives it one")
@@ -193,11 +225,7 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     lines
 }
 
-fn signed(measure: Measure, value: f64) -> String {
-    words::signed(value, |size| number(measure, size))
-}
-
 /// `warm`, where it is known.
-pub(super) fn state(key: &ComparisonKey) -> String {
+fn state(key: &ComparisonKey) -> String {
     key.state.map_or_else(String::new, |state| format!(" ({state})"))
 }

@@ -4,25 +4,23 @@
 use super::super::advice::{Advice, LanguageAdvice};
 use super::super::page::Page;
 use super::super::words::{capital, unbroken};
-use super::Section;
 use super::table::dot;
+use super::{Section, folded};
 use readlab_model::trial::TrialIndex;
 use readlab_roster::snippet::Snippet;
 use readlab_system::markup::{Element, element, words};
 
 /// The section; `None` where nothing can be advised.
 pub(super) fn section(page: &Page) -> Option<Section> {
-    let content: Vec<Element> = page.advice.iter().map(|advice| part(page, advice)).collect();
     let lead = "What to use, and the best way in each language beside its usual way, with how many times as fast it is. What to use follows only from differences that are statistically clear.";
-    (!content.is_empty()).then_some(Section { slug: "advice", title: "Advice", lead, content })
+    Section::filled("advice", "Advice", lead, page.advice.iter().map(|advice| part(page, advice)))
 }
 
 fn part(page: &Page, advice: &Advice) -> Element {
     let title = words("p", &unbroken(&format!("{}.", capital(&advice.sentence))));
     let is_best = advice.by_language.iter().any(|it| advice.uses == Some(it.best.index));
-    let code = (!is_best && !advice.code.is_empty()).then(|| {
-        super::folded(&format!("The code: {}", advice.name), advice.code.iter().map(code).collect(), true)
-    });
+    let code = (!is_best && !advice.code.is_empty())
+        .then(|| folded(&format!("The code: {}", advice.name), advice.code.iter().map(code), true));
     let languages = advice.by_language.iter().map(|it| language(page, advice, it));
     element("div").class("advice").with(title).all(code).all(languages)
 }
@@ -31,7 +29,7 @@ fn part(page: &Page, advice: &Advice) -> Element {
 fn language(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
     let is_used = advice.uses == Some(it.best.index);
     let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
-    let summary = summary.with(words("span", &short(page, advice, it.best.index)));
+    let summary = summary.with(words("span", short(page, advice, it.best.index)));
     let summary = summary.with(words("small", &unbroken(&it.words())));
     element("details")
         .set("data-language", &it.language)
@@ -42,21 +40,20 @@ fn language(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
 }
 
 fn facts(it: &LanguageAdvice) -> Element {
-    let needs =
-        if it.needs.is_empty() { "nothing beyond the language".to_owned() } else { it.needs.join(", ") };
-    // What has no snippet has no known needs.
-    let needs = if it.code.is_empty() { String::new() } else { needs };
+    let needs = match (it.code.is_empty(), it.needs.is_empty()) {
+        // What has no snippet has no known needs.
+        (true, _) => String::new(),
+        (false, true) => "nothing beyond the language".to_owned(),
+        (false, false) => it.needs.join(", "),
+    };
     let usual = it.usual.as_ref().map_or("", |usual| usual.name.as_str());
     let facts = [("Best", it.best.name.as_str()), ("Usual", usual), ("Needs", &needs)];
     let shown = facts.into_iter().filter(|(_, text)| !text.is_empty());
-    let parts = shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]);
-    element("dl").class("about").all(parts)
+    element("dl").class("about").all(shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]))
 }
 
-/// The short name of a trial.
-fn short(page: &Page, advice: &Advice, index: TrialIndex) -> String {
-    let rows = page.rankings.get(advice.ranking).map_or(&[][..], |ranking| &ranking.rows);
-    rows.iter().find(|row| row.index == index).map_or_else(String::new, |row| row.short.clone())
+fn short<'a>(page: &'a Page, advice: &Advice, index: TrialIndex) -> &'a str {
+    page.rankings[advice.ranking].row(index).map_or("", |row| &row.short)
 }
 
 fn code(snippet: &Snippet) -> Element {

@@ -8,7 +8,6 @@ use super::super::words::{capital, moment, plural, unbroken};
 use super::table::dot;
 use readlab_system::markup::{Element, element, words};
 
-/// The top of the page.
 pub(super) fn answer(page: &Page) -> Element {
     let mut about = element("dl").class("about");
     for (name, texts) in [
@@ -21,14 +20,8 @@ pub(super) fn answer(page: &Page) -> Element {
             about = about.with(words("dt", name)).all(texts.iter().map(|text| words("dd", text)));
         }
     }
-    let cards = page.headlines.iter().map(card);
-    element("section")
-        .set("id", "answer")
-        .set("aria-labelledby", "answer-heading")
-        .with(words("h1", &unbroken(&page.answer)).set("id", "answer-heading"))
-        .all(warned(&page.warnings))
-        .with(element("div").class("claims").all(cards))
-        .with(about)
+    let claims = element("div").class("claims").all(page.headlines.iter().map(card));
+    super::opening(&unbroken(&page.answer), warned(&page.warnings).into_iter().chain([claims, about]))
 }
 
 /// That there are warnings, with a link to them.
@@ -45,7 +38,6 @@ fn warned(groups: &[WarningGroup]) -> Option<Element> {
     Some(element("p").class("warned").with(words("a", &text).set("href", "#warnings")))
 }
 
-/// The cause of a group with what it concerns, as far as there is room.
 fn summed_up(group: &WarningGroup) -> String {
     const LETTERS: usize = 60;
     let text = group.title();

@@ -1,13 +1,11 @@
 //! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and
 //! ratios with intervals, what differs in the machines, what could not be compared.
 
-use super::super::charts::{Chart, Forest, ForestRow, Significant, machines_chart};
-use super::super::comparison::{self, fact, fit_lines, legend, letter, remarks, section, state, times};
-use super::super::words::{NONE, Number, capital, percent, plural, unbroken};
-use super::table::{Column, TableCell, table};
-use super::{Section, figure, folded, side_by_side, whole};
-use readlab_analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Table};
-use readlab_model::units::Throughput;
+use super::super::charts::{Chart, ChartRow, Forest, ForestRow, Significant, machines_chart};
+use super::super::comparison::{self, fit_lines, legend, letter, remarks, same_section, section, times};
+use super::super::words::{NONE, capital, plural, unbroken};
+use super::{Section, figures, folded, item, list, whole};
+use readlab_analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Side, Table};
 use readlab_system::markup::{Element, element, words};
 
 /// The whole page, and the line through its machines where one was asked for.
@@ -19,7 +17,7 @@ pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let title = format!("readlab compare {}", names.join(" "));
     let sentence = sentence(comparison);
     let footer = format!("readlab {} · comparison", env!("CARGO_PKG_VERSION"));
-    let opening = vec![answer(comparison, &sentence)];
+    let opening = vec![super::opening(&sentence, [sides(comparison)])];
     whole(&title, &sentence, opening, sections, &[&footer])
 }
 
@@ -48,19 +46,13 @@ fn sentence(comparison: &Comparison) -> String {
     }
 }
 
-/// The top of the page: the answer, and what the letters mean.
-fn answer(comparison: &Comparison, sentence: &str) -> Element {
-    let mut about = element("dl").class("about");
-    for (at, side) in comparison.sides.iter().enumerate() {
+fn sides(comparison: &Comparison) -> Element {
+    let one = |(at, side): (usize, &Side)| {
         let text = legend(at, side);
         let parts = text.strip_prefix(&format!("{}: ", letter(at))).unwrap_or(&text);
-        about = about.with(words("dt", &letter(at))).with(words("dd", parts));
-    }
-    element("section")
-        .set("id", "answer")
-        .set("aria-labelledby", "answer-heading")
-        .with(words("h1", sentence).set("id", "answer-heading"))
-        .with(about)
+        [words("dt", &letter(at)), words("dd", parts)]
+    };
+    element("dl").class("about").all(comparison.sides.iter().enumerate().flat_map(one))
 }
 
 /// What a number is called at the head of its section.
@@ -84,23 +76,21 @@ fn title(measure: Measure) -> &'static str {
 /// One number: for each file and state its ratios as charts, and all as a table.
 fn numbers(comparison: &Comparison, of: &Table) -> Section {
     let mut content = Vec::new();
-    for (n, rows) in of.rows.chunk_by(|a, b| section(&a.key) == section(&b.key)).enumerate() {
-        let title = rows.first().map(|row| section(&row.key)).unwrap_or_default();
+    for (n, rows) in of.rows.chunk_by(same_section).enumerate() {
+        let title = section(&rows[0].key);
         let title = capital(if title.is_empty() { of.measure.word() } else { &title });
-        let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, n, side));
-        let drawn: Vec<Element> = drawn.map(figure).collect();
         content.push(words("h3", &unbroken(&title)));
-        if !drawn.is_empty() {
-            content.push(side_by_side(drawn));
-        }
-        content.push(grid(comparison, of.measure, &title, rows));
-        content.extend(percentiles(comparison, of.measure, rows));
+        let drawn = (1..comparison.sides.len()).filter_map(|side| chart(of.measure, rows, n, side));
+        content.extend(figures(drawn));
+        content.push(comparison::numbers(comparison, of.measure, rows).element(&title));
+        let percentiles = comparison::percentiles(comparison, of.measure, rows);
+        let percentiles = percentiles.map(|it| it.element("percentiles"));
+        content.extend(percentiles.map(|table| folded("percentiles", [table], true)));
     }
     let lead = "A ratio above 1 is to the better: faster, or with less. A filled point: the whole 95 % interval is on one side of 1.";
     Section { slug: of.measure.word(), title: title(of.measure), lead, content }
 }
 
-/// The ratios of one side.
 fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Option<Chart> {
     let title = format!("How many times as good {} is as {}", letter(side), letter(0));
     let rows: Vec<ForestRow> = rows.iter().filter_map(|row| forest_row(row, side)).collect();
@@ -109,103 +99,35 @@ fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Opt
 
 fn forest_row(row: &ComparisonRow, side: usize) -> Option<ForestRow<'_>> {
     let ratio = row.cells.get(side)?.as_ref()?.ratio?;
-    Some(ForestRow {
-        rank: String::new(),
-        label: None,
-        short: &row.name,
-        estimate: Some(ratio.estimate),
-        ci95: ratio.ci95,
-        significant: Significant::from_interval(ratio.ci95),
-        value: times(&ratio),
-    })
-}
-
-fn grid(comparison: &Comparison, measure: Measure, caption: &str, rows: &[ComparisonRow]) -> Element {
-    let mut columns = vec![Column::text("method"), Column::number(&letter(0))];
-    for side in 1..comparison.sides.len() {
-        columns.push(Column::number(&letter(side)));
-        columns.push(Column::number(&format!("{} × {}", letter(side), letter(0))));
-    }
-    let laid_out = rows.iter().map(|row| {
-        let mut cells = vec![TableCell::text(row.name.clone())];
-        for (side, cell) in row.cells.iter().enumerate() {
-            let number = cell.map(|cell| Number::new(comparison::value(measure, &cell), cell.value));
-            cells.push(TableCell::number(number));
-            if side > 0 {
-                let ratio = cell.and_then(|cell| cell.ratio);
-                cells.push(TableCell::number(ratio.map(|it| Number::new(times(&it), it.estimate))));
-            }
-        }
-        cells
-    });
-    table(caption, columns, laid_out)
-}
-
-/// The percentiles of one number, where they were asked for.
-fn percentiles(comparison: &Comparison, measure: Measure, rows: &[ComparisonRow]) -> Option<Element> {
-    let lines = comparison::percentile_rows(comparison, measure, rows);
-    let columns = comparison::PERCENTILE_TITLES.iter().enumerate();
-    let columns = columns.map(|(at, title)| if at < 2 { Column::text(title) } else { Column::number(title) });
-    let cells = lines.iter().map(|line| line.clone().map(TableCell::text).to_vec());
-    (!lines.is_empty()).then(|| folded("percentiles", vec![table("percentiles", columns, cells)], true))
+    let (ci95, significant) = (ratio.ci95, Significant::from_interval(ratio.ci95));
+    let row = ChartRow::unlabelled(&row.name, times(&ratio));
+    Some(ForestRow { row, estimate: Some(ratio.estimate), ci95, significant })
 }
 
 fn machines(comparison: &Comparison) -> Option<Section> {
-    let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
-    let columns = std::iter::once("fact").chain(letters.iter().map(String::as_str));
-    let columns = columns.map(Column::text);
-    let rows = comparison.machines.iter().map(|it| {
-        let values = it.values.iter().map(|value| TableCell::text(fact(&it.fact, value.as_ref())));
-        std::iter::once(TableCell::text(it.fact.clone())).chain(values).collect::<Vec<_>>()
-    });
-    let content = vec![table("Facts that are not the same on all sides", columns, rows)];
+    let table = comparison::machines(comparison);
+    let table = table.map(|it| it.element("Facts that are not the same on all sides"));
     let lead = "Numbers of unlike machines differ for these reasons too.";
-    (!comparison.machines.is_empty()).then_some(Section {
-        slug: "machines",
-        title: "What differs in the machines",
-        lead,
-        content,
-    })
+    Section::filled("machines", "What differs in the machines", lead, table)
 }
 
 fn sheets(comparison: &Comparison) -> Option<Section> {
-    let columns = [
-        Column::text(""),
-        Column::text("method"),
-        Column::number("rate"),
-        Column::number("data sheet"),
-        Column::number("share"),
-    ];
-    let rows = comparison.sheets.iter().map(|row| {
-        let rate = |value: f64| TableCell::number(Some(Number::new(Throughput(value).to_string(), value)));
-        let share = row.rate / row.sheet;
-        vec![
-            TableCell::text(letter(row.side)),
-            TableCell::text(row.name.clone() + &state(&row.key)),
-            rate(row.rate),
-            rate(row.sheet),
-            TableCell::number(Some(Number::new(percent(share), share))),
-        ]
-    });
-    let content = vec![table("Rate beside the drive's data sheet", columns, rows)];
+    let table = comparison::sheets(comparison).map(|it| it.element("Rate beside the drive's data sheet"));
     let lead = "What was measured beside what the drive's maker promises.";
-    (!comparison.sheets.is_empty()).then_some(Section { slug: "sheets", title: "Data sheets", lead, content })
+    Section::filled("sheets", "Data sheets", lead, table)
 }
 
 fn line(fit: &Fit) -> Section {
     let lead = "By least squares, one point a machine.";
-    let mut content: Vec<Element> = machines_chart(fit).map(figure).into_iter().collect();
-    content.extend(list(fit_lines(fit)));
+    let content = machines_chart(fit).map(super::figure).into_iter().chain(lines(fit_lines(fit))).collect();
     Section { slug: "line", title: "The line through the machines", lead, content }
 }
 
 fn notes(comparison: &Comparison) -> Option<Section> {
-    let lines = remarks(comparison);
     let lead = "What a reader of these numbers should know, and what could not be compared.";
-    (!lines.is_empty()).then(|| Section { slug: "notes", title: "Notes", lead, content: list(lines) })
+    Section::filled("notes", "Notes", lead, lines(remarks(comparison)))
 }
 
-fn list(lines: Vec<String>) -> Vec<Element> {
-    let lines = lines.iter().filter(|line| !line.is_empty() && *line != NONE);
-    vec![element("ul").class("lines").all(lines.map(|line| words("li", &unbroken(line))))]
+fn lines(lines: Vec<String>) -> Option<Element> {
+    list(lines.iter().filter(|line| !line.is_empty() && *line != NONE).map(item))
 }

@@ -1,18 +1,35 @@
-//! The text sections at the end of the page: the limits, the trials that could not be measured, and
-//! how the rest was measured.
+//! The text sections: the warnings, and at the end of the page the limits, the trials that could not
+//! be measured, and how the rest was measured.
 
 use super::super::limits::{shown, sure};
 use super::super::method::{MEANINGS, MissingMetric};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
 use super::super::sweep::Series;
-use super::super::words::{NONE, Number, unbroken};
-use super::Section;
-use super::table::{Column, TableCell, table};
+use super::super::table::Cell;
+use super::super::warning::WarningGroup;
+use super::super::words::{NONE, Number, plural, time, unbroken};
+use super::table::{Column, table};
+use super::{Section, folded, item, list, titled};
+use readlab_analysis::stats::float;
 use readlab_record::Limit;
 use readlab_system::markup::{Element, element, words};
 
-/// The sections at the end.
+/// Each cause once, with what it concerns, and its cases behind a fold; `None` without warnings.
+pub(super) fn warnings(page: &Page) -> Option<Section> {
+    let causes = element("div").class("cautions").all(page.warnings.iter().map(cause));
+    let lead = "What to know before you trust these numbers, by cause.";
+    Section::filled("warnings", "Warnings", lead, (!page.warnings.is_empty()).then_some(causes))
+}
+
+fn cause(group: &WarningGroup) -> Element {
+    if group.lines.is_empty() {
+        return words("p", &unbroken(&group.title()));
+    }
+    let title = format!("{} ({})", group.title(), plural(group.lines.len(), "line"));
+    folded(&unbroken(&title), list(group.lines.iter().map(item)), false)
+}
+
 pub(super) fn all(page: &Page) -> Vec<Section> {
     [limits(page), unmeasured(page), Some(method(page))].into_iter().flatten().collect()
 }
@@ -24,15 +41,12 @@ fn limits(page: &Page) -> Option<Section> {
         let title = ranking.title();
         ranking.verdict_line().into_iter().chain(explanations).map(move |line| format!("{title}: {line}"))
     });
-    let mut content = list("What stops the fastest", lines.collect());
-    if !page.limits.is_empty() {
-        content.push(limits_table(&page.limits));
-    }
+    let table = (!page.limits.is_empty()).then(|| limits_table(&page.limits));
     let lead = "The best rates and costs of what readings need: memory, the kernel's copy, page faults, system calls, the device.";
-    (!content.is_empty()).then_some(Section { slug: "limits", title: "Limits", lead, content })
+    let content = titled("What stops the fastest", lines.map(item)).chain(table);
+    Section::filled("limits", "Limits", lead, content)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "only sorted by")]
 fn limits_table(limits: &[Limit]) -> Element {
     let columns = [
         Column::text("measured by"),
@@ -45,13 +59,13 @@ fn limits_table(limits: &[Limit]) -> Element {
     ];
     let row = |it: &Limit| {
         vec![
-            TableCell::text(it.name.clone()),
-            TableCell::text(it.kind.word()),
-            TableCell::number(Some(Number::new(shown(it, it.value), it.value as f64))),
-            TableCell::text(sure(it)),
-            TableCell::number(Some(Number::new(it.threads.to_string(), it.threads as f64))),
-            TableCell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
-            TableCell::text(it.how.clone()),
+            Cell::text(&it.name),
+            Cell::text(it.kind.word()),
+            Cell::number(Number::new(shown(it, it.value), float(it.value))),
+            Cell::text(sure(it)),
+            Cell::number(Number::count(it.threads)),
+            Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
+            Cell::text(&it.how),
         ]
     };
     let caption = "Medians, in the rounds of the readings that are held against them";
@@ -60,24 +74,16 @@ fn limits_table(limits: &[Limit]) -> Element {
 
 fn unmeasured(page: &Page) -> Option<Section> {
     let tables = page.rankings.iter().filter(|ranking| !ranking.unmeasured.is_empty()).map(|ranking| {
-        let columns = [Column::text("method"), Column::text("outcome"), Column::text("why")];
         let row = |it: &Unmeasured| {
-            vec![
-                TableCell::name(&it.short, &it.name),
-                TableCell::text(it.outcome),
-                TableCell::text(it.reason.clone()),
-            ]
+            let name = Cell::Short(it.short.clone(), it.name.clone());
+            vec![name, Cell::text(it.outcome), Cell::text(&it.reason)]
         };
+        let columns = ["method", "outcome", "why"].map(Column::text);
         table(&ranking.title(), columns, ranking.unmeasured.iter().map(row))
     });
-    let mut content: Vec<Element> = tables.collect();
     let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
-    let of_sweep: Vec<Element> = of_sweep.collect();
-    if !of_sweep.is_empty() {
-        content.push(element("ul").class("lines").all(of_sweep));
-    }
     let lead = "Refused: it answered wrongly, or its state could not be proven. Failed: it crashed, hung or could not read. Unavailable: it cannot work here.";
-    (!content.is_empty()).then_some(Section { slug: "unmeasured", title: "Not measured", lead, content })
+    Section::filled("unmeasured", "Not measured", lead, tables.chain(list(of_sweep)))
 }
 
 fn method(page: &Page) -> Section {
@@ -99,38 +105,27 @@ fn method(page: &Page) -> Section {
     let of_sweep = page.sweep.iter().flat_map(|view| {
         view.series.iter().filter_map(of_series).chain(view.below.iter().cloned()).collect::<Vec<_>>()
     });
-    content.extend(list("What was proven", proven.chain(of_sweep).collect()));
     let controls = page.rankings.iter().flat_map(|ranking| {
         let title = ranking.title();
-        ranking
-            .controls
-            .iter()
-            .map(move |it| format!("{title}: {} takes {}", it.short, super::super::words::time(&it.wall)))
+        let rows = ranking.controls.iter();
+        rows.map(move |it| format!("{title}: {} takes {}", it.short, time(&it.wall)))
     });
-    content.extend(list("Controls: what the lab, and memory without any file, take", controls.collect()));
-    content.extend(lacks("Readings that were thrown away", &page.rejected));
-    content.extend(lacks("Meters that could not be read", &page.missing));
-    content.extend(list("How it was measured", MEANINGS.map(str::to_owned).to_vec()));
-    content.extend(list("Who took part", page.contenders.clone()));
-    content.extend(list("Commands as they are", page.commands.clone()));
+    let lack = |it: &MissingMetric| format!("{} ({}): {}", it.what, it.extent, it.reason);
+    for (title, lines) in [
+        ("What was proven", proven.chain(of_sweep).collect::<Vec<String>>()),
+        ("Controls: what the lab, and memory without any file, take", controls.collect()),
+        ("Readings that were thrown away", page.rejected.iter().map(lack).collect()),
+        ("Meters that could not be read", page.missing.iter().map(lack).collect()),
+        ("How it was measured", MEANINGS.map(str::to_owned).to_vec()),
+        ("Who took part", page.contenders.clone()),
+        ("Commands as they are", page.commands.clone()),
+    ] {
+        content.extend(titled(title, lines.iter().map(item)));
+    }
     Section {
         slug: "method",
         title: "How it was measured",
         lead: "The command that repeats this run:",
         content,
     }
-}
-
-fn list(title: &str, lines: Vec<String>) -> Vec<Element> {
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    vec![
-        words("h3", title),
-        element("ul").class("lines").all(lines.iter().map(|line| words("li", &unbroken(line)))),
-    ]
-}
-
-fn lacks(title: &str, lacks: &[MissingMetric]) -> Vec<Element> {
-    list(title, lacks.iter().map(|it| format!("{} ({}): {}", it.what, it.extent, it.reason)).collect())
 }

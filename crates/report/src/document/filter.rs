@@ -1,7 +1,8 @@
 //! The filter by language and text: controls that the script of the page shows, and the names by
 //! which it finds rows. Without scripts the controls stay hidden and all rows are visible.
 
-use super::super::method_label::MethodLabel;
+use super::super::groups;
+use super::super::name::MethodLabel;
 use super::super::page::Page;
 use super::super::palette::language_class;
 use readlab_model::trial::TrialIndex;
@@ -11,13 +12,9 @@ use std::collections::BTreeMap;
 /// The controls; `None` where fewer than two methods are shown.
 pub(super) fn controls(page: &Page) -> Option<Element> {
     let labels = labels(page);
-    let mut languages: Vec<&str> = Vec::new();
     let rows = page.rankings.iter().flat_map(|it| &it.rows).map(MethodLabel::from);
-    for MethodLabel { language, .. } in rows.chain(labels.values().copied()) {
-        if !languages.contains(&language) {
-            languages.push(language);
-        }
-    }
+    let shown = rows.chain(labels.values().copied());
+    let languages = groups::firsts(shown.map(|it| it.language), |language| *language);
     let chip = |language: &&str| {
         let check = element("input").set("type", "checkbox").set("value", language);
         let dot = element("i").class(&format!("dot {}", language_class(language)));
@@ -40,12 +37,11 @@ pub(super) fn controls(page: &Page) -> Option<Element> {
 /// Every shown trial with its language and its names, for the script.
 fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     let one = |label: &MethodLabel| {
-        let text = if label.short == label.name {
-            label.name.to_owned()
-        } else {
-            format!("{} {}", label.name, label.short)
-        };
-        words("li", &text).set("data-trial", label.trial).set("data-language", label.language)
+        let short = if label.short == label.name { String::new() } else { format!(" {}", label.short) };
+        words("li", label.name)
+            .text(&short)
+            .set("data-trial", label.trial)
+            .set("data-language", label.language)
     };
     element("ul").set("id", "methods").set("hidden", "hidden").all(labels.values().map(one))
 }

@@ -12,35 +12,33 @@ mod fleet;
 mod inside;
 mod ranking;
 mod sections;
-mod sweep;
 mod table;
-mod warnings;
 
 pub use comparison::comparison_html;
-pub(super) use table::{Column, TableCell, table};
+pub(super) use table::{Column, table};
 
 use super::charts::Chart;
 use super::claims;
+use super::groups;
 use super::page::Page;
 use super::palette;
+use super::words::unbroken;
 use readlab_system::markup::{self, Element, element, words};
 
 /// Nothing may be loaded from anywhere, whatever a record holds.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// One part of the page.
 pub(super) struct Section {
-    pub(super) slug: &'static str,
-    pub(super) title: &'static str,
+    slug: &'static str,
+    title: &'static str,
     /// Its first sentence.
-    pub(super) lead: &'static str,
-    pub(super) content: Vec<Element>,
+    lead: &'static str,
+    content: Vec<Element>,
 }
 
-/// The whole page.
 pub fn html(page: &Page) -> String {
-    let advised = [warnings::section(page), advice::section(page)].into_iter().flatten();
+    let advised = [facts::warnings(page), advice::section(page)].into_iter().flatten();
     let measured = sections::all(page).into_iter().chain(claims::section(&page.judged_claims));
     let sections: Vec<Section> = advised.chain(measured).chain(facts::all(page)).collect();
     let target = page.target_titles.first().map_or("", String::as_str);
@@ -77,6 +75,8 @@ pub fn charts(page: &Page) -> Vec<(String, String)> {
 
 fn head(title: &str, description: &str) -> Element {
     let meta = |name: &'static str, content: &str| element("meta").set("name", name).set("content", content);
+    // Line ends would be written out as codes.
+    let variables = palette::variables().replace('\n', " ");
     element("head")
         .with(element("meta").set("charset", "utf-8"))
         .with(element("meta").set("http-equiv", "Content-Security-Policy").set("content", POLICY))
@@ -85,14 +85,9 @@ fn head(title: &str, description: &str) -> Element {
         .with(meta("description", description))
         .with(element("link").set("rel", "icon").set("href", "data:,"))
         .with(words("title", title.trim()))
-        .with(element("style").text(&one_line(&palette::variables())))
-        .with(element("style").verbatim(palette::chart_style()))
+        .with(element("style").text(&variables))
+        .with(element("style").verbatim(palette::CHART))
         .with(element("style").verbatim(include_str!("../style.css")))
-}
-
-/// Line ends would be written out as codes.
-fn one_line(text: &str) -> String {
-    text.replace('\n', " ")
 }
 
 fn top(sections: &[Section]) -> Element {
@@ -108,7 +103,27 @@ fn top(sections: &[Section]) -> Element {
         .with(theme)
 }
 
+/// The first screen: the answer as the heading of the page, and what belongs to it.
+fn opening(answer: &str, content: impl IntoIterator<Item = Element>) -> Element {
+    element("section")
+        .set("id", "answer")
+        .set("aria-labelledby", "answer-heading")
+        .with(words("h1", answer).set("id", "answer-heading"))
+        .all(content)
+}
+
 impl Section {
+    /// `None` without content.
+    pub(super) fn filled(
+        slug: &'static str,
+        title: &'static str,
+        lead: &'static str,
+        content: impl IntoIterator<Item = Element>,
+    ) -> Option<Section> {
+        let content: Vec<Element> = content.into_iter().collect();
+        (!content.is_empty()).then_some(Section { slug, title, lead, content })
+    }
+
     fn laid_out(self) -> Element {
         let heading = format!("{}-heading", self.slug);
         element("section")
@@ -120,33 +135,46 @@ impl Section {
     }
 }
 
-/// A chart with its heading.
 fn figure(chart: Chart) -> Element {
     let heading = words("h3", &chart.title);
     element("figure").with(element("figcaption").with(heading)).with(chart.inline())
 }
 
+/// Things side by side where there is room; `None` of nothing.
+fn side_by_side(parts: impl IntoIterator<Item = Element>) -> Option<Element> {
+    let mut parts = parts.into_iter().peekable();
+    parts.peek().is_some().then(|| element("div").class("pair").all(parts))
+}
+
+fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
+    side_by_side(charts.into_iter().map(figure))
+}
+
 /// Something that opens with a click.
-fn folded(title: &str, content: Vec<Element>, open: bool) -> Element {
+fn folded(title: &str, content: impl IntoIterator<Item = Element>, open: bool) -> Element {
     let details = element("details").maybe("open", open.then_some("open"));
     details.with(words("summary", title)).all(content)
 }
 
-/// The colours of the languages, in the order in which they come first; nothing where there is one
-/// language.
+fn item(line: impl AsRef<str>) -> Element {
+    words("li", &unbroken(line.as_ref()))
+}
+
+/// Items one below the other; `None` of nothing.
+fn list(items: impl IntoIterator<Item = Element>) -> Option<Element> {
+    let mut items = items.into_iter().peekable();
+    items.peek().is_some().then(|| element("ul").class("lines").all(items))
+}
+
+/// Items under their title; nothing of nothing.
+fn titled(title: &str, items: impl IntoIterator<Item = Element>) -> impl Iterator<Item = Element> {
+    list(items).map(|list| [words("h3", title), list]).into_iter().flatten()
+}
+
+/// The colours of the languages; nothing where there is one language.
 fn legend_words<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Element> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in languages {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = groups::firsts(languages, |name| *name);
     let entry = |name: &&str| element("li").with(table::dot(name)).text(name);
     let list = element("ul").class("legend").set("aria-label", "Colours of the languages");
     (names.len() > 1).then(|| list.all(names.iter().map(entry)))
-}
-
-/// Things side by side where there is room.
-fn side_by_side(parts: impl IntoIterator<Item = Element>) -> Element {
-    element("div").class("pair").all(parts)
 }

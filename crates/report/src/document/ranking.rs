@@ -2,22 +2,21 @@
 //! beside warm, and rates with every reading.
 
 use super::super::answer::figure;
-use super::super::charts::{self, Chart, Dumbbells, Forest, ForestRow, Significant};
+use super::super::charts::{self, Chart, ChartRow, Dumbbells, Forest, ForestRow, Significant};
 use super::super::columns::{self, COLUMNS, TableFacts};
-use super::super::method_label::MethodLabel;
 use super::super::page::Page;
 use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::state_pairs::{StatePair, StatePairs};
-use super::super::words::{self as wording, Number};
-use super::sections::figures;
-use super::table::{Caption, Column, TableCell, TableRow, table};
-use super::{Section, legend_words};
+use super::super::table::Cell;
+use super::super::words::{self as wording, NONE, Number, unbroken};
+use super::sections::by_ranking;
+use super::table::{Column, TableRow, noted_table, table};
+use super::{Section, figures, legend_words};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::float;
 use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, words};
 
-/// The sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     [ranking(page), states(page), rates(page)].into_iter().flatten().collect()
 }
@@ -37,53 +36,44 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
 }
 
 fn rate_charts(page: &Page) -> Vec<Chart> {
-    let rankings = page.rankings.iter().enumerate();
-    rankings.filter_map(|(n, it)| charts::ranking(it, format!("ranking-{n}-{}", it.state))).collect()
+    by_ranking(page, "ranking", charts::ranking)
 }
 
 fn ranking(page: &Page) -> Option<Section> {
     let ranked = || page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
-    let mut content: Vec<Element> =
-        legend_words(ranked().flat_map(|it| &it.rows).map(|row| row.language.as_str())).into_iter().collect();
-    for ranking in ranked() {
-        content.push(ranking_table(ranking));
-    }
+    let languages = ranked().flat_map(|it| &it.rows).map(|row| row.language.as_str());
+    let content = legend_words(languages).into_iter().chain(ranked().map(ranking_table));
     let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules share a rank. The diamond is the baseline.";
-    ranked().next()?;
-    Some(Section { slug: "ranking", title: "Ranking", lead, content })
+    Section::filled("ranking", "Ranking", lead, content)
 }
 
-/// The rows of a ranking as those of a forest plot.
 fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
     let baseline = ranking.reference.as_ref().map(|it| it.index);
-    let row = |row| forest_row(row, baseline);
-    ranking.rows.iter().map(row).collect()
+    ranking.rows.iter().map(|row| forest_row(row, baseline)).collect()
 }
 
 fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
     let is_baseline = Some(row.index) == baseline;
     let ci95 = row.ratio.and_then(|ratio| Some(ratio.ci95?.ends));
+    let value = match row.ratio {
+        _ if is_baseline => "baseline".to_owned(),
+        ratio => ratio.map_or_else(|| NONE.to_owned(), wording::ratio),
+    };
+    let rank = row.rank.map_or_else(String::new, Rank::word);
     ForestRow {
-        rank: row.rank.map_or_else(String::new, Rank::word),
-        label: Some(MethodLabel::from(row)),
-        short: &row.short,
+        row: ChartRow { rank, ..ChartRow::new(row, value, Vec::new()) },
         estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
         ci95,
         significant: if is_baseline { Significant::Baseline } else { Significant::from_interval(ci95) },
-        value: if is_baseline {
-            "baseline".to_owned()
-        } else {
-            row.ratio.map_or_else(|| wording::NONE.to_owned(), wording::ratio)
-        },
     }
 }
 
 fn ranking_table(ranking: &Ranking) -> Element {
     let forest = Forest::from_rows(forest_rows(ranking));
+    let has_rates = ranking.rows.iter().any(|row| row.throughput.is_some());
     let mut columns: Vec<Column> = vec![Column::text("method"), Column::number("rank")];
     columns.extend(forest.iter().map(|it| Column::plot("times as fast as the baseline", it.axis())));
-    columns.push(Column::number("× baseline"));
-    columns.push(Column::number(if has_rates(ranking) { "rate" } else { "median" }));
+    columns.extend(["× baseline", if has_rates { "rate" } else { "median" }].map(Column::number));
     let facts = TableFacts::of_ranking(ranking, Center::Median);
     let is_further = |it: &&columns::Column| it.in_ranking && it.is_held(facts, &ranking.rows);
     let further: Vec<_> = COLUMNS.iter().filter(is_further).collect();
@@ -98,23 +88,14 @@ fn ranking_table(ranking: &Ranking) -> Element {
         let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
-        TableRow::new(row, mark, cells(row, &further, facts, strips.next())).ending_group(ends_group)
+        let mut table_row = TableRow::new(row, mark, cells(row, &further, facts, strips.next()));
+        table_row.ends_group = ends_group;
+        table_row
     });
-    table(caption(ranking), columns, rows)
-}
-
-fn has_rates(ranking: &Ranking) -> bool {
-    ranking.rows.iter().any(|row| row.throughput.is_some())
-}
-
-fn caption(ranking: &Ranking) -> Caption {
-    let reference = ranking.reference_line().unwrap_or_default();
+    let title = format!("{}{}", ranking.title(), ranking.distinction);
+    let reference = wording::capital(&ranking.reference_line().unwrap_or_default());
     let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
-    let reference = wording::capital(&reference);
-    Caption {
-        title: format!("{}{}", ranking.title(), ranking.distinction),
-        note: format!("{reference}.{sizes} Behind a ratio, “=” is a tie."),
-    }
+    noted_table(&title, &format!("{reference}.{sizes} Behind a ratio, “=” is a tie."), columns, rows)
 }
 
 fn cells(
@@ -122,24 +103,23 @@ fn cells(
     further: &[&columns::Column],
     facts: TableFacts,
     strip: Option<Element>,
-) -> Vec<TableCell> {
-    let mut cells =
-        vec![TableCell::number(row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64))))];
-    cells.extend(strip.map(TableCell::plot));
-    cells.push(TableCell::number(row.ratio.map(|it| Number::new(wording::ratio(it), it.estimate))));
-    cells.push(TableCell::number(Some(match row.throughput {
-        Some(rate) => Number::new(wording::rate_with_half(rate, &row.wall), rate.0),
-        None => Number::new(wording::time_with_half(&row.wall), float(row.wall.median)),
-    })));
+) -> Vec<Cell> {
+    let rank = row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)));
+    let ratio = row.ratio.map(|it| Number::new(wording::ratio(it), it.estimate));
+    let mut cells = vec![Cell::number(rank)];
+    cells.extend(strip.map(Cell::Plot));
+    cells.extend([Cell::number(ratio), Cell::number(Number::new(figure(row), order(row)))]);
     cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
-        (number, true) => TableCell::text(
-            number.map_or_else(|| wording::NONE.to_owned(), |number| wording::unbroken(&number.text)),
-        ),
-        (number, false) => TableCell::number(number),
+        (number, true) => Cell::text(number.map_or_else(|| NONE.to_owned(), |it| unbroken(&it.text))),
+        (number, false) => Cell::number(number),
     }));
-    let readings = row.wall.n as u64;
-    cells.push(TableCell::number(Some(Number::new(wording::grouped(readings), float(readings)))));
+    cells.push(Cell::number(Number::grouped(row.wall.n as u64)));
     cells
+}
+
+/// What a rate, or where there is none a time, is sorted by.
+fn order(row: &RankingRow) -> f64 {
+    row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0)
 }
 
 fn states(page: &Page) -> Option<Section> {
@@ -153,25 +133,16 @@ fn states(page: &Page) -> Option<Section> {
         content.push(states_table(pairs, &dumbbells));
     }
     let lead = "Each method that was read in both states: a square for the cold median, a disc for the warm one, on a logarithmic scale. The line between them is what the page cache gives.";
-    (!content.is_empty()).then_some(Section { slug: "states", title: "Cold to warm", lead, content })
+    Section::filled("states", "Cold to warm", lead, content)
 }
 
 fn states_table(pairs: &StatePairs, dumbbells: &Dumbbells) -> Element {
-    let number = |title| Column::number(title);
-    let columns = [
-        Column::text("method"),
-        Column::plot("from cold to warm", dumbbells.axis()),
-        number("cold"),
-        number("warm"),
-        number("warm ÷ cold"),
-    ];
-    let value = |row: &RankingRow| {
-        let order = row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0);
-        TableCell::number(Some(Number::new(figure(row), order)))
-    };
+    let drawn = [Column::text("method"), Column::plot("from cold to warm", dumbbells.axis())];
+    let columns = drawn.into_iter().chain(["cold", "warm", "warm ÷ cold"].map(Column::number));
+    let value = |row: &RankingRow| Cell::number(Number::new(figure(row), order(row)));
     let row = |(pair, strip): (&StatePair, Element)| {
-        let gain = TableCell::number(Some(Number::new(wording::factor(pair.gain()), pair.gain())));
-        TableRow::new(pair.warm, "", vec![TableCell::plot(strip), value(pair.cold), value(pair.warm), gain])
+        let gain = Cell::number(Number::new(wording::factor(pair.gain()), pair.gain()));
+        TableRow::new(pair.warm, "", vec![Cell::Plot(strip), value(pair.cold), value(pair.warm), gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }
@@ -187,5 +158,5 @@ fn rates(page: &Page) -> Option<Section> {
         content.push(words("p", &note).class("note"));
     }
     let lead = "Every reading, the median and its interval, and the limits of this machine. Charts of different states have scales of their own. A name in bold is clearly faster than the others, alone or with those that tie.";
-    Some(Section { slug: "rates", title: "Rates", lead, content })
+    Section::filled("rates", "Rates", lead, content)
 }

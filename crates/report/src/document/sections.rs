@@ -1,23 +1,25 @@
-//! The sections that show the other measurements: effort, percentiles, sweep, parameters, rounds;
-//! and all sections and charts in their order.
+//! The sections that show the other measurements: archives, sweep, effort, percentiles, parameters,
+//! rounds; and all sections and charts in their order.
 
+use super::super::archives::ArchiveRatio;
+use super::super::break_even::BreakEven;
 use super::super::charts::{self, Chart};
 use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::curve::Curve;
 use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
+use super::super::sweep::{Series, SizeRow};
+use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
-use super::table::{Column, TableCell, TableRow, table};
-use super::{Section, figure, fleet, folded, inside, ranking, side_by_side, sweep};
+use super::table::{Column, TableRow, table};
+use super::{Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled};
 use readlab_analysis::compare::Center;
-use readlab_analysis::stats::Summary;
-use readlab_analysis::stats::float;
+use readlab_analysis::stats::{Summary, float};
 use readlab_model::sample::Meter;
 use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, element, words};
 use std::collections::BTreeSet;
 
-/// All sections that the record has something for.
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
         fleet::hosts(page),
@@ -26,42 +28,27 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
         fleet::file_costs(page),
         archives(page),
         break_evens(page),
-        sweep::section(page),
+        sweep(page),
         latencies(page),
         effort(page),
         inside::section(page),
         curves(page),
+        percentiles(page),
+        rounds(page),
     ];
-    let others = others.into_iter().chain([percentiles(page), rounds(page)]);
-    ranking::all(page).into_iter().chain(others.flatten()).collect()
+    ranking::all(page).into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Reading out of archives beside reading their content plain.
 fn archives(page: &Page) -> Option<Section> {
-    let lines = page.archives.iter().map(|it| words("li", &wording::unbroken(&it.sentence())));
-    let lines: Vec<Element> = lines.collect();
     let lead = "The fastest trial of each contender out of the archive, beside its fastest one on the same content as a plain file. Ratios are made within rounds.";
-    let content = vec![element("ul").class("lines").all(lines)];
-    (!page.archives.is_empty()).then_some(Section {
-        slug: "archives",
-        title: "Plain or packed",
-        lead,
-        content,
-    })
+    let lines = page.archives.iter().map(ArchiveRatio::sentence).map(item);
+    Section::filled("archives", "Plain or packed", lead, list(lines))
 }
 
-/// Below which rate of a device archives are read faster than their content.
 fn break_evens(page: &Page) -> Option<Section> {
-    let lines = page.break_evens.iter().map(|it| words("li", &wording::unbroken(&it.sentence())));
-    let lines: Vec<Element> = lines.collect();
     let lead = "By the fastest decoding of each archive out of the page cache: the rate of a device below which it is read and decoded faster than its content is read as a plain file.";
-    let content = vec![element("ul").class("lines").all(lines)];
-    (!page.break_evens.is_empty()).then_some(Section {
-        slug: "break-even",
-        title: "Break-even",
-        lead,
-        content,
-    })
+    let lines = page.break_evens.iter().map(BreakEven::sentence).map(item);
+    Section::filled("break-even", "Break-even", lead, list(lines))
 }
 
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
@@ -78,10 +65,9 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     .concat()
 }
 
-fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {
-    let slug = |n: usize, ranking: &Ranking| format!("{kind}-{n}-{}", ranking.state);
+pub(super) fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {
     let rankings = page.rankings.iter().enumerate();
-    rankings.filter_map(|(n, ranking)| draw(ranking, slug(n, ranking))).collect()
+    rankings.filter_map(|(n, it)| draw(it, format!("{kind}-{n}-{}", it.state))).collect()
 }
 
 fn effort_charts(page: &Page) -> Vec<Chart> {
@@ -101,7 +87,7 @@ fn curve_charts(page: &Page) -> Vec<Chart> {
     curves.map(|(n, curve)| charts::curve(curve, format!("parameter-{n}-{}", curve.state))).collect()
 }
 
-pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
+fn sweep_charts(page: &Page) -> Vec<Chart> {
     let series = page.sweep.iter().flat_map(|view| &view.series).enumerate();
     let both = series.flat_map(|(n, series)| {
         let slug = |kind: &str| format!("sweep-{n}-{kind}");
@@ -115,36 +101,45 @@ pub(super) fn sweep_charts(page: &Page) -> Vec<Chart> {
     together.into_iter().chain(both.flatten()).collect()
 }
 
-pub(super) fn figures(charts: Vec<Chart>) -> Option<Element> {
-    (!charts.is_empty()).then(|| side_by_side(charts.into_iter().map(figure)))
+/// The charts of a sweep, the facts of each line, the numbers by size; `None` for what is no sweep,
+/// or one without files.
+fn sweep(page: &Page) -> Option<Section> {
+    let series = || page.sweep.iter().flat_map(|view| &view.series);
+    let numbers = series().map(|series| {
+        let rows = series.sizes.iter().map(|row| Vec::from(row.cells().map(Cell::number)));
+        let title = series.title();
+        let body = table(&title, SizeRow::TITLES.map(Column::number), rows);
+        folded(&format!("{title}: the numbers"), [body], false)
+    });
+    let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares of relative errors; solid: the line that single files cannot bend. A size is mixed if some of its files are fast and the others slow, with a gap between.";
+    let content = [figures(sweep_charts(page))?].into_iter().chain(series().flat_map(line_facts));
+    Section::filled("sizes", "Sizes", lead, content.chain(numbers))
+}
+
+/// What the line says, and what leaves it.
+fn line_facts(series: &Series) -> Vec<Element> {
+    let lines = std::iter::once(series.headline()).chain(series.line_words());
+    let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
+    let mixed = series.mixed.iter().map(|mixed| format!("mixed: {}", mixed.sentence()));
+    titled(&series.title(), lines.chain(band).chain(mixed).map(item)).collect()
 }
 
 fn latencies(page: &Page) -> Option<Section> {
-    let content = vec![figures(latency_charts(page))?];
     let lead = "From the call, or the submission of a batch, until the block is there: half of the reads took at most p50, 99 of 100 at most p99. The percentiles have the intervals.";
-    Some(Section { slug: "latency", title: "Single reads", lead, content })
+    Section::filled("latency", "Single reads", lead, figures(latency_charts(page)))
 }
 
 fn effort(page: &Page) -> Option<Section> {
-    let mut content: Vec<Element> = figures(effort_charts(page)).into_iter().collect();
     let measured = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
-    let tables: Vec<Element> = measured.map(effort_table).collect();
-    if tables.is_empty() {
-        return None;
-    }
-    content.extend(tables);
-    content.extend(counted(page));
+    let mut tables = measured.map(effort_table).peekable();
+    tables.peek()?;
+    let content = figures(effort_charts(page)).into_iter().chain(tables).chain(counted(page));
     let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
-    Some(Section { slug: "effort", title: "CPU, memory, calls", lead, content })
-}
-
-/// The kinds of counts that some row of a ranking holds.
-fn kinds(ranking: &Ranking) -> BTreeSet<&str> {
-    ranking.rows.iter().flat_map(|row| row.counts.keys().map(String::as_str)).collect()
+    Section::filled("effort", "CPU, memory, calls", lead, content)
 }
 
 fn effort_table(ranking: &Ranking) -> Element {
-    let kinds = kinds(ranking);
+    let kinds: BTreeSet<&String> = ranking.rows.iter().flat_map(|row| row.counts.keys()).collect();
     let facts = TableFacts::of_ranking(ranking, Center::Median);
     let is_shown = |it: &&columns::Column| it.in_effort.is_some() && it.is_held(facts, &ranking.rows);
     let meters: Vec<_> = COLUMNS.iter().filter(is_shown).collect();
@@ -153,109 +148,81 @@ fn effort_table(ranking: &Ranking) -> Element {
     columns.push(Column::number("processors"));
     columns.extend(kinds.iter().map(|kind| Column::number(kind)));
     let row = |row: &RankingRow| {
-        let count = |kind: &&str| {
-            let value = row.counts.get(*kind).and_then(|count| count.value);
-            TableCell::number(value.map(|value| Number::new(wording::counted(kind, value), float(value))))
-        };
         let wall = Number::new(wording::value(Meter::WallNs, row.wall.median), float(row.wall.median));
-        let mut cells = vec![TableCell::number(Some(wall))];
-        cells.extend(meters.iter().map(|it| TableCell::number(it.median(row))));
-        cells.push(TableCell::number(row.cores.map(|cores| Number::new(wording::cores(cores), cores))));
-        cells.extend(kinds.iter().map(count));
-        TableRow::new(row, "", cells)
+        let mut numbers = vec![Some(wall)];
+        numbers.extend(meters.iter().map(|it| it.median(row)));
+        numbers.push(row.cores.map(|cores| Number::new(wording::cores(cores), cores)));
+        numbers.extend(kinds.iter().map(|kind| {
+            let value = row.counts.get(*kind)?.value?;
+            Some(Number::new(wording::counted(kind, value), float(value)))
+        }));
+        TableRow::new(row, "", numbers.into_iter().map(Cell::number).collect())
     };
     let caption = format!("{}. Medians; counts are those of one reading.", ranking.title());
     let body = table(&caption, columns, ranking.rows.iter().map(row));
-    folded(&format!("{}: the numbers", ranking.title()), vec![body], false)
+    folded(&format!("{}: the numbers", ranking.title()), [body], false)
 }
 
 fn counted(page: &Page) -> Option<Element> {
     let ways = page.counted.iter().flat_map(|(kind, ways)| {
         let described = ways.iter().map(|way| words("dd", way));
-        std::iter::once(words("dt", kind)).chain(described.collect::<Vec<_>>())
+        std::iter::once(words("dt", kind)).chain(described)
     });
     let list = element("dl").class("ways").all(ways);
-    (!page.counted.is_empty()).then(|| folded("How it was counted, and why some was not", vec![list], false))
+    (!page.counted.is_empty()).then(|| folded("How it was counted, and why some was not", [list], false))
 }
 
 fn percentiles(page: &Page) -> Option<Section> {
-    let held = |metric: &Meter| {
-        page.rankings.iter().any(|it| it.rows.iter().any(|row| row.summaries.contains_key(metric)))
-    };
-    let of_metric = |metric: Meter| PercentileColumns {
-        name: metric.words(),
-        samples: "readings",
-        of: Box::new(move |row| row.summaries.get(&metric)),
-        show: Box::new(move |value| wording::value(metric, value)),
-    };
-    let is_counted_again = |row: &&RankingRow| row.count_summaries.values().any(|it| it.n > 1);
-    let again = page.rankings.iter().flat_map(|it| &it.rows).filter(is_counted_again);
-    let kinds: BTreeSet<&str> =
-        again.flat_map(|row| row.count_summaries.keys().map(String::as_str)).collect();
-    let of_kind = |kind| PercentileColumns {
-        name: kind,
-        samples: "runs",
-        of: Box::new(move |row| row.count_summaries.get(kind)),
-        show: Box::new(move |value| wording::counted(kind, value)),
-    };
-    let metrics = Meter::summarised().filter(held).map(of_metric);
-    let shown = metrics.chain(kinds.into_iter().map(of_kind));
-    let content: Vec<Element> = shown.map(|columns| columns.folded(page)).collect();
+    let rows = || page.rankings.iter().flat_map(|it| &it.rows);
+    let held = |metric: &Meter| rows().any(|row| row.summaries.contains_key(metric));
+    let metrics = Meter::summarised().filter(held).map(|metric| {
+        let of = |row: &RankingRow| row.summaries.get(&metric).cloned();
+        folded_percentiles(page, metric.words(), "readings", of, |value| wording::value(metric, value))
+    });
+    let again = rows().filter(|row| row.count_summaries.values().any(|it| it.n > 1));
+    let kinds: BTreeSet<&String> = again.flat_map(|row| row.count_summaries.keys()).collect();
+    let kinds = kinds.into_iter().map(|kind| {
+        let of = |row: &RankingRow| row.count_summaries.get(kind).cloned();
+        folded_percentiles(page, kind, "runs", of, |value| wording::counted(kind, value))
+    });
     let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
-    (!content.is_empty()).then_some(Section { slug: "percentiles", title: "Percentiles", lead, content })
+    Section::filled("percentiles", "Percentiles", lead, metrics.chain(kinds))
 }
 
-/// Finds what is summarised of a row.
-type SummaryOf<'a> = dyn Fn(&RankingRow) -> Option<&Summary> + 'a;
-
-/// A metric or a count whose percentiles are shown.
-struct PercentileColumns<'a> {
-    name: &'a str,
-    samples: &'a str,
-    of: Box<SummaryOf<'a>>,
-    show: Box<dyn Fn(u64) -> String + 'a>,
-}
-
-impl PercentileColumns<'_> {
-    /// One table for each ranking; the wall times are shown at once.
-    fn folded(&self, page: &Page) -> Element {
-        let tables = page.rankings.iter().filter_map(|ranking| self.table(ranking));
-        let is_open = self.name == Meter::WallNs.words();
-        folded(&wording::capital(self.name), tables.collect(), is_open)
-    }
-
-    fn table(&self, ranking: &Ranking) -> Option<Element> {
-        let mut columns = vec![Column::text("method")];
-        let titles = wording::PERCENTILES.into_iter().chain([self.samples]);
-        columns.extend(titles.map(Column::number));
-        let row = |row: &RankingRow| {
-            let it = (self.of)(row)?;
-            let number = |value| Number::new((self.show)(value), float(value));
-            let mut cells: Vec<TableCell> =
-                wording::percentiles(it).map(|value| TableCell::number(value.map(number))).into();
-            cells.push(TableCell::number(Some(Number::new(
-                wording::grouped(it.n as u64),
-                float(it.n as u64),
-            ))));
-            Some(TableRow::new(row, "", cells))
-        };
-        let rows: Vec<TableRow> = ranking.rows.iter().filter_map(row).collect();
-        let caption = format!("{}: {}", ranking.title(), self.name);
-        (!rows.is_empty()).then(|| table(&caption, columns, rows))
-    }
+/// The percentiles of a metric or a count, a table for each ranking; those of wall times are open.
+fn folded_percentiles(
+    page: &Page,
+    name: &str,
+    samples: &str,
+    of: impl Fn(&RankingRow) -> Option<Summary>,
+    shown: impl Fn(u64) -> String,
+) -> Element {
+    let row = |row: &RankingRow| {
+        let it = of(row)?;
+        let number = |value| Number::new(shown(value), float(value));
+        let values = wording::percentiles(&it).map(|value| value.map(number)).into_iter();
+        let cells = values.chain([Some(Number::grouped(it.n as u64))]).map(Cell::number);
+        Some(TableRow::new(row, "", cells.collect()))
+    };
+    let tables = page.rankings.iter().filter_map(|ranking| {
+        let mut rows = ranking.rows.iter().filter_map(row).peekable();
+        rows.peek()?;
+        let numbers = wording::PERCENTILES.into_iter().chain([samples]).map(Column::number);
+        let caption = format!("{}: {name}", ranking.title());
+        Some(table(&caption, [Column::text("method")].into_iter().chain(numbers), rows))
+    });
+    folded(&wording::capital(name), tables, name == Meter::WallNs.words())
 }
 
 fn curves(page: &Page) -> Option<Section> {
     let trials = |curve: &Curve| curve.trials.iter().map(TrialIndex::to_string).collect::<Vec<_>>().join(" ");
     let drawn = page.curves.iter().zip(curve_charts(page));
     let drawn = drawn.map(|(curve, chart)| figure(chart).set("data-trials", trials(curve)));
-    let content = vec![side_by_side(drawn)];
     let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval. Where a search is named, each setting was read only as often as it stayed in it.";
-    (!page.curves.is_empty()).then_some(Section { slug: "settings", title: "Settings", lead, content })
+    Section::filled("settings", "Settings", lead, side_by_side(drawn))
 }
 
 fn rounds(page: &Page) -> Option<Section> {
-    let content = vec![figures(drift_charts(page))?];
     let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
-    Some(Section { slug: "rounds", title: "Rounds in time", lead, content })
+    Section::filled("rounds", "Rounds in time", lead, figures(drift_charts(page)))
 }

@@ -3,15 +3,13 @@
 
 use super::super::words;
 use super::Ranking;
-use readlab_model::target::CACHE_UNKNOWN;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
 
 impl Ranking {
-    /// The cache state, the transport and the archive: `cold`, `cold over http`, `cold, out of the
-    /// zip`.
+    /// Cache state, transport and archive: `cold`, `cold over http`, `cold, out of the zip`.
     pub fn condition(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
         self.state_and_transport() + &source
@@ -51,21 +49,16 @@ impl DistinguishedBy {
     /// Looks at all trials but the controls, which are not ranked.
     pub(super) fn for_record(record: &Record) -> DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
-        let works: BTreeSet<Work> = ranked().map(|trial| trial.work).collect();
-        let path = |trial: &Trial| record.targets.get(trial.target).map(|target| &target.path);
-        let paths: BTreeSet<Option<&String>> = ranked().map(path).collect();
-        let together = |trial: &Trial| record.targets.get(trial.target).and_then(TargetFacts::together);
-        let together: BTreeSet<Option<u32>> = ranked().map(together).collect();
+        let target = |trial: &Trial| record.targets.get(trial.target);
         let has_readers = record.targets.iter().any(|target| target.readers.is_some());
         DistinguishedBy {
-            work: works.len() > 1,
-            target: paths.len() > 1,
-            together: together.len() > 1 || has_readers,
+            work: differ(ranked().map(|trial| trial.work)),
+            target: differ(ranked().map(|trial| target(trial).map(|target| &target.path))),
+            together: has_readers || differ(ranked().map(|trial| target(trial)?.together())),
         }
     }
 
-    /// The work, the file name and the number of ranks or readers in parentheses, as far as they
-    /// distinguish.
+    /// In parentheses the work, the file name and the ranks or readers, as far as they distinguish.
     pub(super) fn words(self, work: Work, path: &str, facts: Option<&TargetFacts>) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         let together = facts.filter(|_| self.together).and_then(together);
@@ -73,6 +66,10 @@ impl DistinguishedBy {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
+}
+
+fn differ<T: Ord>(values: impl Iterator<Item = T>) -> bool {
+    values.collect::<BTreeSet<T>>().len() > 1
 }
 
 /// How many ranks or readers read a target together, in words.

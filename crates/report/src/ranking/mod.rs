@@ -6,40 +6,38 @@
 //! sentences; nothing here uses them.
 
 mod condition;
-mod group;
 mod pieces;
 mod proof;
 mod rank;
 mod reference;
 mod row;
-mod shared_noise;
 mod stops;
-mod touched;
 mod unmeasured;
 
-pub use group::RankGroup;
 pub(super) use pieces::Pieces;
-pub use proof::{Range, StateProof};
-pub use rank::{Rank, TieStatus};
-pub use reference::{Reference, WhyReference};
-pub use row::RankingRow;
-pub use touched::Touched;
-pub use unmeasured::Unmeasured;
+pub(super) use proof::StateProof;
+use proof::Touched;
+pub(super) use rank::Rank;
+pub(super) use reference::Reference;
+pub(super) use row::{ChartReading, RankingRow};
+pub(super) use unmeasured::Unmeasured;
 
-use super::bound::Bound;
+use super::groups;
+use super::limits::Bound;
 use super::name::ShortNames;
 use super::search::SearchView;
 use condition::DistinguishedBy;
+use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
 use readlab_model::target::hidden_cache::HiddenCache;
 use readlab_model::target::{TargetFacts, layers};
-use readlab_model::trial::{CacheState, Transport, Work};
+use readlab_model::trial::{CacheState, Transport, TrialIndex, Work};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_record::{Limit, Record, TrialRecord};
 use readlab_roster::language::Languages;
-use row::{MeasuredRow, RowContext};
-pub(super) use shared_noise::SharedNoise;
+use reference::WhyReference;
+use row::MeasuredRow;
 use std::collections::BTreeMap;
 
 /// What the trials of one ranking have in common.
@@ -64,22 +62,17 @@ pub struct Ranking {
     pub bytes_out: Option<Bytes>,
     /// The pieces in which it is read; `None` for a file that is read whole.
     pub pieces: Option<Pieces>,
-    /// How many ranks or readers read it together, in words, such as `2 readers`; `None` for one
-    /// reader that always reads by itself.
+    /// Who reads it together, such as `2 readers`; `None` for one that always reads by itself.
     pub together: Option<String>,
-    /// What is done with the bytes.
     pub work: Work,
-    /// Where the bytes are when the clock starts.
     pub state: CacheState,
     /// The share by which a trial may be slower than the fastest and be as good, by which trials
     /// stopped; 0 where every difference mattered.
     pub indifference: f64,
-    /// The names of the caches that keep the target when it is made cold; `None` for another state,
-    /// and where none is known.
+    /// The caches that keep the target when it is made cold; `None` if not cold, or none is known.
     pub cold_above: Option<String>,
     /// What is known about the layers below a target that was made cold, one line each.
     pub below: Vec<String>,
-    /// How the bytes reach the reader.
     pub over: Transport,
     /// What distinguishes this ranking from others of the record with the same condition, for
     /// example ` (lines)` or ` (lines, data.zip)`; often empty.
@@ -94,13 +87,10 @@ pub struct Ranking {
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
-    /// Which readings are known to have touched the bytes.
     pub touched: Option<Touched>,
-    /// The machine's best rates in this state, slowest first; empty where the record holds no
-    /// limits.
+    /// The machine's best rates in this state, slowest first.
     pub bounds: Vec<Bound>,
-    /// Why cold readings may be faster than the device, and which limits were replaced; often
-    /// empty.
+    /// Why cold readings may be faster than the device, and which limits were replaced.
     pub explanations: Vec<String>,
     /// The size of the search; `None` where nothing was searched.
     pub search: Option<SearchView>,
@@ -113,7 +103,6 @@ pub struct Ranking {
 /// The scan that only touches pages, by its name in the protocol.
 const TOUCH: &str = "touch";
 
-/// A record with what all its rankings share.
 struct Shared<'a> {
     record: &'a Record,
     limits: &'a [Limit],
@@ -127,12 +116,34 @@ impl Ranking {
     /// are below it, and no trial without a rank may be faster.
     pub fn leads(&self, row: &RankingRow) -> bool {
         row.is_first()
-            && self.unranked_before_first().is_empty()
+            && self.unranked_before_first().next().is_none()
             && !self.rows.iter().all(RankingRow::is_first)
     }
 
-    /// All rankings of a record, in the order of target, archive, work and state, with the limits
-    /// that apply to them.
+    pub(super) fn row(&self, index: TrialIndex) -> Option<&RankingRow> {
+        self.rows.iter().find(|row| row.index == index)
+    }
+
+    pub(super) fn reference_row(&self) -> Option<&RankingRow> {
+        self.row(self.reference.as_ref()?.index)
+    }
+
+    /// The rows without a rank that may be the fastest: none of lower median has a rank.
+    pub(super) fn unranked_before_first(&self) -> impl Iterator<Item = &RankingRow> {
+        self.rows.iter().take_while(|row| row.rank.is_none())
+    }
+
+    /// The rows of each rank, in the order of their medians. Rows without a rank are in none.
+    pub(super) fn groups(&self) -> Vec<(usize, Vec<&RankingRow>)> {
+        groups::by_key(self.rows.iter().filter_map(|row| Some((row.rank?.place, row))))
+    }
+
+    /// Whether the reference was not chosen as such for being the first.
+    pub(super) fn has_chosen_reference(&self) -> bool {
+        self.reference.as_ref().is_some_and(|it| it.why != WhyReference::Fastest)
+    }
+
+    /// Those of a record, in the order of target, archive, work and state, with their limits.
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {
@@ -153,29 +164,22 @@ impl Shared<'_> {
     fn ranking(&self, key: Key, trials: &[&TrialRecord]) -> Ranking {
         let Key { target, decodes, work, state } = key;
         let facts = self.record.targets.get(target);
-        let context = RowContext {
-            names: &self.names,
-            languages: &self.languages,
-            size: facts.map(|facts| Bytes(facts.size_bytes)),
-            bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
-            record: self.record,
-            pieces: facts.and_then(Pieces::from_facts),
-        };
+        let size = facts.map(|facts| Bytes(facts.size_bytes));
         let (measured, unmeasured): (Vec<&TrialRecord>, Vec<&TrialRecord>) =
             trials.iter().partition(|trial| trial.is_measured());
-        let mut measured: Vec<MeasuredRow> =
-            measured.into_iter().filter_map(|trial| MeasuredRow::from_trial(trial, &context)).collect();
+        let row = |trial| Some(MeasuredRow { row: RankingRow::from_trial(trial, self)?, trial });
+        let mut measured: Vec<MeasuredRow> = measured.into_iter().filter_map(row).collect();
         measured.sort_by_key(|it| (it.row.wall.median, it.row.index));
         let (mut controls, mut ranked): (Vec<_>, Vec<_>) =
             measured.into_iter().partition(|it| it.trial.trial.is_control());
         let reference = Reference::among(self.record, &ranked);
         let noise = rank::compare(&mut ranked, reference.as_ref());
         for it in &mut controls {
-            let own_noise = SharedNoise::from_trials([it.trial].into_iter());
+            let own_noise = SharedNoise::from_trials([it.trial]);
             it.row.locate(own_noise.location(it.row.index));
         }
         for it in &mut ranked {
-            it.row.diagnosis = verdict::judge(self.record, self.limits, it.trial);
+            it.row.diagnosis = verdict::judge(self.record, self.limits, &noise, it.trial);
         }
         let cold = facts.filter(|_| state == CacheState::Cold);
         let cold_above = cold.and_then(TargetFacts::cold_above);
@@ -185,10 +189,10 @@ impl Shared<'_> {
             target,
             distinction: self.distinguished_by.words(work, &path, facts),
             path,
-            size: context.size,
+            size,
             decodes,
-            bytes_out: context.bytes_out,
-            pieces: context.pieces,
+            bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
+            pieces: facts.and_then(Pieces::from_facts),
             together: facts.and_then(condition::together),
             work,
             state,
@@ -197,17 +201,27 @@ impl Shared<'_> {
             cold_above,
             over: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
-            proof: StateProof::from_trials(ranked_trials().map(|trial| (trial, context.size))),
+            proof: StateProof::from_trials(ranked_trials().map(|trial| (trial, size))),
             explanations: self.explanations(key, &ranked),
             touched: Touched::count(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
             unmeasured: Unmeasured::all(&unmeasured, &self.names),
             search: SearchView::from_trials(trials),
             noise,
-            searched: searched_rows(trials, &context),
+            searched: self.searched_rows(trials),
             bounds: Bound::all(self.limits, target, state, decodes),
             rows: ranked.into_iter().map(|it| it.row).collect(),
         }
+    }
+
+    /// The rows of the settings that a search tried, from the readings of the search.
+    fn searched_rows(&self, trials: &[&TrialRecord]) -> Vec<RankingRow> {
+        let searched = trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control());
+        let row = |it: &&TrialRecord| {
+            let trial = TrialRecord { samples: it.searched.clone(), ..(*it).clone() };
+            RankingRow::from_trial(&trial, self)
+        };
+        searched.filter_map(row).collect()
     }
 
     /// Why readings may be faster than the device, and where anything is ranked, which limits were
@@ -238,18 +252,7 @@ fn touching(ranked: &[MeasuredRow]) -> Option<String> {
     })
 }
 
-/// The rows of the settings that a search tried, from the readings of the search.
-fn searched_rows(trials: &[&TrialRecord], context: &RowContext) -> Vec<RankingRow> {
-    let mut rows = Vec::new();
-    for trial in trials.iter().filter(|it| !it.searched.is_empty() && !it.trial.is_control()) {
-        let samples = trial.searched.clone();
-        rows.extend(RankingRow::from_trial(&TrialRecord { samples, ..(*trial).clone() }, context));
-    }
-    rows
-}
-
-/// What is known about the layers below a target: what cold means, the chain of layers, and whether
-/// hidden caches were searched for.
+/// The layers below a target: what cold means, their chain, whether hidden caches were searched for.
 fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));

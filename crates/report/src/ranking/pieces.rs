@@ -1,5 +1,4 @@
-//! The pieces in which a target is read, where it has several: files of a tree, or blocks at places
-//! of a file.
+//! The pieces in which a target is read: files of a tree, or blocks at places of a file.
 
 use super::super::words;
 use readlab_model::target::TargetFacts;

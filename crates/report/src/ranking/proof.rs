@@ -1,26 +1,25 @@
-//! The state proof of a ranking: what was proven about the cache over all accepted samples.
+//! The proofs of a ranking: of the state, what was proven about the cache over all accepted samples;
+//! and which readings are known to have touched the bytes, rather than to have answered from memory,
+//! counted by the meter that shows it.
 
-use crate::words;
-use readlab_model::sample::Sample;
+use super::super::words;
+use readlab_analysis::stats::float;
+use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_model::units::Bytes;
-use readlab_record::TrialRecord;
+use readlab_record::{Touch, TrialRecord, VisitCost};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// Share of the pages that counts as the whole file: something in the system may evict a little by
-/// itself.
+/// Share of the pages that counts as the whole file: the system may evict a little by itself.
 const WHOLE_MIN: f64 = 0.99;
 
-/// Lowest and highest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    /// Lowest.
     pub low: f64,
-    /// Highest.
     pub high: f64,
 }
 
-/// What was proven about the cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct StateProof {
     /// Accepted samples.
@@ -37,15 +36,13 @@ pub struct StateProof {
     /// Only their bytes from the device prove them.
     #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
-    /// Of these, cold samples of commands as they are that read a part: what they left in the cache
-    /// came from below.
+    /// Of these, cold samples of commands as they are that read a part, which came from below.
     #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
     pub of_part: usize,
     /// Of these, cold samples that went through the page cache, left less than the file in it and
     /// took nothing from the device, as of a hole: nothing proves that they read the file.
     #[serde(skip_serializing_if = "is_none")]
     pub unproven: usize,
-    /// Rejected readings.
     pub rejected: usize,
     /// Share of pages in the cache before.
     #[serde(skip)]
@@ -61,7 +58,6 @@ pub struct StateProof {
     pub below_share: Option<Range>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_none(samples: &usize) -> bool {
     *samples == 0
 }
@@ -80,42 +76,36 @@ impl StateProof {
     /// For how many samples the bytes from the device are missing, for how many they are the only
     /// proof, and for how many not even they are; empty where all three are none.
     fn of_device(&self) -> String {
-        let StateProof { samples, device_known, by_device_alone, unproven, .. } = self;
+        let StateProof { samples, device_known, by_device_alone, of_part, unproven, .. } = self;
         let mut text = String::new();
         if device_known < samples {
             text += &format!(" (device bytes known for {device_known} of {samples})");
         }
-        if *by_device_alone > 0 {
-            text += &format!(
-                "; {by_device_alone} left less than the file in the cache: device bytes alone prove them"
-            );
-        }
-        if self.of_part > 0 {
-            text += &format!("; {} read a part: what they left in the cache came from there", self.of_part);
-        }
-        if *unproven > 0 {
-            text += &format!(
-                "; {unproven} left less than the file in the cache and took nothing from the device: that they read it is unproven"
-            );
+        for (count, what) in [
+            (by_device_alone, "left less than the file in the cache: device bytes alone prove them"),
+            (of_part, "read a part: what they left in the cache came from there"),
+            (
+                unproven,
+                "left less than the file in the cache and took nothing from the device: that they read it is unproven",
+            ),
+        ] {
+            if *count > 0 {
+                text += &format!("; {count} {what}");
+            }
         }
         text
     }
 
-    /// For how many samples the residency is an estimate; empty where for none.
-    fn of_estimates(&self) -> String {
-        match self.residency_estimated {
-            0 => String::new(),
-            estimated => format!(" (estimated for {estimated}, from sampled pages)"),
-        }
-    }
-
-    /// What was proven, in words.
     pub(crate) fn words(&self, over: Transport) -> String {
         let from_device = match over {
             Transport::File | Transport::Tree | Transport::Places => {
                 format!("from the device {} of the size{}", between(self.device_share), self.of_device())
             }
             Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),
+        };
+        let estimated = match self.residency_estimated {
+            0 => String::new(),
+            some => format!(" (estimated for {some}, from sampled pages)"),
         };
         let below = self.below_share.map_or_else(String::new, |share| {
             format!("; the layer below read {} of the size", between(Some(share)))
@@ -124,7 +114,7 @@ impl StateProof {
             "residency known for {} of {} samples{}, {} rejected; in the cache before {}, after {}; {from_device}{below}",
             self.residency_known,
             self.samples,
-            self.of_estimates(),
+            estimated,
             self.rejected,
             between(self.resident_before),
             between(self.resident_after),
@@ -137,28 +127,27 @@ impl StateProof {
     ) -> StateProof {
         let all = || trials.clone().map(|(trial, _)| trial);
         let samples = || all().flat_map(|trial| &trial.samples);
-        let known = |sample: &Sample| sample.resident_before.is_some() && sample.resident_after.is_some();
+        let known = || samples().filter(|it| it.resident_before.is_some() && it.resident_after.is_some());
+        // What a command as it is reads is its own affair: it may be a part.
+        let left_less = |is_part: bool, took: fn(Option<u64>) -> bool| {
+            all()
+                .filter(|it| (it.trial.work == Work::Output) == is_part)
+                .map(|it| left_less(it, took))
+                .sum::<usize>()
+        };
         StateProof {
             samples: samples().count(),
-            residency_known: samples().filter(known).count(),
-            residency_estimated: samples()
-                .filter(|sample| known(sample) && sample.resident_is_estimate)
-                .count(),
+            residency_known: known().count(),
+            residency_estimated: known().filter(|sample| sample.resident_is_estimate).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: all()
-                .filter(|it| !reads_part(it))
-                .map(|trial| left_less(trial, |bytes| bytes != Some(0)))
-                .sum(),
-            unproven: all()
-                .filter(|it| !reads_part(it))
-                .map(|trial| left_less(trial, |bytes| bytes == Some(0)))
-                .sum(),
-            of_part: all().filter(|it| reads_part(it)).map(|trial| left_less(trial, |_| true)).sum(),
+            by_device_alone: left_less(false, |bytes| bytes != Some(0)),
+            unproven: left_less(false, |bytes| bytes == Some(0)),
+            of_part: left_less(true, |_| true),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
-            device_share: Range::over(trials.clone().flat_map(|(trial, size)| device_shares(trial, size))),
-            below_share: Range::over(trials.clone().flat_map(|(trial, size)| below_shares(trial, size))),
+            device_share: Range::over(shares(trials.clone(), |sample| sample.device_read_bytes)),
+            below_share: Range::over(shares(trials, |sample| sample.below_read_bytes)),
         }
     }
 }
@@ -172,13 +161,7 @@ fn between(range: Option<Range>) -> String {
     }
 }
 
-/// Whether a trial may read a part: what a command as it is reads is its own affair.
-fn reads_part(trial: &TrialRecord) -> bool {
-    trial.trial.work == Work::Output
-}
-
-/// Cold samples of a trial through the page cache that left less than the file in it and took such
-/// bytes from the device.
+/// Cold samples through the page cache that left less than the file in it, by the bytes they took.
 fn left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
@@ -187,18 +170,70 @@ fn left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
     trial.samples.iter().filter(is_less).filter(|sample| took(sample.device_read_bytes)).count()
 }
 
-/// Bytes from the device over the target's size, sample by sample.
-pub(super) fn device_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
-    shares(trial.samples.iter().filter_map(|sample| sample.device_read_bytes), size)
+/// Bytes over the target's size, sample by sample.
+fn shares<'a>(
+    trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)>,
+    bytes: fn(&Sample) -> Option<u64>,
+) -> impl Iterator<Item = f64> {
+    let sized = trials.filter_map(|(trial, size)| Some((trial, size.filter(|size| size.0 > 0)?)));
+    sized.flat_map(move |(trial, size)| {
+        trial.samples.iter().filter_map(move |it| Some(float(bytes(&it)?) / float(size.0)))
+    })
 }
 
-/// Bytes that the layer below read over the target's size, sample by sample.
-fn below_shares(trial: &TrialRecord, size: Option<Bytes>) -> impl Iterator<Item = f64> {
-    shares(trial.samples.iter().filter_map(|sample| sample.below_read_bytes), size)
+/// Readings by what the meters of their turns say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touched(BTreeMap<Touch, usize>);
+
+impl Touched {
+    /// Counts the accepted readings, with the controls among all trials as the measure; `None`
+    /// where turns were not metered, as in old records.
+    pub(super) fn count<'a>(
+        all: &[&TrialRecord],
+        ranked: impl Iterator<Item = &'a TrialRecord>,
+    ) -> Option<Touched> {
+        let mut visit = VisitCost::default();
+        for control in all.iter().filter(|it| it.trial.is_control()) {
+            control.samples.iter().for_each(|sample| visit.learn(&control.trial, &sample));
+        }
+        let mut found = BTreeMap::new();
+        let mut is_metered = false;
+        for it in ranked {
+            for sample in &it.samples {
+                is_metered |= !sample.turn.is_unknown();
+                *found.entry(visit.touch(&it.trial, &sample)).or_insert(0) += 1;
+            }
+        }
+        is_metered.then_some(Touched(found))
+    }
+
+    pub fn words(&self) -> String {
+        let of = |touch| self.0.get(&touch).copied().unwrap_or(0);
+        let all: usize = self.0.values().sum();
+        let by = [
+            (of(Touch::Delivered(Delivered::Calls)), "by read calls"),
+            (of(Touch::Delivered(Delivered::Faults)), "by page faults"),
+            (of(Touch::CpuTime), "by CPU time"),
+        ];
+        let known: usize = by.iter().map(|(n, _)| n).sum();
+        let by: Vec<String> = by.iter().filter(|(n, _)| *n > 0).map(|(n, by)| format!("{n} {by}")).collect();
+        let how = if by.is_empty() { String::new() } else { format!(" ({})", by.join(", ")) };
+        let rest = if known < all { "; of the others the meters cannot tell" } else { "" };
+        format!("{known} of {all} readings touched the bytes{how}{rest}")
+    }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
-fn shares(bytes: impl Iterator<Item = u64>, size: Option<Bytes>) -> impl Iterator<Item = f64> {
-    let size = size.filter(|size| size.0 > 0);
-    bytes.filter_map(move |bytes| size.map(|size| bytes as f64 / size.0 as f64))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_proven_is_said() {
+        let calls = Touch::Delivered(Delivered::Calls);
+        let known = Touched([(calls, 20), (Touch::CpuTime, 7), (Touch::Unknown, 3)].into()).words();
+        let of_both = "27 of 30 readings touched the bytes (20 by read calls, 7 by CPU time)";
+        assert_eq!(known, format!("{of_both}; of the others the meters cannot tell"));
+        let unknown = Touched([(Touch::Unknown, 2)].into()).words();
+        assert_eq!(unknown, "0 of 2 readings touched the bytes; of the others the meters cannot tell");
+    }
 }

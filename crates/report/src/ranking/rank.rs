@@ -2,21 +2,22 @@
 
 use super::reference::Reference;
 use super::row::MeasuredRow;
-use super::shared_noise::SharedNoise;
+use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::stats::Significance;
 use readlab_model::trial::TrialIndex;
+use serde::Serialize;
 
-/// The rank of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Rank {
     /// From 1; trials that tie share it.
     pub place: usize,
-    /// How the trial compares with the first of its rank.
+    #[serde(rename = "standing")]
     pub tie: TieStatus,
 }
 
 /// How a trial compares with the first of its rank, by their ratio within rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TieStatus {
     First,
     /// It is not shown to be slower.
@@ -52,7 +53,8 @@ pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>) -
     let mut ranked = 0;
     for MeasuredRow { row, .. } in rows.iter_mut() {
         let trial = row.index;
-        row.ratio = reference.and_then(|reference| noise.ratio(trial, reference.index));
+        let base = reference.filter(|base| base.index != trial);
+        row.ratio = base.and_then(|base| noise.ratio(trial, base.index));
         row.locate(noise.location(trial));
         if row.interval.is_none() {
             continue;

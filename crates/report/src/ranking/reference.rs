@@ -9,11 +9,9 @@ use readlab_record::{INDEPENDENT, Record, ReferenceCandidate, ReferenceReason, T
 pub struct Reference {
     pub index: TrialIndex,
     pub name: String,
-    /// Why it was chosen.
     pub why: WhyReference,
 }
 
-/// Why a trial is the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyReference {
     /// It is the best candidate that was measured.
@@ -47,8 +45,7 @@ impl Reference {
     }
 }
 
-/// The candidates of a record; of an older record, which holds none: the named trial, independent
-/// code, Rust's buffered reader.
+/// The candidates; of an older record: the named trial, independent code, Rust's buffered reader.
 fn candidates(record: &Record, rows: &[MeasuredRow]) -> Vec<ReferenceCandidate> {
     if !record.header.references.is_empty() {
         return record.header.references.clone();

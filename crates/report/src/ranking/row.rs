@@ -1,23 +1,19 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
-use super::super::chart_reading::ChartReading;
-use super::super::name::ShortNames;
+use super::Shared;
 use super::pieces::Pieces;
-use super::proof::{Range, device_shares};
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{
     self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, whole,
 };
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
-use readlab_model::sample::Meter;
+use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::{Count, Record, Stopped, TrialRecord};
-use readlab_roster::language::Languages;
+use readlab_record::{Count, Stopped, TrialRecord};
 use std::collections::BTreeMap;
 
-/// One measured trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankingRow {
     pub index: TrialIndex,
@@ -26,7 +22,6 @@ pub struct RankingRow {
     pub short: String,
     /// Name that a suite gives it.
     pub label: Option<String>,
-    /// Its contender, method and scan.
     pub method: MethodId,
     /// The language of its contender, as it is shown: `Rust`, `commands`.
     pub language: String,
@@ -34,11 +29,9 @@ pub struct RankingRow {
     pub params: Params,
     /// Its rank; `None` for a control, and for a trial that was read in one round.
     pub rank: Option<Rank>,
-    /// The interval of the median is by the noise of all trials of the ranking; of a control by
-    /// its own readings.
+    /// Its interval is by the noise of all trials of the ranking; of a control by its own readings.
     pub wall: Summary,
-    /// By which rule the interval of the wall time was made; `None` for a trial that was read in one
-    /// round.
+    /// By which rule the interval of the wall time was made; `None` with one round.
     pub interval: Option<IntervalRule>,
     /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
     /// empty target, and where it is not known to have read all of it.
@@ -55,7 +48,6 @@ pub struct RankingRow {
     pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
     pub summaries: BTreeMap<Meter, Summary>,
-    /// The single readings.
     pub readings: Vec<ChartReading>,
     /// Processors in use on average: CPU time over wall time, the median over the samples that hold
     /// both; `None` where the windows are too short for the clock of the CPU time.
@@ -68,19 +60,11 @@ pub struct RankingRow {
     pub count_summaries: BTreeMap<String, Summary>,
     /// Why a meter could not be read, by its name in files.
     pub missing: BTreeMap<String, String>,
-    /// Times as fast as the reference; `None` for the reference itself, and where no round holds
-    /// both.
+    /// Times as fast as the reference; `None` for that itself, and where no round holds both.
     pub ratio: Option<SharedRatio>,
-    /// Whether it goes to the device even when the file is cached.
-    pub bypasses_cache: bool,
-    /// Bytes from the device over the target's size, lowest and highest sample.
-    pub device_share: Option<Range>,
     /// How much fills differ; `None` when cold, and with one fill.
     pub fills: Option<FillSpread>,
-    /// Readings rejected because their cache state could not be proven.
-    pub rejected: usize,
-    /// Whether there is a caution about its readings: its contender did more than read, or repeated
-    /// requests.
+    /// Whether a caution says that its contender did more than read, or repeated requests.
     pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
@@ -90,32 +74,17 @@ pub struct RankingRow {
     pub diagnosis: Option<Diagnosis>,
 }
 
-/// What the rows of one ranking share.
-pub(super) struct RowContext<'a> {
-    /// The short names of the record's trials.
-    pub(super) names: &'a ShortNames,
-    /// The languages of the record's contenders.
-    pub(super) languages: &'a Languages,
-    /// Size of the target.
-    pub(super) size: Option<Bytes>,
-    /// Bytes that one reading brings.
-    pub(super) bytes_out: Option<Bytes>,
-    pub(super) record: &'a Record,
-    /// The pieces that one reading reads; `None` for a file that is read whole.
-    pub(super) pieces: Option<Pieces>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChartReading {
+    pub round: u32,
+    /// Of which fill of the cache.
+    pub fill: u32,
+    pub wall_ns: u64,
 }
 
-/// A row with the trial that it summarises.
 pub(super) struct MeasuredRow<'a> {
     pub(super) row: RankingRow,
     pub(super) trial: &'a TrialRecord,
-}
-
-impl<'a> MeasuredRow<'a> {
-    /// Summarises a trial; `None` without samples.
-    pub(super) fn from_trial(trial: &'a TrialRecord, context: &RowContext) -> Option<MeasuredRow<'a>> {
-        Some(MeasuredRow { row: RankingRow::from_trial(trial, context)?, trial })
-    }
 }
 
 impl RankingRow {
@@ -130,9 +99,8 @@ impl RankingRow {
     }
 
     /// Takes the interval of its time from all trials of the ranking, and of a control from its own
-    /// readings. It is of the median over all
-    /// rounds; where the trial was read in a few and the median of its own is outside, the interval
-    /// is widened to hold that, too.
+    /// readings. It is of the median over all rounds; where the trial was read in a few and the median
+    /// of its own is outside, the interval is widened to hold that, too.
     pub(super) fn locate(&mut self, location: Option<SharedLocation>) {
         let ci95 = location.and_then(|it| it.ci95);
         self.interval = ci95.map(|it| it.rule);
@@ -143,39 +111,41 @@ impl RankingRow {
     }
 
     /// Summarises a trial; `None` without samples.
-    pub(super) fn from_trial(trial: &TrialRecord, context: &RowContext) -> Option<RankingRow> {
-        let &RowContext { names, languages, size, bytes_out, record, pieces } = context;
+    pub(super) fn from_trial(trial: &TrialRecord, shared: &Shared) -> Option<RankingRow> {
+        let facts = shared.record.targets.get(trial.trial.target);
+        let size = facts.map(|facts| Bytes(facts.size_bytes));
+        let bytes_out = facts.map(|facts| Bytes(facts.bytes_out(trial.trial.decodes)));
+        let pieces = facts.and_then(Pieces::from_facts);
         let busy = verdict::processors_busy(trial);
         let (summaries, missing) = summarised(trial, busy.as_ref().err());
         let wall = summaries.get(&Meter::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
-        let is_whole = record.read_whole(trial).is_some();
+        let rate = |size: Bytes| Throughput::per(size, Nanos(wall.median));
+        let is_whole = shared.record.read_whole(trial).is_some();
         let bytes = bytes_out.filter(|size| size.0 > 0 && is_whole && !trial.trial.is_control()).map(by_all);
         let read = bytes.filter(|_| wall.median > 0);
+        let encoded = size.filter(|_| read.is_some() && trial.trial.decodes.is_some());
+        let reading = |it: Sample| ChartReading { round: it.round, fill: it.fill, wall_ns: it.wall_ns };
+        let counted = pieces.filter(|_| is_whole && wall.median > 0);
         Some(RankingRow {
             index: trial.trial.index,
             name: trial.trial.id.to_string(),
-            short: names.short(&trial.trial),
+            short: shared.names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
-            language: languages.language_of(trial.trial.contender()).to_owned(),
+            language: shared.languages.language_of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
             interval: None,
             bytes,
-            throughput: read.map(|size| Throughput::per(size, Nanos(wall.median))),
-            rate_in: size
-                .filter(|_| read.is_some() && trial.trial.decodes.is_some())
-                .map(|size| Throughput::per(by_all(size), Nanos(wall.median))),
+            throughput: read.map(rate),
+            rate_in: encoded.map(|size| rate(by_all(size))),
             pieces,
-            pieces_per_s: pieces.filter(|_| is_whole && wall.median > 0).map(|pieces| {
-                let count = pieces.count().saturating_mul(trial.trial.readers());
-                Throughput::per(Bytes(count), Nanos(wall.median)).0
-            }),
+            pieces_per_s: counted.map(|pieces| rate(by_all(Bytes(pieces.count()))).0),
             latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,
-            readings: trial.samples.iter().map(ChartReading::from_sample).collect(),
+            readings: trial.samples.iter().map(reading).collect(),
             cpu: stats::summary(trial.samples.iter().filter_map(|sample| sample.cpu_observation()))
                 .filter(|_| busy.is_ok()),
             cores: busy.ok(),
@@ -187,10 +157,7 @@ impl RankingRow {
                 .collect(),
             missing,
             ratio: None,
-            bypasses_cache: trial.trial.bypasses_cache(),
-            device_share: Range::over(device_shares(trial, size)),
             fills: stats::fill_spread(&trial.samples).filter(|_| trial.trial.state == CacheState::Warm),
-            rejected: trial.rejected.len(),
             is_marked: !trial.remarks().is_empty(),
             cut_short: trial.outcome.is_none(),
             stopped: trial.stopped,
@@ -199,8 +166,7 @@ impl RankingRow {
     }
 }
 
-/// A summary of each metric, and why others are missing: CPU time also where the windows are too
-/// short for its clock.
+/// A summary of each metric, and why others are missing: CPU time also of windows below its clock.
 fn summarised(
     trial: &TrialRecord,
     no_cpu: Option<&NoCpuTime>,

@@ -3,7 +3,6 @@
 use super::super::words;
 use super::{Ranking, RankingRow};
 use readlab_record::StopReason;
-use std::collections::BTreeMap;
 
 /// The reasons in the order in which they are told.
 const REASONS: [StopReason; 6] = [
@@ -16,24 +15,22 @@ const REASONS: [StopReason; 6] = [
 ];
 
 impl Ranking {
-    /// How many trials stopped for which reason, in one line; `None` where the record does not
-    /// say.
+    /// How many trials stopped for which reason, in one line; `None` where the record is silent.
     pub fn stops_line(&self) -> Option<String> {
-        let part = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
+        let part = |(reason, rows): (StopReason, Vec<Stop>)| {
             format!("{} {}{}", words::plural(rows.len(), "trial"), self.word(reason), after(&rows))
         };
-        let parts: Vec<String> = self.stops().into_iter().map(part).collect();
+        let parts: Vec<String> = self.stops().map(part).collect();
         (!parts.is_empty()).then(|| format!("stopped: {}", parts.join("; ")))
     }
 
     /// The trials that stopped for each reason, one line a reason.
     pub fn stops_by_trial(&self) -> Vec<String> {
-        let line = |(reason, rows): (StopReason, Vec<&RankingRow>)| {
-            let name = |row: &RankingRow| row.stopped.map(|it| format!("{} ({})", row.short, it.rounds));
-            let names: Vec<String> = rows.into_iter().filter_map(name).collect();
+        let line = |(reason, rows): (StopReason, Vec<Stop>)| {
+            let names: Vec<String> = rows.iter().map(|(row, n)| format!("{} ({n})", row.short)).collect();
             format!("stopped {}, after so many rounds: {}", self.word(reason), names.join(", "))
         };
-        self.stops().into_iter().map(line).collect()
+        self.stops().map(line).collect()
     }
 
     fn word(&self, reason: StopReason) -> String {
@@ -52,22 +49,26 @@ impl Ranking {
         word.to_owned()
     }
 
-    fn stops(&self) -> Vec<(StopReason, Vec<&RankingRow>)> {
+    fn stops(&self) -> impl Iterator<Item = (StopReason, Vec<Stop<'_>>)> {
         let rows_of = |reason: StopReason| {
-            let rows = self.rows.iter().filter(|row| row.stopped.is_some_and(|it| it.why == reason));
-            (reason, rows.collect::<Vec<_>>())
+            let stopped = self.rows.iter().filter_map(|row| Some((row, row.stopped?)));
+            let rows: Vec<Stop> =
+                stopped.filter(|(_, it)| it.why == reason).map(|(row, it)| (row, it.rounds)).collect();
+            (!rows.is_empty()).then_some((reason, rows))
         };
-        REASONS.into_iter().map(rows_of).filter(|(_, rows)| !rows.is_empty()).collect()
+        REASONS.into_iter().filter_map(rows_of)
     }
 }
 
+/// A row with the number of rounds after which it stopped.
+type Stop<'a> = (&'a RankingRow, u32);
+
 /// ` after 2 to 5 rounds`.
-fn after(rows: &[&RankingRow]) -> String {
-    let mut rounds: BTreeMap<u32, usize> = BTreeMap::new();
-    rows.iter().filter_map(|row| row.stopped).for_each(|it| *rounds.entry(it.rounds).or_default() += 1);
-    match (rounds.keys().next(), rounds.keys().next_back()) {
-        (Some(first), Some(last)) if first < last => format!(" after {first} to {last} rounds"),
-        (Some(&first), _) => format!(" after {}", words::plural(first as usize, "round")),
-        _ => String::new(),
+fn after(rows: &[Stop]) -> String {
+    let rounds = || rows.iter().map(|(_, rounds)| *rounds);
+    match rounds().min().zip(rounds().max()) {
+        Some((first, last)) if first < last => format!(" after {first} to {last} rounds"),
+        Some((first, _)) => format!(" after {}", words::plural(first as usize, "round")),
+        None => String::new(),
     }
 }

@@ -1,17 +1,16 @@
 //! The unmeasured trials of a ranking, each with the reason.
 
+use super::super::groups;
 use super::super::name::ShortNames;
 use readlab_model::trial::TrialIndex;
 use readlab_record::TrialRecord;
 
-/// Up to this many trials that lack numbers for the same reason have a line each; more share one
-/// line.
+/// So many trials that lack numbers for the same reason have a line each; more share one.
 const SAME_LISTED_SINGLY: usize = 3;
 
 /// How many names a shared line holds.
 const NAMED: usize = 3;
 
-/// A trial without numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
     /// Number of the trial, or of the first of several.
@@ -31,17 +30,10 @@ impl Unmeasured {
     pub(super) fn all(others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
         let listed = others.iter().filter(|trial| !left_a_search(trial));
-        let mut groups: Vec<Vec<Unmeasured>> = Vec::new();
-        for it in listed.map(|trial| Unmeasured::from_trial(trial, names)) {
-            let is_same = |group: &&mut Vec<Unmeasured>| {
-                (group[0].outcome, &group[0].reason) == (it.outcome, &it.reason)
-            };
-            match groups.iter_mut().find(is_same) {
-                Some(group) => group.push(it),
-                None => groups.push(vec![it]),
-            }
-        }
-        let mut lines: Vec<Unmeasured> = groups.into_iter().flat_map(Unmeasured::together).collect();
+        let reasons = listed.map(|trial| Unmeasured::from_trial(trial, names));
+        let groups = groups::by_key(reasons.map(|it| ((it.outcome, it.reason.clone()), it)));
+        let mut lines: Vec<Unmeasured> =
+            groups.into_iter().flat_map(|(_, group)| Unmeasured::together(group)).collect();
         lines.sort_by_key(|it| it.index);
         lines
     }

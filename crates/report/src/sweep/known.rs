@@ -1,11 +1,9 @@
-//! Facts about a series of readings beside its times: the caches above which its files were cold,
-//! the proofs of its samples, and what its contender did beside reading. A series of writes has no
-//! facts.
+//! Facts about a series of readings beside its times, none about writes: the caches above which its
+//! files were cold, the proofs of its samples, and what its contender did beside reading.
 
 use crate::ranking::StateProof;
 use crate::words;
-use readlab_model::target::TargetFacts;
-use readlab_model::target::layers;
+use readlab_model::target::{TargetFacts, layers};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
 use readlab_record::{Record, SideEffects, TrialRecord};
@@ -13,7 +11,6 @@ use readlab_roster::language::Languages;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts about a series.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Known {
     /// The language of its contender; empty for writes.
@@ -38,30 +35,28 @@ impl Known {
         for it in record.trials.iter() {
             named.entry(it.trial.id.to_string()).or_default().push(it);
         }
-        named
-            .into_iter()
-            .map(|(name, trials)| (name, Known::from_trials(record, &trials, &languages)))
-            .collect()
+        let known = |(name, trials): (String, Vec<&TrialRecord>)| {
+            (name, Known::from_trials(record, &trials, &languages))
+        };
+        named.into_iter().map(known).collect()
     }
 
     fn from_trials(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> Known {
         let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
         let measured = || trials.iter().copied().filter(|it| it.is_measured());
         let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
-        let sized: Vec<(&TrialRecord, Option<Bytes>)> =
-            measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes)))).collect();
+        let sized = measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes))));
         let mut conduct = SideEffects::default();
         trials.iter().for_each(|it| conduct.add(&it.conduct));
         let language = trials.first().map_or("", |it| languages.language_of(it.trial.contender())).to_owned();
         Known {
             language,
             cold_above: one_of(cold.filter_map(|it| facts(it)?.cold_above())),
-            proof: Some(StateProof::from_trials(sized.into_iter())),
+            proof: Some(StateProof::from_trials(sized)),
             conduct,
         }
     }
 
-    /// What was proven, in one line.
     pub fn proof_line(&self) -> Option<String> {
         Some(format!("proof: {}", self.proof.as_ref()?.words(Transport::File)))
     }
@@ -80,8 +75,7 @@ pub(super) fn below(record: &Record) -> Vec<String> {
     above.into_iter().chain(chain).chain(not_probed).collect()
 }
 
-/// The first of the facts about files, with the number of the others: each file of an overlay has
-/// its own layers.
+/// The first fact, with the number of the others: each file of an overlay has its own layers.
 fn one_of(said: impl Iterator<Item = String>) -> Option<String> {
     let all: BTreeSet<String> = said.collect();
     let first = all.first()?;

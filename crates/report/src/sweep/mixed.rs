@@ -5,10 +5,9 @@
 //! counts. The rule is that of [`stats::two_groups`], on the logarithms of the times, with a gap of
 //! at least a fifth.
 
-use super::{LEAVES_SHARE, Series};
-use crate::words;
-use readlab_analysis::stats;
-use readlab_analysis::stats::float;
+use super::super::words;
+use super::LEAVES_SHARE;
+use readlab_analysis::stats::{self, float};
 use readlab_model::units::Bytes;
 use readlab_record::Point;
 use serde::Serialize;
@@ -18,9 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MixedSize {
     pub size_bytes: u64,
-    /// The names of the fast files.
     pub fast: Vec<String>,
-    /// The names of the slow files.
     pub slow: Vec<String>,
     /// How many times as long the fastest of the slow ones took as the slowest of the fast ones.
     pub gap_factor: f64,
@@ -80,13 +77,6 @@ impl MixedSize {
     }
 }
 
-impl Series {
-    /// The same with its mixed sizes; `name` gives the name of a file by its number.
-    pub(super) fn with_mixed_sizes(self, name: impl Fn(usize) -> String) -> Series {
-        Series { mixed: MixedSize::all(&self.points, name), ..self }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,11 +105,9 @@ mod tests {
     #[test]
     fn later_passes_and_small_gaps_make_no_group() {
         // Each file is slow at first, and fast from a cache afterwards.
-        let points: Vec<Point> = (0..20)
-            .map(|n| {
-                point(n % 10, 1_000_000, if n < 10 { 400_000 } else { 90_000 } + n as u64, u32::from(n >= 10))
-            })
-            .collect();
+        let first = (0..10).map(|n| point(n, 1_000_000, 400_000 + n as u64, 0));
+        let later = (0..10).map(|n| point(n, 1_000_000, 90_010 + n as u64, 1));
+        let points: Vec<Point> = first.chain(later).collect();
         assert_eq!(MixedSize::all(&points, |file| file.to_string()), []);
         let close: Vec<Point> =
             (0..10).map(|n| point(n, 1_000_000, if n < 5 { 400_000 } else { 440_000 }, 0)).collect();

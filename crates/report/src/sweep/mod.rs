@@ -16,25 +16,24 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-pub use known::Known;
-pub use mixed::MixedSize;
-pub use size::SizeRow;
+pub(super) use size::SizeRow;
 
 use super::words;
-use readlab_analysis::stats::float;
-use readlab_analysis::stats::{self, Interval, LeastSquares, TheilSen, WeightedLeastSquares};
+use known::Known;
+use mixed::MixedSize;
+use readlab_analysis::stats::{
+    self, AbsoluteErrors, Interval, LeastSquares, RelativeErrors, TheilSen, float,
+};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A whole sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepView {
     /// Writes first, then the methods that read.
     pub series: Vec<Series>,
-    /// Methods that were refused, failed or unavailable: each reason once, with how many files it
-    /// befell.
+    /// Methods that were refused, failed or unavailable: each reason once, with the number of files.
     pub unmeasured: Vec<String>,
     /// What is known of the layers below the files, a line each.
     pub below: Vec<String>,
@@ -47,24 +46,20 @@ pub struct SweepView {
 pub struct Series {
     /// `write plain`, or the name of the method.
     pub name: String,
-    /// Whether the lab wrote here.
     pub is_write: bool,
-    /// Every file.
     pub points: Vec<Point>,
     /// Time in seconds on size in bytes, by relative errors; `None` with fewer than two sizes.
-    pub fit: Option<WeightedLeastSquares>,
+    pub fit: Option<LeastSquares<RelativeErrors>>,
     /// The same by the line that outliers cannot bend.
     pub robust: Option<TheilSen>,
     /// The same by ordinary least squares, as published.
-    pub least_squares: Option<LeastSquares>,
+    pub least_squares: Option<LeastSquares<AbsoluteErrors>>,
     /// By size, ascending.
     pub sizes: Vec<SizeRow>,
     /// The sizes that leave the line, and why, a sentence each.
     pub band: Vec<String>,
-    /// The sizes with fast and slow files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<MixedSize>,
-    /// What is known beside the times.
     #[serde(flatten)]
     pub known: Known,
 }
@@ -79,7 +74,6 @@ pub(super) const DEVICE_SHARE_MIN: f64 = 0.9;
 const HOST_CACHE_RATIO: f64 = 1.2;
 
 impl SweepView {
-    /// What the record says, if it is one of a sweep.
     pub fn from_record(record: &Record) -> Option<SweepView> {
         if record.header.kind != RunKind::Sweep {
             return None;
@@ -87,7 +81,8 @@ impl SweepView {
         let known = Known::all(record);
         let series = |it: SweepSeries| {
             let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
-            Series::new(it, known, record.header.seed).with_mixed_sizes(|file| file_name(record, file))
+            let series = Series::new(it, known, record.header.seed);
+            Series { mixed: MixedSize::all(&series.points, |file| file_name(record, file)), ..series }
         };
         Some(SweepView {
             series: record.swept().into_iter().map(series).collect(),
@@ -98,7 +93,6 @@ impl SweepView {
     }
 }
 
-/// The name of a file in the folder of the sweep.
 fn file_name(record: &Record, file: usize) -> String {
     let path = record.targets.get(file).map_or("", |facts| facts.path.as_str());
     path.rsplit('/').next().unwrap_or(path).to_owned()
@@ -108,10 +102,8 @@ fn file_name(record: &Record, file: usize) -> String {
 fn unmeasured(record: &Record) -> Vec<String> {
     let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
-        let Some((outcome, reason)) = trial.outcome.as_ref().and_then(|o| Some((o.word(), o.reason()?)))
-        else {
-            continue;
-        };
+        let ended = trial.outcome.as_ref().and_then(|it| Some((it.word(), it.reason()?)));
+        let Some((outcome, reason)) = ended else { continue };
         // The same reason names another file each time.
         let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
         let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
@@ -156,15 +148,13 @@ impl Series {
         series
     }
 
-    /// The rate that is the inverse of the line's slope, with its interval; `None` if time does not
-    /// grow with size.
+    /// The inverse of the line's slope, with its interval; `None` if time does not grow with size.
     pub fn rate(&self) -> Option<(Throughput, Option<[Throughput; 2]>)> {
         let fit = self.fit.as_ref()?;
         rate_by_slope(fit.line.slope, fit.slope_ci95)
     }
 
-    /// Its name, with a mark where a caution is about what its contender did, and what cold means
-    /// where that is not the device.
+    /// Its name, with a mark where a caution is about its contender, and where cold is above a cache.
     pub fn title(&self) -> String {
         let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
         let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
@@ -173,21 +163,14 @@ impl Series {
 
     /// The rate by the slope with its interval, and beside it the median of the files' own rates.
     pub fn headline(&self) -> String {
-        let median = self.median_rate();
-        match self.rate() {
-            None => format!(
-                "{}: no line (one size, or time does not grow with size); median rate {median}",
-                self.title()
-            ),
-            Some((rate, ends)) => {
-                let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
-                format!("{}: {rate}{ends} by the slope; median rate {median}", self.title())
-            }
-        }
+        let (title, median) = (self.title(), self.median_rate());
+        self.rate().map_or_else(
+            || format!("{title}: no line (one size, or time does not grow with size); median rate {median}"),
+            |rate| format!("{title}: {} by the slope; median rate {median}", with_ends(rate)),
+        )
     }
 
-    /// The fixed cost of a file with its interval, and both numbers by the line that outliers
-    /// cannot bend and by the published way.
+    /// The fixed cost of a file, and both numbers by the robust line and by the published way.
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
         let above = self.known.cold_above.as_ref();
@@ -206,7 +189,6 @@ impl Series {
         ))
     }
 
-    /// The median of all files' rates.
     pub fn median_rate(&self) -> Throughput {
         Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
     }
@@ -240,59 +222,51 @@ impl Series {
         let what = if fast { "faster" } else { "slower" };
         let times = if fast { most } else { 1.0 / most };
         let reasons = self.reasons(fast, rows);
-        let why = if reasons.is_empty() {
-            "not explained by anything measured".to_owned()
-        } else {
-            reasons.join("; ")
-        };
+        let unexplained = "not explained by anything measured".to_owned();
+        let why = if reasons.is_empty() { unexplained } else { reasons.join("; ") };
         format!("{sizes}: up to {} times {what} than the line says; {why}", words::factor(times))
     }
 
-    /// What the meters say about a band.
     fn reasons(&self, fast: bool, rows: &[SizeRow]) -> Vec<String> {
         let mut reasons = Vec::new();
-        let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
-        if fast && share < DEVICE_SHARE_MIN {
-            reasons.push(format!(
-                "only {} of the bytes came from the device, the rest from a cache",
-                words::percent(share)
-            ));
-        }
         let above = self.known.cold_above.as_ref();
-        let held = above.map_or_else(
-            || "a cache below this machine held them".to_owned(),
-            |cache| format!("a cache below held them, perhaps {cache}"),
-        );
-        if let (true, Some(ratio)) = (fast && !self.is_write, self.later_pass_ratio(rows))
-            && ratio > HOST_CACHE_RATIO
-        {
+        let fixed = self.robust.map(|it| Nanos::from_secs_f64(it.line.intercept));
+        if !fast {
+            let share = |fixed: Nanos, row: &SizeRow| float(fixed.0) / float(row.median_ns.max(1));
+            let most = |fixed| rows.iter().map(|row| share(fixed, row)).fold(0.0, f64::max);
+            let cost = fixed.map(|fixed| (fixed, most(fixed))).filter(|(_, most)| *most > LEAVES_SHARE);
+            reasons.extend(cost.map(|(fixed, most)| {
+                let most = words::percent(most.min(1.0));
+                format!("the fixed cost of {fixed} is up to {most} of their time")
+            }));
+            return reasons;
+        }
+        let share = rows.iter().filter_map(|row| row.device_share).fold(1.0, f64::min);
+        if share < DEVICE_SHARE_MIN {
+            let share = words::percent(share);
+            reasons.push(format!("only {share} of the bytes came from the device, the rest from a cache"));
+        }
+        let later = self.later_pass_ratio(rows).filter(|_| !self.is_write);
+        if let Some(ratio) = later.filter(|ratio| *ratio > HOST_CACHE_RATIO) {
+            let held = above.map_or_else(
+                || "a cache below this machine held them".to_owned(),
+                |cache| format!("a cache below held them, perhaps {cache}"),
+            );
             reasons.push(format!(
                 "later passes over the same files were {} times as fast as the first: {held}",
                 words::factor(ratio)
             ));
         }
-        if let (true, Some(cache)) = (fast && reasons.is_empty(), above) {
+        if let (true, Some(cache)) = (reasons.is_empty(), above) {
             reasons.push(format!("perhaps held by {cache}, above which cold is cold here"));
         }
-        let fixed_ns = self.robust.map(|it| Nanos::from_secs_f64(it.line.intercept));
-        if let (true, Some(fixed), Some(smallest)) = (fast, fixed_ns, self.sizes.first())
+        if let (Some(fixed), Some(smallest)) = (fixed, self.sizes.first())
             && fixed.0 > smallest.median_ns
         {
             reasons.push(format!(
                 "the line's fixed cost of {fixed} comes from the large files: the smallest took {} in all",
                 Nanos(smallest.median_ns)
             ));
-        }
-        if let (false, Some(robust)) = (fast, self.robust) {
-            let fixed = Nanos::from_secs_f64(robust.line.intercept);
-            let shares = rows.iter().map(|row| float(fixed.0) / float(row.median_ns.max(1)));
-            let most = shares.fold(0.0, f64::max);
-            if most > LEAVES_SHARE {
-                reasons.push(format!(
-                    "the fixed cost of {fixed} is up to {} of their time",
-                    words::percent(most.min(1.0))
-                ));
-            }
         }
         reasons
     }
@@ -310,28 +284,25 @@ impl Series {
     }
 }
 
-/// The rate that is the inverse of a slope in seconds per byte, with its interval; `None` if time
-/// does not grow with size.
+/// The inverse of a slope in seconds per byte; `None` if time does not grow with size.
 fn rate_by_slope(slope: f64, ci95: Option<Interval>) -> Option<(Throughput, Option<[Throughput; 2]>)> {
     let ends = ci95.filter(|ends| ends.low > 0.0).map(|ends| [ends.high, ends.low]);
     let rate = |slope: f64| Throughput(1.0 / slope);
     (slope > 0.0).then(|| (rate(slope), ends.map(|ends| ends.map(rate))))
 }
 
-/// `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
 fn rate_words(slope: f64, ci95: Option<Interval>) -> String {
-    rate_by_slope(slope, ci95).map_or_else(
-        || words::NONE.to_owned(),
-        |(rate, ends)| {
-            let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
-            format!("{rate}{ends}")
-        },
-    )
+    rate_by_slope(slope, ci95).map_or_else(|| words::NONE.to_owned(), with_ends)
+}
+
+/// `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
+fn with_ends((rate, ends): (Throughput, Option<[Throughput; 2]>)) -> String {
+    let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+    format!("{rate}{ends}")
 }
 
 /// `18 µs [12 µs, 25 µs]`, of seconds.
 fn cost_words(seconds: f64, ci95: Option<Interval>) -> String {
-    let about = |seconds: f64| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
-    let ends = ci95.map_or_else(String::new, |e| format!(" [{}, {}]", about(e.low), about(e.high)));
-    format!("{}{ends}", about(seconds))
+    let about = |seconds| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
+    words::with_ends(seconds, ci95, about)
 }

@@ -1,32 +1,26 @@
-//! The files of one size in a sweep: their times, their deviation from the line, and their row in
-//! every table.
+//! The files of one size in a sweep: their times, their deviation from the line, their row in tables.
 
 use super::LEAVES_SHARE;
 use crate::words::{self, Number};
-use readlab_analysis::stats::float;
-use readlab_analysis::stats::{self, FittedLine};
+use readlab_analysis::stats::{self, FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 use serde::Serialize;
 
-/// All files of one size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SizeRow {
     pub size_bytes: u64,
     /// How many files.
     pub n: usize,
-    /// Shortest time.
     pub least_ns: u64,
     pub median_ns: u64,
-    /// Longest time.
     pub most_ns: u64,
     /// Size over median time.
     #[serde(rename = "rate_bytes_per_s")]
     pub rate: Throughput,
     /// What the line that outliers cannot bend says, if it says a time at all.
     pub predicted_ns: Option<u64>,
-    /// Share of the size that came from the device, median; `None` for writes and where it was not
-    /// metered.
+    /// Median share of the size that came from the device; `None` for writes, and if not metered.
     pub device_share: Option<f64>,
 }
 
@@ -74,22 +68,19 @@ impl SizeRow {
         ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
 
     /// What it shows in tables, and the values that those sort it by; `None` is not known.
-    #[expect(clippy::cast_precision_loss, reason = "only sorted by")]
     pub(crate) fn cells(&self) -> [Option<Number>; 8] {
-        let time = |ns: u64| Number::new(Nanos(ns).to_string(), float(ns));
         [
-            Some(Number::new(Bytes(self.size_bytes).to_string(), float(self.size_bytes))),
-            Some(Number::new(self.n.to_string(), self.n as f64)),
-            Some(time(self.median_ns)),
-            Some(time(self.least_ns)),
-            Some(time(self.most_ns)),
-            Some(Number::new(self.rate.to_string(), self.rate.0)),
-            self.predicted_ns.map(time),
-            self.device_share.map(|share| Number::new(words::percent(share), share)),
+            Some(Number::bytes(self.size_bytes)),
+            Some(Number::count(self.n as u64)),
+            Some(Number::time(self.median_ns)),
+            Some(Number::time(self.least_ns)),
+            Some(Number::time(self.most_ns)),
+            Some(Number::rate(self.rate.0)),
+            self.predicted_ns.map(Number::time),
+            self.device_share.map(Number::percent),
         ]
     }
 
-    /// The same as text.
     pub(crate) fn texts(&self) -> [String; 8] {
         self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |number| number.text))
     }

@@ -5,22 +5,18 @@ use super::*;
 /// Files that obey `1 ms + size / 1 GB/s` but for one size, which takes `bent_ns`.
 fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
     let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-    let mut points = Vec::new();
-    for pass in 0..4 {
-        for size_bytes in sizes {
-            let wall_ns = if size_bytes == bent_size { bent_ns } else { 1_000_000 + size_bytes };
-            let device =
-                if size_bytes == bent_size { float(size_bytes) * device_share } else { float(size_bytes) };
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "small numbers of a test"
-            )]
-            let device_read_bytes = Some(device as u64);
-            points.push(Point { file: 0, size_bytes, wall_ns, device_read_bytes, pass });
-        }
-    }
-    Series::new(SweepSeries { name: "rust/read".to_owned(), is_write: false, points }, Known::default(), 1)
+    let point = |pass: u32, size_bytes: u64| {
+        let is_bent = size_bytes == bent_size;
+        let device = float(size_bytes) * if is_bent { device_share } else { 1.0 };
+        let wall_ns = if is_bent { bent_ns } else { 1_000_000 + size_bytes };
+        Point { file: 0, size_bytes, wall_ns, device_read_bytes: Some(device as u64), pass }
+    };
+    swept("rust/read", (0..4).flat_map(|pass| sizes.map(|size| point(pass, size))).collect())
+}
+
+fn swept(name: &str, points: Vec<Point>) -> Series {
+    let series = SweepSeries { name: name.to_owned(), is_write: name == "write plain", points };
+    Series::new(series, Known::default(), 1)
 }
 
 #[test]
@@ -35,10 +31,9 @@ fn files_on_a_line_show_its_rate_and_fixed_cost_and_leave_no_band() {
 
 #[test]
 fn a_size_that_came_from_a_cache_is_shown_with_its_share() {
-    let cached = series(10_000_000, 2_000_000, 0.25);
-    assert_eq!(cached.band.len(), 1, "{:?}", cached.band);
-    assert!(cached.band[0].starts_with("10.0 MB: up to 5.5"), "{:?}", cached.band);
-    assert!(cached.band[0].contains("only 25.0 % of the bytes came from the device"), "{:?}", cached.band);
+    let [band] = &series(10_000_000, 2_000_000, 0.25).band[..] else { panic!("one band") };
+    assert!(band.starts_with("10.0 MB: up to 5.5"), "{band}");
+    assert!(band.contains("only 25.0 % of the bytes came from the device"), "{band}");
 }
 
 #[test]
@@ -52,11 +47,7 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 #[test]
 fn one_size_alone_makes_no_line() {
     let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
-    let series = Series::new(
-        SweepSeries { name: "write plain".to_owned(), is_write: true, points },
-        Known::default(),
-        1,
-    );
+    let series = swept("write plain", points);
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
 }
@@ -66,12 +57,6 @@ fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
     let points = [(1_000_000, 100_000), (10_000_000, 9_000_000), (100_000_000, 99_000_000)];
     let point =
         |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
-    let points = points.map(point).to_vec();
-    let series = Series::new(
-        SweepSeries { name: "rust/read".to_owned(), is_write: false, points },
-        Known::default(),
-        1,
-    );
-    let words = series.line_words().unwrap();
+    let words = swept("rust/read", points.map(point).to_vec()).line_words().unwrap();
     assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
 }

@@ -11,50 +11,29 @@ use readlab_system::terminal::printable::printable;
 /// Letters that a name has at least.
 const NAME_MIN: usize = 8;
 
-/// One column of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Language,
-    Usual,
-    Best,
-    Ratio,
-    Needs,
-}
+const TITLES: [&str; 5] = ["language", "usual way", "best way", "× usual", "needs"];
 
-impl Column {
-    const ALL: [Column; 5] = [Column::Language, Column::Usual, Column::Best, Column::Ratio, Column::Needs];
-    /// What a narrow terminal does without, in this order.
-    const SPARE: [Column; 3] = [Column::Needs, Column::Usual, Column::Ratio];
+/// The columns that a narrow terminal does without, in this order.
+const SPARE: [usize; 3] = [4, 1, 3];
 
-    fn title(self) -> &'static str {
-        match self {
-            Column::Language => "language",
-            Column::Usual => "usual way",
-            Column::Best => "best way",
-            Column::Ratio => "× usual",
-            Column::Needs => "needs",
+fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
+    let short = |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short).clone();
+    let best = match advice.usual_is {
+        Some(UsualWay::TheSame) => "the same".to_owned(),
+        _ => short(&advice.best),
+    };
+    let ratio = advice.ratio.map(words::times);
+    let ratio = match advice.usual_is {
+        Some(UsualWay::NotToldApart) => {
+            let times = ratio.map_or_else(String::new, |times| format!(" ({times})"));
+            Some(format!("not told apart{times}"))
         }
-    }
-
-    fn text(self, ranking: &Ranking, advice: &LanguageAdvice) -> String {
-        let short = |trial: &AdvisedTrial| {
-            let row = ranking.rows.iter().find(|row| row.index == trial.index);
-            row.map_or_else(|| trial.name.clone(), |row| row.short.clone())
-        };
-        let text = match self {
-            Column::Language => Some(advice.language.clone()),
-            Column::Usual => advice.usual.as_ref().map(short),
-            Column::Best if advice.usual_is == Some(UsualWay::TheSame) => Some("the same".to_owned()),
-            Column::Best => Some(short(&advice.best)),
-            Column::Ratio if advice.usual_is == Some(UsualWay::NotToldApart) => {
-                let times = advice.ratio.map_or_else(String::new, |it| format!(" ({})", words::times(it)));
-                Some(format!("not told apart{times}"))
-            }
-            Column::Ratio => advice.ratio.map(words::times),
-            Column::Needs => (!advice.needs.is_empty()).then(|| advice.needs.join(", ")),
-        };
-        text.unwrap_or_else(|| NONE.to_owned())
-    }
+        _ => ratio,
+    };
+    let needs = (!advice.needs.is_empty()).then(|| advice.needs.join(", "));
+    let usual = advice.usual.as_ref().map(short);
+    [Some(advice.language.clone()), usual, Some(best), ratio, needs]
+        .map(|text| printable(&text.unwrap_or_else(|| NONE.to_owned())))
 }
 
 /// The lines of the table, within the width; none where there is no advice.
@@ -62,32 +41,22 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
     if advice.is_empty() {
         return Vec::new();
     }
+    let rows: Vec<_> = advice.iter().map(|advice| texts(ranking, advice)).collect();
+    let build = |columns: &[usize], letters: usize| {
+        let mut grid = Grid::new(columns.iter().map(|&at| left(TITLES[at])), style.color);
+        rows.iter().for_each(|row| grid.row(columns.iter().map(|&at| left(&cut(&row[at], letters)))));
+        grid
+    };
     let width = usize::from(style.width);
-    let mut columns = Column::ALL.to_vec();
-    for spare in Column::SPARE {
-        if build(ranking, advice, &columns, usize::MAX, style).width() <= width {
+    let mut columns: Vec<usize> = (0..TITLES.len()).collect();
+    for spare in SPARE {
+        if build(&columns, usize::MAX).width() <= width {
             break;
         }
         columns.retain(|column| *column != spare);
     }
     // What is left is cut, all of it by the same length.
-    let letters = (NAME_MIN..width).rev();
-    let fits = |&letters: &usize| build(ranking, advice, &columns, letters, style).width() <= width;
-    let letters = letters.into_iter().find(fits).unwrap_or(NAME_MIN);
-    build(ranking, advice, &columns, letters, style).lines()
-}
-
-fn build(
-    ranking: &Ranking,
-    advice: &[LanguageAdvice],
-    columns: &[Column],
-    letters: usize,
-    style: Style,
-) -> Grid {
-    let mut grid = Grid::new(columns.iter().map(|column| left(column.title())), style.color);
-    for advice in advice {
-        let text = |column: &Column| cut(&printable(&column.text(ranking, advice)), letters);
-        grid.row(columns.iter().map(|column| left(&text(column))));
-    }
-    grid
+    let fits = |&letters: &usize| build(&columns, letters).width() <= width;
+    let letters = (NAME_MIN..width).rev().find(fits).unwrap_or(NAME_MIN);
+    build(&columns, letters).lines()
 }

@@ -17,7 +17,6 @@ use super::words;
 use anstyle::{AnsiColor, Color, Style as Ansi};
 use readlab_system::terminal::printable::printable;
 
-/// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal.
@@ -26,21 +25,37 @@ pub struct Style {
     pub color: bool,
 }
 
+impl Style {
+    fn paint(self, text: &str, ansi: Ansi) -> String {
+        let text = printable(text);
+        if self.color { format!("{ansi}{text}{ansi:#}") } else { text }
+    }
+
+    fn colored(self, text: &str, color: AnsiColor) -> String {
+        self.paint(text, Ansi::new().fg_color(Some(Color::Ansi(color))))
+    }
+
+    pub(super) fn bold(self, text: &str) -> String {
+        self.paint(text, Ansi::new().bold())
+    }
+
+    pub(super) fn underlined(self, text: &str) -> String {
+        self.paint(text, Ansi::new().underline())
+    }
+}
+
 /// The whole page; `saved` is the path of the record.
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits { limits_of(page, style) } else { rankings(page, style) };
     lines.extend(advice(page, style));
-    lines.extend((!page.archives.is_empty()).then(String::new));
-    lines.extend(page.archives.iter().map(|it| printable(&format!("plain or packed: {}", it.sentence()))));
-    lines.extend((!page.break_evens.is_empty()).then(String::new));
-    lines.extend(page.break_evens.iter().map(|it| printable(&format!("break-even, {}", it.sentence()))));
+    let archives = page.archives.iter().map(|it| format!("plain or packed: {}", it.sentence()));
+    lines.extend(paragraph(archives));
+    lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));
     lines.extend(inside(page, style));
     lines.extend(claims::terminal_sections(&page.judged_claims, style));
     lines.push(String::new());
-    let caution = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Yellow)));
-    let cautions =
-        page.cautions.iter().map(|text| paint(&format!("caution: {}", printable(text)), caution, style));
-    lines.extend(cautions);
+    let caution = |text: &String| style.colored(&format!("caution: {text}"), AnsiColor::Yellow);
+    lines.extend(page.cautions.iter().map(caution));
     lines.push(printable(&format!("machine: {}", page.machine)));
     lines.push(format!("end: {}", page.end));
     lines.extend(saved.map(|path| format!("record: {}", printable(path))));
@@ -48,12 +63,17 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
+/// Lines behind an empty one; nothing of nothing.
+fn paragraph(lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let mut lines = lines.map(|line| printable(&line)).peekable();
+    lines.peek().is_some().then(String::new).into_iter().chain(lines)
+}
+
 /// What to use, for each language too, and after a search the code for it.
 fn advice(page: &Page, style: Style) -> Vec<String> {
     let (mut lines, mut shown) = (Vec::new(), Vec::new());
     for advice in &page.advice {
-        lines.push(String::new());
-        lines.push(paint(&printable(&format!("advice, {}", advice.sentence)), Ansi::new().bold(), style));
+        lines.extend([String::new(), style.bold(&format!("advice, {}", advice.sentence))]);
         lines.extend(languages::table(&page.rankings[advice.ranking], &advice.by_language, style));
         let of_languages = advice.by_language.iter().flat_map(|it| &it.code);
         for snippet in advice.code.iter().chain(of_languages).filter(|_| page.shows_code()) {
@@ -68,34 +88,24 @@ fn advice(page: &Page, style: Style) -> Vec<String> {
     lines
 }
 
-/// What was seen inside readings, and what is not seen there.
 fn inside(page: &Page, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for it in &page.inside {
-        lines.push(String::new());
-        lines.push(paint(&printable(&format!("inside {}", it.title())), Ansi::new().underline(), style));
+        lines.extend([String::new(), style.underlined(&format!("inside {}", it.title()))]);
         lines.extend(it.flame_line().into_iter().chain(it.trace_line()).map(|line| printable(&line)));
     }
-    let blind = Inside::blind(&page.inside);
-    lines.extend((!blind.is_empty()).then(String::new));
-    lines.extend(blind.iter().map(|note| printable(&format!("inside: {note}"))));
+    lines.extend(paragraph(Inside::blind(&page.inside).iter().map(|note| format!("inside: {note}"))));
     lines
 }
 
-/// The table of limits, and what could not be measured.
 fn limits_of(page: &Page, style: Style) -> Vec<String> {
-    let mut lines = limits::table(&page.limits);
     let missed = page.rankings.iter().flat_map(|ranking| &ranking.unmeasured);
-    lines.extend(missed.map(|it| unmeasured(it, style)));
-    lines
+    limits::table(&page.limits).into_iter().chain(missed.map(|it| unmeasured(it, style))).collect()
 }
 
-/// The answers, then one section for each ranking.
 fn rankings(page: &Page, style: Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    for ranking in page.rankings.iter().filter(|it| it.says_something()) {
-        lines.push(paint(&printable(&ranking.headline()), Ansi::new().bold(), style));
-    }
+    let answered = page.rankings.iter().filter(|it| it.says_something());
+    let mut lines: Vec<String> = answered.map(|it| style.bold(&it.headline())).collect();
     lines.extend(page.baseline.as_deref().map(printable));
     lines.extend(page.lines_of_many().map(|line| printable(&line)));
     if let Some(view) = &page.sweep {
@@ -116,33 +126,28 @@ fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
     let ranking = &page.rankings[index];
     let size = ranking.size_words();
     let title = format!("{} · {size} · {}", words::uncapital(&ranking.title()), ranking.path);
-    let mut lines = vec![paint(&printable(&title), Ansi::new().underline(), style)];
+    let mut lines = vec![style.underlined(&title)];
     if !ranking.rows.is_empty() {
         let advised = page.advice.iter().find(|it| it.ranking == index).and_then(|it| it.uses);
         lines.extend(table::lines(&table::table_rows(ranking, advised, page.lists_all), page.center, style));
     }
-    lines.extend(ranking.verdict_line().map(|line| printable(&line)));
-    lines.extend(ranking.explanations.iter().map(|line| printable(&format!("explanation: {line}"))));
-    for control in &ranking.controls {
+    let mut facts: Vec<String> = ranking.verdict_line().into_iter().collect();
+    facts.extend(ranking.explanations.iter().map(|line| format!("explanation: {line}")));
+    facts.extend(ranking.controls.iter().map(|control| {
         let sure = words::plus_minus(&control.wall).map_or_else(String::new, |text| format!(" {text}"));
-        lines.push(format!("control: {} {}{sure}", table::name(control), words::time(&control.wall)));
-    }
+        format!("control: {} {}{sure}", table::name(control), words::time(&control.wall))
+    }));
     if !ranking.rows.is_empty() {
-        lines.push(printable(&ranking.proof_line()));
-        lines.extend(ranking.below.iter().map(|line| printable(line)));
+        facts.push(ranking.proof_line());
+        facts.extend(ranking.below.iter().cloned());
     }
-    lines.extend(ranking.fills_line().map(|line| printable(&line)));
-    lines.extend(ranking.stops_line());
-    lines.extend(ranking.search.map(|search| search.line()));
+    facts.extend(ranking.fills_line().into_iter().chain(ranking.stops_line()));
+    facts.extend(ranking.search.map(|search| search.line()));
+    lines.extend(facts.iter().map(|line| printable(line)));
     lines.extend(ranking.unmeasured.iter().map(|it| unmeasured(it, style)));
     lines
 }
 
 fn unmeasured(it: &Unmeasured, style: Style) -> String {
-    let failed = Ansi::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
-    paint(&printable(&format!("{}: {}: {}", it.outcome, it.name, it.reason)), failed, style)
-}
-
-pub(super) fn paint(text: &str, ansi: Ansi, style: Style) -> String {
-    if style.color { format!("{ansi}{text}{ansi:#}") } else { text.to_owned() }
+    style.colored(&format!("{}: {}: {}", it.outcome, it.name, it.reason), AnsiColor::Red)
 }

@@ -1,37 +1,28 @@
-//! A sweep as aligned text: for each way of writing and reading its line, its rates by size, and
-//! the band.
+//! A sweep as aligned text: for each way of writing and reading its line, rates by size, and band.
 
 use super::super::columns::bar_of;
-use super::{Style, paint};
-use crate::grid::{Grid, left, right};
-use crate::sweep::{Series, SizeRow, SweepView};
-use anstyle::Style as Ansi;
+use super::super::grid::{Grid, left, right};
+use super::super::sweep::{SizeRow, SweepView};
+use super::{Style, paragraph};
 use readlab_system::terminal::printable::printable;
 
 /// The bar follows the rate that it shows.
 const BAR_AT: usize = 6;
 
-/// Every series, one after the other.
 pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
     let fastest = view.series.iter().flat_map(|series| &series.sizes).map(|row| row.rate.0);
     let fastest = fastest.filter(|rate| rate.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
     let mut lines = Vec::new();
     for series in &view.series {
-        lines.push(String::new());
-        lines.extend(section(series, fastest, style));
+        lines.extend([String::new(), style.bold(&series.headline())]);
+        lines.extend(table(&series.sizes, fastest, style));
+        let facts = series.line_words().map(|words| format!("line: {words}"));
+        let band = series.band.iter().map(|sentence| format!("band: {sentence}"));
+        let mixed = series.mixed.iter().map(|mixed| format!("mixed: {}", mixed.sentence()));
+        let facts = facts.into_iter().chain(band).chain(mixed).chain(series.known.proof_line());
+        lines.extend(facts.map(|line| printable(&line)));
     }
-    lines.extend((!view.below.is_empty()).then(String::new));
-    lines.extend(view.below.iter().map(|line| printable(line)));
-    lines
-}
-
-fn section(series: &Series, fastest: f64, style: Style) -> Vec<String> {
-    let mut lines = vec![paint(&printable(&series.headline()), Ansi::new().bold(), style)];
-    lines.extend(table(&series.sizes, fastest, style));
-    lines.extend(series.line_words().map(|words| printable(&format!("line: {words}"))));
-    lines.extend(series.band.iter().map(|sentence| format!("band: {}", printable(sentence))));
-    lines.extend(series.mixed.iter().map(|mixed| format!("mixed: {}", printable(&mixed.sentence()))));
-    lines.extend(series.known.proof_line());
+    lines.extend(paragraph(view.below.iter().cloned()));
     lines
 }
 

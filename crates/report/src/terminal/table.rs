@@ -19,45 +19,20 @@ const NAME_MIN: usize = 16;
 /// Letters of the longest list of folded names.
 const FOLDED_MAX: usize = 60;
 
-/// One line of the table.
-pub(super) enum TableRow<'a> {
-    Trial(&'a RankingRow),
-    /// The trials of a group that are not listed.
-    Folded(Vec<&'a RankingRow>),
-}
+/// A line of the table: a trial, or several of a group that are not listed.
+pub(super) type TableRow<'a> = Vec<&'a RankingRow>;
 
-impl<'a> TableRow<'a> {
-    /// `None` for a row of folded trials.
-    fn trial(&self) -> Option<&'a RankingRow> {
-        match self {
-            TableRow::Trial(row) => Some(row),
-            TableRow::Folded(_) => None,
+/// The trial, or how many are folded and their short names, in so many letters where these are limited.
+fn row_name(rows: &[&RankingRow], letters: Option<usize>) -> String {
+    match (rows, letters) {
+        ([row], None) => name(row),
+        ([row], Some(letters)) => cut(&printable(&row.short), letters),
+        (rows, letters) => {
+            let names: Vec<String> = rows.iter().map(|row| printable(&row.short)).collect();
+            let text = format!("+ {} tied: {}", rows.len(), names.join(", "));
+            cut(&text, letters.unwrap_or(FOLDED_MAX))
         }
     }
-
-    /// The trial, or how many are folded and their short names.
-    fn name(&self, length: NameLength) -> String {
-        match (self, length) {
-            (TableRow::Trial(row), NameLength::Whole) => name(row),
-            (TableRow::Trial(row), NameLength::Cut(letters)) => cut(&printable(&row.short), letters),
-            (TableRow::Folded(rows), length) => {
-                let names: Vec<String> = rows.iter().map(|row| printable(&row.short)).collect();
-                let letters = match length {
-                    NameLength::Whole => FOLDED_MAX,
-                    NameLength::Cut(letters) => letters,
-                };
-                cut(&format!("+ {} tied: {}", rows.len(), names.join(", ")), letters)
-            }
-        }
-    }
-}
-
-/// How long names may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NameLength {
-    Whole,
-    /// Short names of at most so many letters.
-    Cut(usize),
 }
 
 /// The text with at most so many letters; `…` stands for the rest.
@@ -70,58 +45,45 @@ pub(super) fn cut(text: &str, letters: usize) -> String {
     kept + "…"
 }
 
-/// The lines of a ranking: all its rows; or the first of each rank, the reference and the advised
-/// trial, and a count of the others.
+/// All rows; or the first of each rank, the reference, the advised trial, and a count of the others.
 pub(super) fn table_rows(
     ranking: &Ranking,
     advised: Option<TrialIndex>,
     lists_all: bool,
 ) -> Vec<TableRow<'_>> {
     if lists_all {
-        return ranking.rows.iter().map(TableRow::Trial).collect();
+        return ranking.rows.iter().map(|row| vec![row]).collect();
     }
     let groups = ranking.groups();
     let reference = ranking.reference.as_ref().map(|it| it.index);
     let is_listed = |row: &RankingRow| [reference, advised].contains(&Some(row.index));
-    let mut lines = Vec::new();
+    let mut lines: Vec<TableRow> = Vec::new();
     for row in &ranking.rows {
-        let group = groups.iter().find(|group| group.best.index == row.index);
+        let group = groups.iter().find(|(_, rows)| rows[0].index == row.index);
         // Rows without a rank stay where they are.
-        let Some(group) = group else {
-            lines.extend((row.rank.is_none()).then_some(TableRow::Trial(row)));
+        let Some((_, group)) = group else {
+            lines.extend(row.rank.is_none().then(|| vec![row]));
             continue;
         };
-        let (mut listed, mut folded): (Vec<&RankingRow>, Vec<&RankingRow>) =
-            group.others.iter().partition(|row| is_listed(row));
+        let others = &group[1..];
+        let folded: TableRow = others.iter().copied().filter(|row| !is_listed(row)).collect();
         // A single one takes no more room than its count would.
-        if folded.len() == 1 {
-            listed = group.others.clone();
-            folded.clear();
-        }
-        lines.push(TableRow::Trial(row));
-        lines.extend(listed.into_iter().map(TableRow::Trial));
-        lines.extend((!folded.is_empty()).then_some(TableRow::Folded(folded)));
+        let folds = folded.len() > 1;
+        lines.push(vec![row]);
+        lines.extend(others.iter().filter(|row| !folds || is_listed(row)).map(|row| vec![*row]));
+        lines.extend(folds.then_some(folded));
     }
     lines
 }
 
-/// The first column that goes only where names are too short without it; those before it go where
-/// a line would be too wide.
+/// The first column that goes for the sake of names; those before it go for that of lines.
 const SPARE_FOR_NAMES: u8 = 9;
-
-/// What a table shows.
-#[derive(Clone, Copy)]
-struct Shown<'a> {
-    rows: &'a [TableRow<'a>],
-    facts: TableFacts,
-    style: Style,
-}
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
 pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<String> {
-    let trials = rows.iter().filter_map(TableRow::trial);
+    let trials = rows.iter().filter(|row| row.len() == 1).map(|row| row[0]);
     let facts = TableFacts::new(center, trials.clone());
-    let shown = Shown { rows, facts, style };
+    let grid = |columns: &[&Column], letters| grid(rows, facts, style, columns, letters);
     let is_shown = |it: &&Column| it.in_terminal != InTerminal::No && it.is_held(facts, trials.clone());
     let mut columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
     let width = usize::from(style.width);
@@ -130,54 +92,52 @@ pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<Stri
     let (early, late) =
         spares.split_at(spares.partition_point(|it| *it < InTerminal::Spare(SPARE_FOR_NAMES)));
     for spare in early {
-        if shown.grid(&columns, NameLength::Whole).width() <= width {
+        if grid(&columns, None).width() <= width {
             break;
         }
         columns.retain(|column| column.in_terminal != *spare);
     }
-    let grid = shown.grid(&columns, NameLength::Whole);
-    if grid.width() <= width {
-        return grid.lines();
+    let whole = grid(&columns, None);
+    if whole.width() <= width {
+        return whole.lines();
     }
-    let room = |columns: &[&Column]| width.saturating_sub(shown.grid(columns, NameLength::Cut(0)).width());
+    let room = |columns: &[&Column]| width.saturating_sub(grid(columns, Some(0)).width());
     for spare in late {
         if room(&columns) >= NAME_MIN {
             break;
         }
         columns.retain(|column| column.in_terminal != *spare);
     }
-    shown.grid(&columns, NameLength::Cut(room(&columns).max(1))).lines()
+    grid(&columns, Some(room(&columns).max(1))).lines()
 }
 
-impl Shown<'_> {
-    /// The table with rank, name and these columns.
-    fn grid(self, columns: &[&Column], length: NameLength) -> Grid {
-        let aligned = |column: &Column, text: &str| if column.is_text { left(text) } else { right(text) };
-        let method = match length {
-            NameLength::Whole => "method".to_owned(),
-            NameLength::Cut(letters) => cut("method", letters),
+/// The table with rank, name and these columns.
+fn grid(
+    rows: &[TableRow],
+    facts: TableFacts,
+    style: Style,
+    columns: &[&Column],
+    letters: Option<usize>,
+) -> Grid {
+    let aligned = |column: &Column, text: &str| if column.is_text { left(text) } else { right(text) };
+    let names = [left(RANK.heading(facts)), left(&cut("method", letters.unwrap_or(usize::MAX)))];
+    let titles = columns.iter().map(|column| aligned(column, column.heading(facts)));
+    let mut grid = Grid::new(names.into_iter().chain(titles), style.color);
+    for row in rows {
+        let name = row_name(row, letters);
+        let &[trial] = &row[..] else {
+            let blank = std::iter::repeat_n(left(""), columns.len());
+            grid.row([left(""), left(&name)].into_iter().chain(blank));
+            continue;
         };
-        let titles = columns.iter().map(|column| aligned(column, column.heading(self.facts)));
-        let mut grid = Grid::new(
-            [left(RANK.heading(self.facts)), left(&method)].into_iter().chain(titles),
-            self.style.color,
-        );
-        for row in self.rows {
-            let Some(trial) = row.trial() else {
-                let blank = std::iter::repeat_n(left(""), columns.len());
-                grid.row([left(""), left(&row.name(length))].into_iter().chain(blank));
-                continue;
-            };
-            let text = |column: &Column| {
-                column.number(trial, self.facts).map_or_else(|| NONE.to_owned(), |number| number.text)
-            };
-            let name = row.name(length);
-            let name = if trial.is_first() { bold(&name) } else { left(&name) };
-            let others = columns.iter().map(|column| aligned(column, &text(column)));
-            grid.row([left(&text(&RANK)), name].into_iter().chain(others));
-        }
-        grid
+        let text = |column: &Column| {
+            column.number(trial, facts).map_or_else(|| NONE.to_owned(), |number| number.text)
+        };
+        let name = if trial.is_first() { bold(&name) } else { left(&name) };
+        let others = columns.iter().map(|column| aligned(column, &text(column)));
+        grid.row([left(&text(&RANK)), name].into_iter().chain(others));
     }
+    grid
 }
 
 /// The name that a suite gives, with the trial's own behind it.

@@ -1,33 +1,24 @@
 //! Tests of advice, from records whose intervals are known: advised trials, ties, kept baselines,
 //! and searches with all their readings.
 
-use super::super::{Advice, Page};
-use super::{samples, target};
+use super::super::Page;
+use super::super::advice::Advice;
+use super::{STEADY, announce, at, document, keep, reading, record, samples, warm};
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
-use readlab_record::testing::{header, outcome, trial};
+use readlab_record::testing::{outcome, target};
 use readlab_record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
 use readlab_roster::snippet;
 
-const WARM: CacheState = CacheState::Warm;
-const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
-
-/// A warm race of these trials, each with its milliseconds and what differs from round to round.
+/// A warm race with the candidates that a run without a named reference would have.
 fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
-    for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
-        record.add(trial(index, name, WARM, Cache::Through));
-        samples(&mut record, index, *wall_ms, *wobble_us);
-        outcome(&mut record, index, Outcome::Measured);
-    }
+    let mut record = warm(trials);
     record.header.references = references(&record);
     record
 }
 
-/// The candidates that a run without a named reference would have.
 fn references(record: &Record) -> Vec<ReferenceCandidate> {
     let all = || record.trials.iter().map(|it| &it.trial.id);
     let independent = all().filter(|id| INDEPENDENT.contains(&id.to_string().as_str()));
@@ -64,25 +55,6 @@ fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
 }
 
 #[test]
-fn of_those_that_tie_the_simplest_is_advised_and_that_is_said() {
-    let record = raced(&[
-        ("rust/mmap/avx2", 50, [0, 40, 80, 20, 60]),
-        ("rust/pread/iterator@buffer=64KiB,threads=2", 50, [50, 10, 70, 80, 0]),
-        ("rust/read/iterator@buffer=64KiB", 50, [60, 20, 50, 80, 10]),
-        ("rust/lines", 100, STEADY),
-    ]);
-    let result = advice(&record).unwrap();
-    assert_eq!((result.uses, result.tied.len(), result.cheaper), (Some(TrialIndex::new(2)), 2, None));
-    assert!(
-        result.sentence.ends_with(
-            "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie"
-        ),
-        "{}",
-        result.sentence
-    );
-}
-
-#[test]
 fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
     let touch = ("rust/mmap/touch", 5, STEADY);
     let of = |trials: &[_]| Page::from_record(&raced(trials)).rankings[0].explanations.concat();
@@ -92,81 +64,98 @@ fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
     assert_eq!(of(&[("rust/read/count", 50, STEADY)]), "");
 }
 
-#[test]
-fn safe_and_short_code_comes_before_a_ring_with_which_it_ties() {
-    let record = raced(&[
-        ("rust/io_uring/memchr@depth=8", 50, [0, 40, 80, 20, 60]),
-        ("rust/auto/memchr@threads=2", 50, [50, 10, 70, 80, 0]),
-        ("rust/auto-safe/memchr@threads=2", 50, [60, 20, 50, 80, 10]),
-        ("rust/lines", 100, STEADY),
-    ]);
-    let result = advice(&record).unwrap();
-    assert_eq!(result.name, "rust/auto-safe/memchr@threads=2", "{}", result.sentence);
-    assert!(!result.code[0].code.contains("unsafe"), "{:?}", result.code);
-}
-
-#[test]
-fn what_is_not_faster_beyond_doubt_is_not_advised() {
-    let near = [("rust/read/iterator", 50, [0, 40, 80, 20, 60]), ("rust/lines", 50, [60, 20, 50, 80, 10])];
-    let result = advice(&raced(&near)).unwrap();
-    assert!(result.sentence.starts_with("warm: keep rust/lines: "), "{}", result.sentence);
-    let best = [("rust/lines", 50, STEADY), ("rust/mmap/avx2", 70, STEADY)];
-    let result = advice(&raced(&best)).unwrap();
-    assert_eq!(result.sentence, "warm: keep rust/lines: the reference itself is the fastest");
-}
-
 /// Thirty milliseconds at best and ninety at worst.
 const WILD: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
+/// Up to a tenth of a millisecond, in orders of their own.
+const NOISY: [[u64; 5]; 3] = [[0, 40, 80, 20, 60], [50, 10, 70, 80, 0], [60, 20, 50, 80, 10]];
 
 #[test]
-fn nothing_is_kept_that_is_slower_than_something_measured() {
-    for (trials, result) in [
+fn the_simplest_that_nothing_measured_beats_is_advised_and_why_is_said() {
+    let lines = ("rust/lines", 100, STEADY);
+    let ring = [
+        ("rust/io_uring/memchr@depth=8", 50, NOISY[0]),
+        ("rust/auto/memchr@threads=2", 50, NOISY[1]),
+        ("rust/auto-safe/memchr@threads=2", 50, NOISY[2]),
+        lines,
+    ];
+    for (trials, result, end) in [
+        (
+            &[
+                ("rust/mmap/avx2", 50, NOISY[0]),
+                ("rust/pread/iterator@buffer=64KiB,threads=2", 50, NOISY[1]),
+                ("rust/read/iterator@buffer=64KiB", 50, NOISY[2]),
+                lines,
+            ][..],
+            "use rust/read with iterator and 64 KiB buffers: ",
+            "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie",
+        ),
+        (&ring, "use rust/auto-safe with memchr and 2 threads: ", ""),
+        (&[("rust/read/iterator", 50, NOISY[0]), ("rust/lines", 50, NOISY[2])], "keep rust/lines: ", ""),
         // The reference itself is the fastest.
         (
-            &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)][..],
+            &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)],
             "keep 'wc -l': the reference itself is the fastest",
+            "",
         ),
         // What programs in the language of the simplest do is slower than another program.
         (
             &[("command/wc -l", 30, STEADY), ("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
             "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
+            "",
         ),
         // It is not, and then it is kept.
         (
             &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
             "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
+            "",
         ),
         // Another trial is faster than the baseline, whichever is the fastest.
         (
             &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
             "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
+            "",
         ),
     ] {
-        let sentence = advice(&raced(trials)).unwrap().sentence;
+        let Advice { sentence, against, cheaper, uses, name, .. } = advice(&raced(trials)).unwrap();
         assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
+        assert!(sentence.ends_with(end), "{trials:?}: {sentence}");
+        let is_kept = result.starts_with("keep");
+        assert_eq!((against.is_none(), cheaper.is_none()), (is_kept, true), "{sentence}");
+        assert_eq!(uses, trials.iter().position(|it| it.0 == name).map(TrialIndex::new));
     }
-}
-
-#[test]
-fn what_is_kept_is_what_is_advised_in_the_exports_too() {
-    let record = raced(&[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)]);
-    let result = advice(&record).unwrap();
-    assert_eq!(
-        (result.uses, result.name.as_str(), result.against, result.cheaper),
-        (Some(TrialIndex::new(1)), "c/getline", None, None)
-    );
+    assert!(!advice(&raced(&ring)).unwrap().code[0].code.contains("unsafe"));
 }
 
 #[test]
 fn advice_says_so_if_the_rounds_do_not_decide() {
-    let mut record =
-        raced(&[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)]);
-    record.trials[TrialIndex::new(2)].samples =
-        record.trials[TrialIndex::new(2)].samples.iter().take(1).collect();
-    assert_eq!(
-        advice(&record).unwrap().sentence,
-        "warm: use rust/read with iterator: nothing that was measured is faster; rust/lines needs 1 more round for an interval"
-    );
+    for (trials, once, uses, end) in [
+        (
+            &[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)][..],
+            &[2][..],
+            Some(0),
+            "use rust/read with iterator: nothing that was measured is faster; rust/lines needs 1 more round for an interval",
+        ),
+        (
+            &[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)],
+            &[0, 1],
+            None,
+            "no advice: 2 trials may be the fastest and need 1 more round for an interval",
+        ),
+        // One that is slower at its median blocks nothing.
+        (
+            &[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)],
+            &[2],
+            Some(0),
+            "times as fast as rust/lines",
+        ),
+    ] {
+        let mut record = raced(trials);
+        once.iter().for_each(|&index| keep(&mut record, index, 1));
+        let advice = advice(&record).unwrap();
+        assert!(advice.sentence.ends_with(end), "{}", advice.sentence);
+        assert_eq!((advice.uses, advice.code.is_empty()), (uses.map(TrialIndex::new), uses.is_none()));
+    }
+    assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None, "of one trial");
 }
 
 #[test]
@@ -182,10 +171,8 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
         (answer, page.rankings[0].headline())
     };
     let (answer, headline) = result(2.0, Some((1.9, 2.1)));
-    assert_eq!(
-        answer,
-        "Warm, mmap avx2 is the fastest at 20.0 GB/s, 2.00 [1.90, 2.10] times as fast as wc -l."
-    );
+    let fastest = "Warm, mmap avx2 is the fastest at 20.0 GB/s";
+    assert_eq!(answer, format!("{fastest}, 2.00 [1.90, 2.10] times as fast as wc -l."));
     assert_eq!(headline, "fastest warm: rust/mmap/avx2, 20.0 GB/s, 2.00 [1.90, 2.10] × command/wc -l");
     let (answer, headline) = result(0.8, Some((0.7, 0.9)));
     assert_eq!(
@@ -193,10 +180,8 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
         "Warm, mmap avx2 has the best median, 20.0 GB/s, but is slower than wc -l within rounds, 0.80 [0.70, 0.90] times as fast."
     );
     assert!(headline.starts_with("best median warm: rust/mmap/avx2"), "{headline}");
-    let (answer, _) = result(1.1, Some((0.9, 1.2)));
-    assert_eq!(answer, "Warm, mmap avx2 is the fastest at 20.0 GB/s.");
-    let (answer, _) = result(1.1, None);
-    assert!(answer.ends_with(", 1.1 (1 round) times as fast as wc -l."), "{answer}");
+    assert_eq!(result(1.1, Some((0.9, 1.2))).0, format!("{fastest}."));
+    assert_eq!(result(1.1, None).0, format!("{fastest}, 1.1 (1 round) times as fast as wc -l."));
 }
 
 #[test]
@@ -228,41 +213,17 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     // Another target of the same work is named too; a ranking of nothing but a control says
     // nothing.
     let mut record = raced(&both);
-    record.add(readlab_record::testing::target(
-        1,
-        TargetFacts { path: "/data/g.zip".into(), size_bytes: 1_000_000_000, ..TargetFacts::default() },
-    ));
-    [3, 4].iter().for_each(|&index| record.trials[TrialIndex::new(index)].trial.target = 1);
-    record.trials[TrialIndex::new(2)].trial.cache = Cache::None;
-    let control = &mut record.trials[TrialIndex::new(5)].trial;
+    let path = "/data/g.zip".into();
+    record.add(target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
+    [3, 4].iter().for_each(|&index| at(&mut record, index).trial.target = 1);
+    at(&mut record, 2).trial.cache = Cache::None;
+    let control = &mut at(&mut record, 5).trial;
     (control.work, control.cache) = (Work::Sum, Cache::None);
     let text = super::wide(&record);
     let headlines: Vec<&str> =
         text.lines().filter(|line| line.starts_with("fastest") || line.contains("nothing was")).collect();
     let named = |line: &&str, name: &str| line.starts_with(&format!("fastest warm ({name}): rust/mmap"));
     assert!(headlines.len() == 2 && named(&headlines[0], "f") && named(&headlines[1], "g.zip"), "{text}");
-}
-
-#[test]
-fn one_round_carries_no_advice_and_one_trial_none_either() {
-    let mut record = raced(&[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)]);
-    record.trials.iter_mut().for_each(|trial| trial.samples = trial.samples.iter().take(1).collect());
-    let result = advice(&record).unwrap();
-    assert_eq!((result.uses, result.code.len()), (None, 0));
-    assert!(
-        result
-            .sentence
-            .ends_with("no advice: 2 trials may be the fastest and need 1 more round for an interval"),
-        "{}",
-        result.sentence
-    );
-    assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None);
-    // One that is slower at its median blocks nothing.
-    let three = [("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)];
-    let mut record = raced(&three);
-    record.trials[TrialIndex::new(2)].samples =
-        record.trials[TrialIndex::new(2)].samples.iter().take(1).collect();
-    assert_eq!(advice(&record).unwrap().uses, Some(TrialIndex::new(0)));
 }
 
 #[test]
@@ -279,27 +240,24 @@ fn it_is_held_against_the_reference_that_was_named() {
     assert_eq!(against(&record), "command/wc -l");
     record.header.reference = Some("rust/lines".parse().unwrap());
     assert_eq!(against(&record), "rust/lines");
+    let line = |record: &Record| Page::from_record(record).rankings[0].reference_line().unwrap();
+    assert_eq!(line(&record), "reference: rust/lines (named for this run)");
+    // One that was not measured is replaced.
+    record.header.reference = Some("rust/nowhere".parse().unwrap());
+    assert_eq!(line(&record), "reference: command/wc -l (code that others wrote)");
 }
 
 /// Five buffers that were searched, of which two were measured afresh beside a reference.
 fn tuned() -> Record {
     let buffers =
         ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"].map(|size| format!("rust/read/iterator@buffer={size}"));
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
+    let mut record = record();
     for (index, name) in buffers.iter().map(String::as_str).chain(["rust/lines"]).enumerate() {
-        record.add(trial(index, name, WARM, Cache::Through));
+        announce(&mut record, index, name, CacheState::Warm);
         let rungs = if index < 5 { 1 + index as u32 } else { 0 };
         for rung in 0..rungs {
             let wall_ns = 90_000_000 - 10_000_000 * index as u64;
-            let sample = Sample {
-                trial: TrialIndex::new(index),
-                rung: Some(rung),
-                round: rung,
-                fill: rung,
-                wall_ns,
-                ..Sample::default()
-            };
+            let sample = Sample { rung: Some(rung), ..reading(index, rung, wall_ns) };
             record.add(Line::Sample(Box::new(sample)));
         }
         if index > 2 {
@@ -332,7 +290,7 @@ fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
 
 #[test]
 fn the_exports_hold_every_reading_of_a_search_apart() {
-    let document: serde_json::Value = serde_json::from_str(&super::json(&tuned())).unwrap();
+    let document = document(&tuned());
     let count = |trial: usize, field: &str| document["trials"][trial][field].as_array().unwrap().len();
     assert_eq!(
         (count(0, "searched"), count(0, "samples"), count(4, "searched"), count(4, "samples")),

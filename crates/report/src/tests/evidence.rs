@@ -6,25 +6,20 @@ use readlab_analysis::compare::{Measure, Side};
 use readlab_model::sample::{Delivered, Meter, TurnSeen};
 use readlab_model::target::extents::Extents;
 use readlab_model::trial::Work;
-use readlab_record::Trial;
 
 #[test]
 fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unproven() {
-    let mut record = Record::new(header());
-    record.add(target("/data/a"));
-    record.add(trial(0, "rust/read", CacheState::Cold, Cache::Through));
-    for (round, (after, device)) in [(1.0, SIZE), (0.5, SIZE), (0.5, 0), (0.0, 0)].into_iter().enumerate() {
-        record.add(Line::Sample(Box::new(Sample {
-            round: round as u32,
-            wall_ns: 1_000_000,
-            device_read_bytes: Some(device),
-            resident_before: Some(0.0),
-            resident_after: Some(after),
-            resident_is_estimate: round > 0,
-            ..Sample::default()
-        })));
-    }
-    outcome(&mut record, 0, Outcome::Measured);
+    let mut record = record();
+    announce(&mut record, 0, "rust/read", CacheState::Cold);
+    let rounds = (0..).zip([(1.0, SIZE), (0.5, SIZE), (0.5, 0), (0.0, 0)]);
+    let read = rounds.map(|(round, (after, device))| Sample {
+        device_read_bytes: Some(device),
+        resident_before: Some(0.0),
+        resident_after: Some(after),
+        resident_is_estimate: round > 0,
+        ..reading(0, round, 1_000_000)
+    });
+    measured(&mut record, 0, read);
     let page = Page::from_record(&record);
     let line = page.rankings[0].proof_line();
     assert!(
@@ -41,7 +36,7 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
     assert_eq!(page.cautions, [caution]);
     assert_eq!(crate::cautions(&record), [caution]);
     assert!(crate::html(&page).contains("is an estimate, from sampled pages"));
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let document = document(&record);
     let proof = &document["proofs"][0];
     let counted = ["residency_estimated", "by_device_bytes_alone", "unproven"];
     assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [3, 1, 2]);
@@ -50,31 +45,21 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
 
 #[test]
 fn a_command_that_may_have_read_a_part_has_no_rate() {
-    let mut record = Record::new(header());
-    record.add(target("/data/a"));
+    let mut record = record();
     record.targets[0].extents = Some(Extents::default());
     let (head, gzip) = ("command/head -n 10", "command/gzip -c");
     let (warm, cold) = (CacheState::Warm, CacheState::Cold);
-    for (index, (name, state)) in
-        [(head, warm), (gzip, warm), (head, cold), (gzip, cold)].into_iter().enumerate()
-    {
-        let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
-        record.add(Line::Trial(Box::new(Trial { work: Work::Output, ..*line })));
-        let resident_after = Some(if state == warm || name == gzip { 1.0 } else { 0.5 });
-        for round in 0..6 {
-            let delivered = Some(Delivered::Calls);
-            let turn = TurnSeen { delivered, wall_ns: Some(3_000_000), ..TurnSeen::default() };
-            record.add(Line::Sample(Box::new(Sample {
-                trial: TrialIndex::new(index),
-                round,
-                wall_ns: 2_000_000,
-                device_read_bytes: Some(if state == cold { SIZE } else { 0 }),
-                resident_after,
-                turn,
-                ..Sample::default()
-            })));
-        }
-        outcome(&mut record, index, Outcome::Measured);
+    let trials = [(head, warm, 1.0), (gzip, warm, 1.0), (head, cold, 0.5), (gzip, cold, 1.0)];
+    for (index, (name, state, after)) in trials.into_iter().enumerate() {
+        announce(&mut record, index, name, state).work = Work::Output;
+        let delivered = Some(Delivered::Calls);
+        let read = |round| Sample {
+            device_read_bytes: Some(if state == cold { SIZE } else { 0 }),
+            resident_after: Some(after),
+            turn: TurnSeen { delivered, wall_ns: Some(3_000_000), ..TurnSeen::default() },
+            ..reading(index, round, 2_000_000)
+        };
+        measured(&mut record, index, (0..6).map(read));
     }
     let page = Page::from_record(&record);
     for ranking in &page.rankings {
@@ -82,7 +67,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         assert_eq!(rates, [None, Some(5e11)]);
     }
     assert_eq!(wide(&record).matches("500 GB/s").count(), 2, "{}", wide(&record));
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let document = document(&record);
     let of = |trial: usize, name: &str| document["trials"][trial][name].clone();
     assert!(of(0, "throughput_bytes_per_s").is_null() && of(0, "bytes_in").is_null());
     assert!(of(0, "missing")["bytes_in"].as_str().unwrap().contains("may have read a part"));
@@ -99,18 +84,10 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
 fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     let mut record = Record::new(header());
     record.add(testing::sized(0, 1));
-    record.add(trial(0, "rust/read", CacheState::Warm, Cache::Through));
-    for round in 0..6 {
-        let sample = Sample {
-            round,
-            wall_ns: 2_900,
-            cpu_user_ns: Some(1_000),
-            cpu_system_ns: Some(3_000),
-            ..Sample::default()
-        };
-        record.add(Line::Sample(Box::new(sample)));
-    }
-    outcome(&mut record, 0, Outcome::Measured);
+    announce(&mut record, 0, "rust/read", CacheState::Warm);
+    let (cpu_user_ns, cpu_system_ns) = (Some(1_000), Some(3_000));
+    let read = |round| Sample { cpu_user_ns, cpu_system_ns, ..reading(0, round, 2_900) };
+    measured(&mut record, 0, (0..6).map(read));
     let row = &Page::from_record(&record).rankings[0].rows[0];
     let diagnosis = row.diagnosis.as_ref().unwrap();
     assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu.is_none());

@@ -14,14 +14,12 @@ type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
 fn records() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/made");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut records: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    let mut records: Vec<_> = paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
     records.sort();
     records
 }
 
-/// Compares an export with the stored one. A different one is written to the tests' folder for
-/// inspection.
+/// Compares an export with the stored one. A different one is written to the tests' folder.
 fn assert_unchanged(path: &Path, ending: &str, export: Export) {
     let record = Record::read(path).unwrap();
     let mut now = Vec::new();

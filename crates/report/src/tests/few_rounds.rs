@@ -1,14 +1,10 @@
-//! Records with few rounds, few trials, and odd readings: no panic, no number that is infinite, and
-//! a sentence that says what is missing.
+//! Few rounds, few trials, odd readings: no panic, no infinite number, and what is missing is said.
 
 use super::super::{Page, Style, html, markdown, terminal};
-use super::target;
+use super::{announce, measured, reading};
 use proptest::prelude::*;
-use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};
-use readlab_protocol::Cache;
-use readlab_record::testing::{header, outcome, trial};
-use readlab_record::{Line, Outcome, Record};
+use readlab_record::Record;
 
 /// The first is the reference.
 const NAMES: [&str; 8] = [
@@ -24,15 +20,15 @@ const NAMES: [&str; 8] = [
 
 /// A race of these wall times by trial and round; a round without one failed.
 fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
+    let mut record = super::record();
     for (index, (name, walls)) in NAMES.into_iter().zip(walls_ns).enumerate() {
-        record.add(trial(index, name, CacheState::Warm, Cache::Through));
-        for (round, wall_ns) in (0..).zip(walls).filter_map(|(round, wall)| Some((round, (*wall)?))) {
-            let place = Sample { trial: TrialIndex::new(index), fill: round, round, ..Sample::default() };
-            record.add(Line::Sample(Box::new(Sample { wall_ns, turn_readings: 1, ..place })));
-        }
-        outcome(&mut record, index, Outcome::Measured);
+        announce(&mut record, index, name, CacheState::Warm);
+        let rounds = (0..).zip(walls);
+        measured(
+            &mut record,
+            index,
+            rounds.filter_map(|(round, wall)| Some(reading(index, round, (*wall)?))),
+        );
     }
     record
 }
@@ -47,7 +43,6 @@ fn even(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     (0..trials as u64).map(walls).collect()
 }
 
-/// All texts of a record.
 fn texts(record: &Record) -> Vec<String> {
     let page = Page::from_record(record);
     let narrow = terminal(&page, Style { width: 80, color: false }, None);

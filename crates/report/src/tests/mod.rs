@@ -7,14 +7,14 @@ use readlab_model::target::{Decoded, TargetFacts};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::testing::{self, header, outcome, trial};
-use readlab_record::{EndReason, Line, Outcome, Record};
+use readlab_record::{EndReason, Line, Outcome, Record, Trial, TrialRecord};
+use serde_json::Value;
 use std::io::{self, Write};
 
 mod advice;
 mod evidence;
 mod exports;
 mod few_rounds;
-mod latencies;
 mod page_records;
 mod pages;
 mod percentiles;
@@ -28,17 +28,51 @@ fn target(path: &str) -> Line {
     testing::target(0, TargetFacts { path: path.into(), size_bytes: SIZE, ..TargetFacts::default() })
 }
 
+fn record() -> Record {
+    let mut record = Record::new(header());
+    record.add(target("/data/f"));
+    record
+}
+
+fn at(record: &mut Record, trial: usize) -> &mut TrialRecord {
+    &mut record.trials[TrialIndex::new(trial)]
+}
+
+/// Adds a trial, whose plan may still change.
+pub(crate) fn announce<'r>(
+    record: &'r mut Record,
+    index: usize,
+    name: &str,
+    state: CacheState,
+) -> &'r mut Trial {
+    record.add(trial(index, name, state, Cache::Through));
+    &mut at(record, index).trial
+}
+
+/// The only reading of a round of its own fill.
+pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
+    let trial = TrialIndex::new(trial);
+    Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() }
+}
+
+/// Ends a trial with these readings.
+pub(crate) fn measured(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
+    readings.into_iter().for_each(|it| record.add(Line::Sample(Box::new(it))));
+    outcome(record, trial, Outcome::Measured);
+}
+
+/// Leaves a trial so many of its readings.
+fn keep(record: &mut Record, trial: usize, readings: usize) {
+    let trial = at(record, trial);
+    trial.samples = trial.samples.iter().take(readings).collect();
+}
+
 /// Ten rounds, each of its own fill and `wall_ms` long with a little that differs.
 fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
-    let cold = record.trials[TrialIndex::new(trial)].trial.state == CacheState::Cold;
+    let cold = at(record, trial).trial.state == CacheState::Cold;
     for round in 0..10_u32 {
         let wobble = wobble_us[round as usize % 5] * 1_000;
         record.add(Line::Sample(Box::new(Sample {
-            trial: TrialIndex::new(trial),
-            fill: round,
-            round,
-            turn_readings: 1,
-            wall_ns: wall_ms * 1_000_000 + wobble,
             cpu_user_ns: Some(wall_ms * 600_000),
             cpu_system_ns: Some(wall_ms * 400_000),
             peak_rss_bytes: Some(2 << 20),
@@ -46,13 +80,25 @@ fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5])
             resident_before: Some(if cold { 0.0 } else { 1.0 }),
             resident_after: Some(1.0),
             answer: Answer { newlines: Some(9), ..Answer::default() },
-            ..Sample::default()
+            ..reading(trial, round, wall_ms * 1_000_000 + wobble)
         })));
     }
 }
 
-/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, and one that
-/// failed.
+const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
+
+/// A warm race of these trials, each with its milliseconds and what differs from round to round.
+fn warm(trials: &[(&str, u64, [u64; 5])]) -> Record {
+    let mut record = record();
+    for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
+        announce(&mut record, index, name, CacheState::Warm);
+        samples(&mut record, index, *wall_ms, *wobble_us);
+        outcome(&mut record, index, Outcome::Measured);
+    }
+    record
+}
+
+/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, one that failed.
 fn race() -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/a b.txt"));
@@ -71,11 +117,8 @@ fn race() -> Record {
     }
     let missing = "perf events are not permitted".to_owned();
     record.add(Line::Missing { trial: TrialIndex::new(0), meter: "minor_faults".into(), reason: missing });
-    record.add(Line::Rejected {
-        trial: TrialIndex::new(4),
-        round: 3,
-        reason: "0.2 % still in the cache".into(),
-    });
+    let reason = "0.2 % still in the cache".into();
+    record.add(Line::Rejected { trial: TrialIndex::new(4), round: 3, reason });
     record.add(trial(6, "rust/io_uring@depth=8", CacheState::Cold, Cache::Through));
     outcome(&mut record, 6, Outcome::Unavailable { reason: "io_uring is switched off".into() });
     record.add(Line::Warning { text: "the machine is busy".into() });
@@ -86,17 +129,21 @@ fn race() -> Record {
 fn failures() -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/x|<script>alert(1)</script>\u{1b}[31m.txt"));
-    record.add(trial(0, "command/cat | wc <script> \u{1b}[2J*_`", CacheState::Warm, Cache::Through));
+    announce(&mut record, 0, "command/cat | wc <script> \u{1b}[2J*_`", CacheState::Warm);
     samples(&mut record, 0, 10, [0; 5]);
     outcome(&mut record, 0, Outcome::Refused { reason: "answered 8 newlines, not 9\u{7}".into() });
-    record.add(trial(1, "rust/mmap", CacheState::Warm, Cache::Through));
+    announce(&mut record, 1, "rust/mmap", CacheState::Warm);
     outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
-    record.add(trial(2, "rust/read", CacheState::Warm, Cache::Through));
+    announce(&mut record, 2, "rust/read", CacheState::Warm);
     record
 }
 
 fn json(record: &Record) -> String {
     exported(record, super::json)
+}
+
+fn document(record: &Record) -> Value {
+    serde_json::from_str(&json(record)).unwrap()
 }
 
 fn csv(record: &Record) -> String {
@@ -114,13 +161,9 @@ fn wide(record: &Record) -> String {
 }
 
 #[test]
-fn a_race_in_the_terminal() {
-    insta::assert_snapshot!(wide(&race()));
-}
-
-#[test]
-fn a_race_in_markdown() {
-    insta::assert_snapshot!(markdown(&Page::from_record(&race())));
+fn a_race_in_the_terminal_and_in_markdown() {
+    insta::assert_snapshot!("a_race_in_the_terminal", wide(&race()));
+    insta::assert_snapshot!("a_race_in_markdown", markdown(&Page::from_record(&race())));
 }
 
 #[test]
@@ -135,14 +178,12 @@ fn an_empty_record_says_so() {
     insta::assert_snapshot!(wide(&empty));
     insta::assert_snapshot!(markdown(&Page::from_record(&empty)));
     assert_eq!(csv(&empty).lines().count(), 1);
-    let document: serde_json::Value = serde_json::from_str(&json(&empty)).unwrap();
-    assert_eq!(document["trials"], serde_json::json!([]));
+    assert_eq!(document(&empty)["trials"], serde_json::json!([]));
 }
 
 #[test]
 fn a_failed_trial_in_json() {
-    let document: serde_json::Value = serde_json::from_str(&json(&failures())).unwrap();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&document["trials"][1]).unwrap());
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document(&failures())["trials"][1]).unwrap());
 }
 
 #[test]
@@ -173,56 +214,39 @@ fn ratios_and_rates_are_right_to_the_digit() {
 
 #[test]
 fn what_the_device_does_not_prove_is_counted_apart() {
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
-    let sampled = |trial: usize, round: u32, device_read_bytes, resident_after| {
+    let mut record = record();
+    let trials = [
+        ("rust/read", Cache::Through, None, 1.0),
+        ("rust/dontcache", Cache::Through, Some(SIZE), 0.0),
+        ("rust/direct", Cache::Bypass, Some(SIZE), 0.0),
+    ];
+    for (index, (name, cache, device_read_bytes, resident_after)) in trials.into_iter().enumerate() {
+        record.add(trial(index, name, CacheState::Cold, cache));
         let (resident_before, resident_after) = (Some(0.0), Some(resident_after));
-        let sample = Sample {
-            trial: TrialIndex::new(trial),
-            round,
-            wall_ns: 1000,
+        let read = |round| Sample {
             device_read_bytes,
             resident_before,
             resident_after,
-            ..Sample::default()
+            ..reading(index, round, 1000)
         };
-        Line::Sample(Box::new(sample))
-    };
-    for (index, name, cache) in [
-        (0, "rust/read", Cache::Through),
-        (1, "rust/dontcache", Cache::Through),
-        (2, "rust/direct", Cache::Bypass),
-    ] {
-        record.add(trial(index, name, CacheState::Cold, cache));
-        for round in 0..6 {
-            let (device, after) = if index == 0 { (None, 1.0) } else { (Some(SIZE), 0.0) };
-            record.add(sampled(index, round, device, after));
-        }
-        outcome(&mut record, index, Outcome::Measured);
+        measured(&mut record, index, (0..6).map(read));
     }
     let page = Page::from_record(&record);
     let line = "from the device 100 % of the size (device bytes known for 12 of 18); 6 left less than the file in the cache: \
                 device bytes alone prove them";
     assert!(page.rankings[0].proof_line().ends_with(line), "{}", page.rankings[0].proof_line());
     assert!(wide(&record).contains(line) && markdown(&page).contains(line));
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
-    let proof = &document["proofs"][0];
+    let proof = &document(&record)["proofs"][0];
     let counted = ["samples", "residency_known", "device_bytes_known", "by_device_bytes_alone"];
     assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [18, 18, 12, 6]);
 }
 
 /// One trial that decodes a gzip of which 4.5 times its size comes out.
 fn decoded() -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/a.gz"));
+    let mut record = warm(&[("rust/read", 1000, [0; 5]), ("rust/gzip", 1000, [0; 5])]);
     let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
     record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
-    for (index, name) in ["rust/read", "rust/gzip"].into_iter().enumerate() {
-        record.add(trial(index, name, CacheState::Warm, Cache::Through));
-        samples(&mut record, index, 1000, [0; 5]);
-        outcome(&mut record, index, Outcome::Measured);
-    }
-    record.trials[TrialIndex::new(1)].trial.decodes = Some(Archive::Gzip);
+    at(&mut record, 1).trial.decodes = Some(Archive::Gzip);
     record
 }
 
@@ -243,8 +267,7 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     assert!(text.contains("4.50 GB/s  1.00 GB/s") && text.matches("rate in").count() == 1, "{text}");
     let text = markdown(&page);
     assert!(text.contains("| 4.50 GB/s | 1.00 GB/s |"), "{text}");
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
-    let it = &document["trials"][1];
+    let it = &document(&record)["trials"][1];
     assert_eq!((&it["bytes_in"], &it["bytes_out"]), (&SIZE.into(), &(9 * SIZE / 2).into()));
     assert_eq!((&it["bytes_ratio"], &it["decodes"]), (&4.5.into(), &"gzip".into()));
     assert_eq!(it["throughput_in_bytes_per_s"], 1_000_000_000);
@@ -263,12 +286,9 @@ fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
     record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
     let (machine, text) = shown(&record);
     let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
-    assert!(
-        machine.ends_with(expected) && text.contains(&super::markdown::text(expected)),
-        "{machine}\n{text}"
-    );
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
-    assert_eq!(document["targets"][0]["hidden_cache"]["found"], "seen");
+    assert!(machine.ends_with(expected), "{machine}");
+    assert!(text.contains(&super::markdown::text(expected)), "{text}");
+    assert_eq!(document(&record)["targets"][0]["hidden_cache"]["found"], "seen");
     record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
     let expected = "whether a cache lies below was not probed: the run has too little time";
     assert_eq!(wide(&record).matches(expected).count(), 1, "{}", wide(&record));
@@ -277,15 +297,10 @@ fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
 #[test]
 fn rates_of_several_readers_count_what_all_of_them_read() {
     use readlab_analysis::compare::{Measure, Side};
-    let mut record = Record::new(header());
-    record.add(target("/data/a"));
-    for (index, name) in
-        ["java/BufferedReader@readers=2", "java/BufferedReader@readers=1"].into_iter().enumerate()
-    {
-        record.add(trial(index, name, CacheState::Warm, Cache::Through));
-        samples(&mut record, index, 1000 - 100 * index as u64, [0; 5]);
-        outcome(&mut record, index, Outcome::Measured);
-    }
+    let record = warm(&[
+        ("java/BufferedReader@readers=2", 1000, [0; 5]),
+        ("java/BufferedReader@readers=1", 900, [0; 5]),
+    ]);
     let page = Page::from_record(&record);
     let rows = &page.rankings[0].rows;
     // The order is that of times, whatever the rates.
@@ -295,15 +310,13 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
     );
     assert!(wide(&record).contains("2.00 GB/s"), "{}", wide(&record));
     assert!(markdown(&page).contains("| 2.00 GB/s |"), "{}", markdown(&page));
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
-    let it = &document["trials"][0];
+    let it = &document(&record)["trials"][0];
     assert_eq!((&it["bytes_out"], &it["throughput_bytes_per_s"]), (&(2 * SIZE).into(), &(2 * SIZE).into()));
     assert!(csv(&record).lines().nth(1).unwrap().contains(",2000000000,2000000000,"), "{}", csv(&record));
     let html = crate::html(&page);
     assert!(html.contains("2.00\u{a0}GB/s") || html.contains("2.00 GB/s"));
     let side = Side::of_record(&record, "a", "a");
-    let rates: Vec<f64> =
-        side.cases.iter().map(|case| case.figures[&Measure::Rate].value().round()).collect();
+    let rates: Vec<f64> = side.cases.iter().map(|it| it.figures[&Measure::Rate].value().round()).collect();
     assert_eq!(rates, [2e9, 1_111_111_111.0]);
 }
 
@@ -312,29 +325,14 @@ fn a_record_from_before_archives_were_distinguished_keeps_its_rates() {
     let mut record = decoded();
     record.targets[0].answer = record.targets[0].decoded.take().map(|decoded| decoded.answer);
     record.trials = record.trials.into_iter().skip(1).collect();
-    record.trials[TrialIndex::new(1)].trial.decodes = None;
+    at(&mut record, 1).trial.decodes = None;
     let ranking = &Page::from_record(&record).rankings[0];
     assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
 }
 
 #[test]
-fn the_named_reference_wins_and_a_missing_one_is_replaced() {
-    let named = |name: &str| {
-        let mut record = race();
-        record.header.reference = Some(name.parse().unwrap());
-        let page = Page::from_record(&record);
-        page.rankings[1].reference_line().unwrap()
-    };
-    assert_eq!(
-        named("rust/pread/avx2@buffer=64KiB"),
-        "reference: rust/pread/avx2@buffer=64KiB (named for this run)"
-    );
-    assert!(named("rust/nowhere").contains("command/wc -l (code that others wrote)"));
-}
-
-#[test]
 fn json_holds_every_sample_integers_and_a_reason_for_every_null() {
-    let document: serde_json::Value = serde_json::from_str(&json(&race())).unwrap();
+    let document = document(&race());
     assert_eq!((&document["schema"], &document["version"]), (&"readlab.export".into(), &1.into()));
     let first = &document["trials"][0];
     assert_eq!(first["samples"].as_array().unwrap().len(), 10);
@@ -379,9 +377,7 @@ fn colour_changes_nothing_but_colour() {
     let page = Page::from_record(&race());
     let colored = terminal(&page, Style { width: 160, color: true }, Some("/tmp/run/record.jsonl"));
     assert!(colored.contains("\u{1b}["));
-    let plain: Vec<String> =
-        colored.lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-    let plain: Vec<&str> = plain.iter().map(|line| line.trim_end()).collect();
-    let expected = wide(&race());
-    assert_eq!(plain, expected.lines().map(str::trim_end).collect::<Vec<_>>());
+    let plain = anstream::adapter::strip_str(&colored).to_string();
+    let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    assert_eq!(lines(&plain), lines(&wide(&race())));
 }

@@ -1,11 +1,11 @@
 //! Records from which the tests of pages make pages: counts, settings, many readings, sweeps.
 
 use super::*;
-use crate::Bound;
+use crate::limits::Bound;
 use readlab_model::target::layers::Layer;
-use readlab_model::trial::TrialIndex;
 use readlab_model::units::Throughput;
-use readlab_record::{Count, Header, RunKind, Samples, WriteTimes, WriteWay};
+use readlab_record::{Count, Header, RunKind, WriteTimes, WriteWay};
+use std::path::Path;
 
 /// As `race`, with calls counted.
 pub(super) fn counted() -> Record {
@@ -21,39 +21,29 @@ pub(super) fn counted() -> Record {
 
 /// Four buffers of one method; with one of the `rounds` no difference is clear.
 pub(super) fn buffers(rounds: usize) -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/file"));
-    for (index, (buffer, wall_ms)) in [(4, 400), (16, 200), (64, 100), (256, 100)].into_iter().enumerate() {
-        let name = format!("rust/read/avx2@buffer={buffer}KiB");
-        record.add(trial(index, &name, CacheState::Warm, Cache::Through));
-        samples(&mut record, index, wall_ms, [0, 10, 20, 30, 40]);
-        let samples = &mut record.trials[TrialIndex::new(index)].samples;
-        *samples = samples.iter().take(rounds).collect();
-        outcome(&mut record, index, Outcome::Measured);
-    }
+    let trials = [(4, 400), (16, 200), (64, 100), (256, 100)];
+    let trials = trials.map(|(buffer, wall_ms)| (format!("rust/read/avx2@buffer={buffer}KiB"), wall_ms));
+    let mut record = warm(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY)));
+    (0..trials.len()).for_each(|index| keep(&mut record, index, rounds));
     record
 }
 
 /// 10,000 readings of 20 trials.
 pub(super) fn large() -> Record {
-    let mut record = Record::new(header());
-    record.add(target("/data/file"));
+    let mut record = record();
     for index in 0..20 {
-        record.add(trial(index, &format!("rust/m{index}"), CacheState::Warm, Cache::Through));
-        for round in 0..500_u32 {
+        announce(&mut record, index, &format!("rust/m{index}"), CacheState::Warm);
+        let read = |round: u32| {
             let scattered = u64::from(round.wrapping_mul(2_654_435_761) >> 8);
-            record.add(Line::Sample(Box::new(Sample {
-                trial: TrialIndex::new(index),
+            Sample {
                 fill: round / 100,
-                round,
-                wall_ns: 50_000_000 + index as u64 * 1_000_000 + scattered,
                 cpu_user_ns: Some(40_000_000 + scattered),
                 cpu_system_ns: Some(1_000_000),
                 peak_rss_bytes: Some(2 << 20),
-                ..Sample::default()
-            })));
-        }
-        outcome(&mut record, index, Outcome::Measured);
+                ..reading(index, round, 50_000_000 + index as u64 * 1_000_000 + scattered)
+            }
+        };
+        measured(&mut record, index, (0..500).map(read));
     }
     record
 }
@@ -75,16 +65,9 @@ pub(super) fn swept() -> Record {
         let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
         record.add(Line::Write { target: index, how: WriteWay::Plain, times });
         record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
-        record.trials[TrialIndex::new(index)].trial.target = index;
-        let wall_ns = 100_000 + size_bytes * 2 / 5 + late_ns;
-        let sample = Sample {
-            trial: TrialIndex::new(index),
-            wall_ns,
-            device_read_bytes: Some(size_bytes),
-            ..Sample::default()
-        };
-        record.add(Line::Sample(Box::new(sample)));
-        outcome(&mut record, index, Outcome::Measured);
+        at(&mut record, index).trial.target = index;
+        let read = reading(index, 0, 100_000 + size_bytes * 2 / 5 + late_ns);
+        measured(&mut record, index, [Sample { device_read_bytes: Some(size_bytes), ..read }]);
     }
     record
 }
@@ -99,9 +82,7 @@ pub(super) fn swept_above_a_cache() -> Record {
     record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
     // One size far above the line.
     for it in record.trials.iter_mut().filter(|it| it.trial.target % 4 == 2) {
-        let sample = Sample { wall_ns: 4_000_000, ..it.samples.iter().next().unwrap() };
-        it.samples = Samples::default();
-        it.samples.push(&sample);
+        it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000, ..sample }).collect();
     }
     record
 }
@@ -115,7 +96,7 @@ pub(super) fn bounded() -> Page {
 pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
     let mut cut_short = race();
     cut_short.end = None;
-    cut_short.trials[TrialIndex::new(5)].outcome = None;
+    at(&mut cut_short, 5).outcome = None;
     vec![
         ("race", Page::from_record(&counted())),
         ("cut short", Page::from_record(&cut_short)),
@@ -126,4 +107,14 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
         ("sweep", sweep()),
         ("bounded", bounded()),
     ]
+}
+
+/// The records that are real, or were made by a run.
+pub(super) fn golden() -> Vec<(String, Record)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let files =
+        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    let records = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    records.map(|path| (path.display().to_string(), Record::read(&path).unwrap())).collect()
 }

@@ -1,14 +1,15 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
-use super::page_records::{all_pages, bounded, buffers, counted, large, sweep, swept, swept_above_a_cache};
+use super::page_records::{
+    all_pages, bounded, buffers, counted, golden, large, sweep, swept, swept_above_a_cache,
+};
 use super::*;
 use crate as report;
 use crate::charts;
-use readlab_model::trial::TrialIndex;
-use readlab_record::{LeftBehind, Samples};
+use readlab_record::testing::latencies;
+use readlab_record::{LeftBehind, TurnLatencies};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 fn parsed(text: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
@@ -17,6 +18,12 @@ fn parsed(text: &str) -> Document<'_> {
 
 fn named<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     document.descendants().filter(move |node| node.tag_name().name() == name)
+}
+
+/// In every format, with common blanks.
+fn texts(page: &Page) -> [String; 3] {
+    let terminal = terminal(page, Style { width: 120, color: false }, None);
+    [terminal, markdown(page), report::html(page)].map(|text| text.replace('\u{a0}', " "))
 }
 
 fn chart(page: &Page, name: &str) -> String {
@@ -140,16 +147,6 @@ fn only_what_its_interval_sets_apart_is_bold() {
     assert_eq!(leads(&Page::from_record(&buffers(10))), [2], "two buffers tie, two are slower");
     let warm = leads(&Page::from_record(&race()))[1];
     assert_eq!(warm, 2, "mmap and pread tie, wc is slower");
-}
-
-/// The records that are real, or were made by a run.
-fn golden() -> Vec<(String, Record)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
-    let files =
-        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
-    let files = files.map(|entry| entry.unwrap().path());
-    let records = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    records.map(|path| (path.display().to_string(), Record::read(&path).unwrap())).collect()
 }
 
 #[test]
@@ -291,14 +288,14 @@ fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
 #[test]
 fn short_names_are_unique() {
     let mut record = race();
-    record.trials[TrialIndex::new(1)].trial.label = Some("mmap avx2 · threads=2".into());
+    at(&mut record, 1).trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::from_record(&record);
     let names: BTreeMap<&str, TrialIndex> =
         page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
     let mut several = race();
-    several.trials[TrialIndex::new(1)].trial.id = "java/pread".parse().unwrap();
+    at(&mut several, 1).trial.id = "java/pread".parse().unwrap();
     let page = Page::from_record(&several);
     assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
 }
@@ -326,10 +323,7 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     assert_eq!(title, "rust/direct@buffer=1MiB, cold above a cache");
     assert!(line.ends_with(&format!("; cold is cold above {cache}")), "{line}");
     assert!(read.band.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))), "{:?}", read.band);
-    let style = report::Style { width: 120, color: false };
-    let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];
-    for text in &texts {
-        let text = text.replace('\u{a0}', " ");
+    for text in texts(&page) {
         for said in
             [", cold above a cache", &format!("cold above: {cache}"), "layers: nfs → nas (not evicted)"]
         {
@@ -340,9 +334,7 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
     let charts = charts(&page).into_iter().filter(|(slug, _)| slug.starts_with("sweep-1"));
     let charts: Vec<bool> = charts.map(|(_, text)| text.contains(&format!("{title}: "))).collect();
     assert_eq!(charts, [true; 3]);
-    let mut json = Vec::new();
-    report::json(&record, &mut json).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let json = document(&record);
     let series = &json["sweep"]["series"];
     assert_eq!((series[1]["cold_above"].as_str(), series[0].get("cold_above")), (Some(cache), None));
     assert_eq!(json["limits"], serde_json::Value::Null, "none of a device");
@@ -358,26 +350,19 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
 #[test]
 fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
     let mut record = swept();
-    record
-        .add(Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes: 2, readings: 2 } });
-    record
-        .add(Line::LeftBehind { trial: TrialIndex::new(5), left: LeftBehind { processes: 1, readings: 1 } });
-    let sample = Sample {
-        device_read_bytes: None,
-        ..record.trials[TrialIndex::new(3)].samples.iter().next().unwrap()
-    };
-    record.trials[TrialIndex::new(3)].samples = Samples::default();
-    record.trials[TrialIndex::new(3)].samples.push(&sample);
+    for (trial, processes, readings) in [(0, 2, 2), (5, 1, 1)] {
+        let trial = TrialIndex::new(trial);
+        record.add(Line::LeftBehind { trial, left: LeftBehind { processes, readings } });
+    }
+    let samples = &mut at(&mut record, 3).samples;
+    *samples = samples.iter().map(|sample| Sample { device_read_bytes: None, ..sample }).collect();
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
     let page = Page::from_record(&record);
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
-    let style = report::Style { width: 120, color: false };
-    let texts = [report::terminal(&page, style, None), report::markdown(&page), report::html(&page)];
     let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";
     let conduct = "rust/direct@buffer=1MiB †: left 1 process behind after each of 3 readings: ended";
-    for text in &texts {
-        let text = text.replace('\u{a0}', " ");
+    for text in texts(&page) {
         assert_eq!((text.matches(proof).count(), text.matches(conduct).count()), (1, 1), "{text}");
         let heads = [
             "rust/direct@buffer=1MiB †: 2.50 GB/s",
@@ -386,12 +371,32 @@ fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
         ];
         assert!(heads.iter().any(|head| text.contains(head)), "{text}");
     }
-    let mut json = Vec::new();
-    report::json(&record, &mut json).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let json = document(&record);
     let [write, read] = &json["sweep"]["series"].as_array().unwrap()[..] else { panic!("two series") };
     let counted = (&read["proof"]["samples"], &read["proof"]["device_bytes_known"]);
     assert_eq!(counted, (&12.into(), &11.into()), "{read}");
     assert_eq!(read["conduct"]["left_behind"]["processes"], 3);
     assert!(write.get("proof").is_none() && write.get("conduct").is_none(), "{write}");
+}
+
+#[test]
+fn what_single_reads_took_has_a_place_for_each_quantile_that_they_show() {
+    let mut record = counted();
+    let is_of_reads = |(slug, _): &(String, String)| slug.starts_with("latency");
+    assert!(!charts(&Page::from_record(&record)).iter().any(is_of_reads));
+    let warm = |it: &&mut TrialRecord| it.trial.state == CacheState::Warm && !it.trial.is_control();
+    for (times, trial) in (1..).zip(record.trials.iter_mut().filter(warm)) {
+        // 1000 reads show p99, and 100,000 show p99.99.
+        let reads = if times == 1 { 1_000 } else { 100_000 };
+        let latencies = latencies((1..=reads).map(|read| times * (10_000 + read)));
+        trial.latencies = vec![TurnLatencies { fill: 0, round: 0, latencies }];
+    }
+    let page = Page::from_record(&record);
+    let (slug, text) = charts(&page).into_iter().find(is_of_reads).unwrap();
+    let (_, described) = text.split_once("<desc").unwrap();
+    let methods: Vec<&str> = described.split("</desc>").next().unwrap().split("; ").collect();
+    assert_eq!((slug.as_str(), methods.len()), ("latency-1-warm", 3), "{methods:?}");
+    assert!(methods[0].ends_with(" p50 10.6 µs p99 11.0 µs"), "{methods:?}");
+    assert!(methods[1].ends_with(" p50 120 µs p99 218 µs p99.99 220 µs"), "{methods:?}");
+    assert!(report::html(&page).contains("Single reads"));
 }

@@ -1,7 +1,7 @@
-//! Tests of the percentiles: a table for each trial in a terminal, and the counts of several runs
-//! on the page and in JSON.
+//! Percentiles: a table for each trial in a terminal; counts of several runs on the page and in JSON.
 
 use super::super::{Page, html, percentiles};
+use super::document;
 use super::page_records::counted;
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Count, Line, Record};
@@ -20,7 +20,6 @@ fn counted_again() -> Record {
     record
 }
 
-/// The cells of the row of this name, in the first table that has it.
 fn row(text: &str, name: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
     line.trim_start()
@@ -39,13 +38,8 @@ fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples()
     let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
     assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
     assert_eq!(text.matches("wall time").count(), trials, "{text}");
-    let name = &page
-        .rankings
-        .iter()
-        .flat_map(|it| &it.rows)
-        .find(|row| row.index == TrialIndex::new(0))
-        .unwrap()
-        .name;
+    let mut rows = page.rankings.iter().flat_map(|it| &it.rows);
+    let name = &rows.find(|row| row.index == TrialIndex::new(0)).unwrap().name;
     let of_first = &text[text.find(name.as_str()).unwrap()..];
     assert_eq!(row(of_first, "syscalls"), ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"], "{of_first}");
     assert!(!text.contains("mallocs"), "what was not counted has no row");
@@ -56,12 +50,11 @@ fn counts_of_several_runs_are_on_the_page_and_in_json() {
     let (once, again) = (counted(), counted_again());
     let shows_runs = |record: &Record| html(&Page::from_record(record)).contains(">runs</");
     assert!(shows_runs(&again) && !shows_runs(&once));
-    let json = |record: &Record| -> serde_json::Value { serde_json::from_str(&super::json(record)).unwrap() };
-    let trial = &json(&again)["trials"][0];
+    let trial = &document(&again)["trials"][0];
     assert_eq!(trial["count_runs"]["syscalls"], serde_json::json!([16_391, 1, 2, 3, 4]));
     assert_eq!(
         (&trial["count_summary"]["syscalls"]["p50"], &trial["counts"]["syscalls"]["value"]),
         (&3.into(), &3.into())
     );
-    assert!(json(&once)["trials"][0].get("count_runs").is_none());
+    assert!(document(&once)["trials"][0].get("count_runs").is_none());
 }

@@ -2,28 +2,21 @@
 //! that its words name, and the order in which a record announces its trials changes nothing that a
 //! page says. Over every record of the tests.
 
-use super::page_records::{buffers, counted, swept};
+use super::page_records::{buffers, counted, golden, swept};
 use super::*;
+use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
 use crate::state_pairs::StatePairs;
-use crate::{ArchiveRatio, csv, html, json_with};
+use crate::{csv, html, json_with};
 use readlab_analysis::fleet::method_effects;
-use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance};
+use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
-use readlab_model::trial::TrialIndex;
-use readlab_record::{Trial, TrialRecord, Trials};
+use readlab_record::Trials;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The records that are real, or were made by a run, and those made by hand, archives among them.
 fn records() -> Vec<(String, Record)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
-    let files =
-        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
-    let paths = files.map(|entry| entry.unwrap().path());
-    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    let read = paths.map(|path| (path.display().to_string(), Record::read(&path).unwrap()));
     let made = [
         ("race", counted()),
         ("settings", buffers(10)),
@@ -32,7 +25,7 @@ fn records() -> Vec<(String, Record)> {
         ("readers", scaled()),
         ("failures", failures()),
     ];
-    read.chain(made.map(|(name, record)| (name.to_owned(), record))).collect()
+    golden().into_iter().chain(made.map(|(name, record)| (name.to_owned(), record))).collect()
 }
 
 /// Lines read plain and out of a zip of the same content by two contenders, cold and warm, where
@@ -63,20 +56,16 @@ fn packed() -> Record {
         ("rust/read/avx2", 0, 46),
         ("rust/zip/avx2", 1, 400),
     ];
-    let announced = |index: usize, name: &str, target: usize, state: CacheState| {
-        let Line::Trial(line) = trial(index, name, state, Cache::Through) else { panic!("a trial") };
-        let decodes = (target == 1).then_some(Archive::Zip);
-        Line::Trial(Box::new(Trial { target, decodes, ..*line }))
-    };
     for (index, name) in [(10, "java/MemorySegment"), (11, "java/mapped")] {
-        record.add(announced(index, name, 0, CacheState::Cold));
+        announce(&mut record, index, name, CacheState::Cold);
         outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
     }
     let states = [CacheState::Cold, CacheState::Warm];
     for (nth, state) in states.into_iter().enumerate() {
         for (at, (name, target, wall_ms)) in reads.into_iter().enumerate() {
             let index = nth * reads.len() + at;
-            record.add(announced(index, name, target, state));
+            let it = announce(&mut record, index, name, state);
+            (it.target, it.decodes) = (target, (target == 1).then_some(Archive::Zip));
             samples(&mut record, index, wall_ms, [0, 40, 80, 20, 60]);
             outcome(&mut record, index, Outcome::Measured);
         }
@@ -94,8 +83,7 @@ fn scaled() -> Record {
         record.add(testing::target(at, facts));
     }
     for (at, wall_ms) in [520, 250, 260].into_iter().enumerate() {
-        record.add(trial(at, "rust/read", CacheState::Warm, Cache::Through));
-        record.trials[TrialIndex::new(at)].trial.target = at;
+        announce(&mut record, at, "rust/read", CacheState::Warm).target = at;
         samples(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
         outcome(&mut record, at, Outcome::Measured);
     }
@@ -135,7 +123,6 @@ impl<'r> Reader<'r> {
         self.ranking.rows.iter().position(|row| row.name == name).unwrap()
     }
 
-    /// How many times as fast as the base a trial is.
     fn ratio(&self, base: &str, name: &str) -> Option<SharedRatio> {
         self.noise().ratio(self.place(name), self.place(base))
     }
@@ -176,7 +163,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn check_advice(&self, advice: &crate::Advice) {
+    fn check_advice(&self, advice: &crate::advice::Advice) {
         assert_eq!(advice.deed.is_some(), advice.uses.is_some());
         if let Some(deed) = advice.deed {
             let said = format!("{}: {deed} ", advice.condition);
@@ -205,10 +192,6 @@ impl<'r> Reader<'r> {
 
 fn median_ns(it: &TrialRecord) -> f64 {
     stats::median(it.samples.iter().map(|sample| sample.wall_ns as f64)).unwrap()
-}
-
-fn whole(value: f64) -> u64 {
-    value.round() as u64
 }
 
 /// The other trial that a verdict names.

@@ -2,13 +2,12 @@
 //! rank, and every ratio and median an interval. `real-tables.txt` is what an independent
 //! implementation printed of them.
 
-use super::super::{Page, Ranking, Style, TieStatus, UsualWay, markdown, terminal};
-use super::target;
-use readlab_model::sample::Sample;
+use super::super::advice::UsualWay;
+use super::super::ranking::Ranking;
+use super::super::{Page, Style, markdown, terminal};
+use super::{announce, document, measured, reading};
 use readlab_model::trial::{CacheState, TrialIndex};
-use readlab_protocol::Cache;
-use readlab_record::testing::{header, outcome, trial};
-use readlab_record::{Line, Outcome, Record};
+use readlab_record::Record;
 use serde_json::Value;
 
 const TABLES: &str = include_str!("../../../stats/src/simulation/real-tables.txt");
@@ -19,26 +18,21 @@ const RACES: [(&str, &str); 2] = [
 
 /// The record of a race, with the names of its trials as the tables have them.
 fn recorded(race: &str) -> (Record, Vec<String>) {
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
+    let mut record = super::record();
     let mut names = Vec::new();
     for (index, line) in race.lines().enumerate() {
         let it: Value = serde_json::from_str(line).unwrap();
         let name = it["id"].as_str().unwrap().to_owned();
         let state = if it["state"] == "cold" { CacheState::Cold } else { CacheState::Warm };
-        record.add(trial(index, &name, state, Cache::Through));
+        announce(&mut record, index, &name, state);
         names.push(name);
-        for (wall, round) in it["walls_ns"].as_array().unwrap().iter().zip(0..) {
-            let (trial, wall_ns) = (TrialIndex::new(index), wall.as_u64().unwrap());
-            let place = Sample { trial, fill: round, round, turn_readings: 1, ..Sample::default() };
-            record.add(Line::Sample(Box::new(Sample { wall_ns, ..place })));
-        }
-        outcome(&mut record, index, Outcome::Measured);
+        let walls = (0..).zip(it["walls_ns"].as_array().unwrap());
+        let read = walls.map(|(round, wall)| reading(index, round, wall.as_u64().unwrap()));
+        measured(&mut record, index, read);
     }
     (record, names)
 }
 
-/// A line of a table.
 struct Expected {
     name: String,
     /// Milliseconds, and half the interval of its logarithm in percent.
@@ -77,8 +71,7 @@ fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
     let near = |found: f64, shown: f64, last: f64| {
         assert!((found - shown).abs() <= 0.501 * last, "{}: {found} is not {shown}", expected.name);
     };
-    // The report has the median of the times, the table that of their logarithms: of an even number
-    // of readings they differ.
+    // The table has the median of logarithms: of an even number of readings it is another.
     let [median_ms, half_percent] = expected.median;
     let median = row.wall.median as f64;
     assert!((median / 1e6 / median_ms - 1.0).abs() < 0.05, "{}: {median} ns", expected.name);
@@ -94,10 +87,9 @@ fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
         }
         other => panic!("{}: {other:?}", expected.name),
     }
-    let rank = row.rank.unwrap();
-    let word = match (rank.place, rank.tie) {
-        (1, TieStatus::First) => "first",
-        (1, TieStatus::Tied) => "tie",
+    let word = match row.rank.unwrap().word().as_str() {
+        "1" => "first",
+        "1=" => "tie",
         _ => "slower",
     };
     assert_eq!(word, expected.rank, "{}", expected.name);
@@ -148,7 +140,7 @@ fn nothing_of_a_recorded_race_is_left_open() {
                 assert!(!text.contains(open), "{open:?}: {text}");
             }
         }
-        let export: Value = serde_json::from_str(&super::json(&record)).unwrap();
+        let export = document(&record);
         let rules = ["shared_variance", "signed_rank", "sign_test", "student"];
         for it in export["trials"].as_array().unwrap() {
             let has_rule = |at: &Value| rules.contains(&at["interval"].as_str().unwrap_or_default());

@@ -1,22 +1,18 @@
-//! Tests of the tables in a terminal: groups of ties, rows without a rank, narrow terminals, the
-//! baseline and the advice by language.
+//! Tables in a terminal: groups of ties, rows without a rank, narrow ones, baseline, best of languages.
 
-use super::super::{Page, RankGroup, Style, UsualWay, markdown, terminal};
-use super::{samples, target};
-use readlab_model::trial::CacheState;
-use readlab_model::trial::TrialIndex;
-use readlab_protocol::Cache;
-use readlab_record::testing::{header, outcome, trial};
-use readlab_record::{Outcome, Record, ReferenceCandidate, ReferenceReason, RunKind};
+use super::super::advice::UsualWay;
+use super::super::{Page, Style, markdown, terminal};
+use super::{STEADY, at, keep, samples, warm};
+use readlab_record::testing::header;
+use readlab_record::{Record, ReferenceCandidate, ReferenceReason, RunKind, Samples};
 
-const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
 /// Up to a millisecond more, in an order of its own.
 const NOISY: [[u64; 5]; 4] =
     [[0, 400, 800, 200, 600], [600, 200, 400, 800, 0], [400, 800, 0, 600, 200], [800, 0, 600, 400, 200]];
 
 /// A warm race in three languages: four trials tie for the first rank, and one has a single round.
 fn race() -> Record {
-    let trials = [
+    let mut record = warm(&[
         ("command/wc -l", 90, STEADY),
         ("rust/lines", 200, STEADY),
         ("rust/mmap/avx2", 50, NOISY[0]),
@@ -26,16 +22,8 @@ fn race() -> Record {
         ("python/lines", 900, STEADY),
         ("python/mmap/find", 300, STEADY),
         ("go/bufio.Scanner", 120, STEADY),
-    ];
-    let mut record = Record::new(header());
-    record.add(target("/data/f"));
-    for (index, (name, wall_ms, wobble)) in trials.into_iter().enumerate() {
-        record.add(trial(index, name, CacheState::Warm, Cache::Through));
-        samples(&mut record, index, wall_ms, wobble);
-        outcome(&mut record, index, Outcome::Measured);
-    }
-    record.trials[TrialIndex::new(8)].samples =
-        record.trials[TrialIndex::new(8)].samples.iter().take(1).collect();
+    ]);
+    keep(&mut record, 8, 1);
     record
 }
 
@@ -54,12 +42,12 @@ fn table(page: &Page, width: u16) -> Vec<String> {
 fn the_trials_of_a_rank_are_a_group_and_one_of_a_single_round_is_in_none() {
     let page = Page::from_record(&race());
     let ranking = &page.rankings[0];
-    let groups: Vec<(usize, usize)> =
-        ranking.groups().iter().map(|RankGroup { place, others, .. }| (*place, others.len())).collect();
+    let groups: Vec<_> = ranking.groups().iter().map(|(place, it)| (*place, it.len() - 1)).collect();
     assert_eq!(groups, [(1, 3), (5, 0), (6, 0), (7, 0), (8, 0)]);
-    let unranked: Vec<&str> = ranking.unranked().iter().map(|row| row.name.as_str()).collect();
+    let unranked = ranking.rows.iter().filter(|row| row.rank.is_none());
+    let unranked: Vec<&str> = unranked.map(|row| row.name.as_str()).collect();
     assert_eq!(unranked, ["go/bufio.Scanner"]);
-    assert!(ranking.unranked_before_first().is_empty() && ranking.leads(&ranking.rows[0]));
+    assert!(ranking.unranked_before_first().next().is_none() && ranking.leads(&ranking.rows[0]));
 }
 
 #[test]
@@ -150,7 +138,7 @@ fn another_language_never_counts_as_asking_for_less() {
     let mut record = race();
     // Python's mapping needs less than Rust's and is faster than the baseline.
     for (index, wall_ms) in [(3, 300), (5, 300), (7, 60)] {
-        record.trials[TrialIndex::new(index)].samples = std::iter::empty().collect();
+        at(&mut record, index).samples = Samples::default();
         samples(&mut record, index, wall_ms, STEADY);
     }
     let advice = Page::from_record(&record).advice.remove(0);
@@ -160,7 +148,7 @@ fn another_language_never_counts_as_asking_for_less() {
 #[test]
 fn after_one_round_nothing_is_ranked_and_the_missing_round_is_said() {
     let mut record = race();
-    record.trials.iter_mut().for_each(|it| it.samples = it.samples.iter().take(1).collect());
+    (0..9).for_each(|index| keep(&mut record, index, 1));
     let page = Page::from_record(&record);
     assert!(page.rankings[0].groups().is_empty());
     assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.rank.is_none()));

@@ -25,16 +25,18 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Status {
+pub enum Status {
     Ok,
     PartialContent,
     NotModified,
+    TemporaryRedirect,
     BadRequest,
     Forbidden,
     NotFound,
     MethodNotAllowed,
     PreconditionFailed,
     RangeNotSatisfiable,
+    InternalServerError,
     NotImplemented,
     Busy,
 }
@@ -46,7 +48,6 @@ enum Body {
     Part(File, Range<u64>),
 }
 
-/// How an answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delivery {
     /// Without its body.
@@ -63,17 +64,19 @@ pub(super) struct Sender<'a> {
 }
 
 impl Status {
-    fn line(self) -> &'static str {
+    pub fn line(self) -> &'static str {
         match self {
             Status::Ok => "200 OK",
             Status::PartialContent => "206 Partial Content",
             Status::NotModified => "304 Not Modified",
+            Status::TemporaryRedirect => "307 Temporary Redirect",
             Status::BadRequest => "400 Bad Request",
             Status::Forbidden => "403 Forbidden",
             Status::NotFound => "404 Not Found",
             Status::MethodNotAllowed => "405 Method Not Allowed",
             Status::PreconditionFailed => "412 Precondition Failed",
             Status::RangeNotSatisfiable => "416 Range Not Satisfiable",
+            Status::InternalServerError => "500 Internal Server Error",
             Status::NotImplemented => "501 Not Implemented",
             Status::Busy => "503 Service Unavailable",
         }
@@ -81,7 +84,6 @@ impl Status {
 }
 
 impl Answer {
-    /// Without a body.
     pub(super) fn empty(status: Status) -> Answer {
         Answer::text(status, String::new())
     }
@@ -90,7 +92,6 @@ impl Answer {
         Answer { status, fields: Vec::new(), body: Body::Text(text) }
     }
 
-    /// Some bytes of a file.
     pub(super) fn part(status: Status, file: File, part: Range<u64>) -> Answer {
         Answer { status, fields: Vec::new(), body: Body::Part(file, part) }
     }
@@ -128,7 +129,6 @@ impl<'a> Sender<'a> {
         Sender { stream, piece: Vec::new() }
     }
 
-    /// Sends an answer to its end.
     pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
         let head = answer.head(how.is_last);
         match answer.body {
@@ -176,14 +176,12 @@ fn read(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::connected;
     use super::*;
-    use std::net::{Ipv4Addr, TcpListener};
 
     /// What a client gets of an answer, and whether it was sent to its end.
     fn sent(answer: Answer, how: Delivery) -> (String, bool) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (server, _) = listener.accept().unwrap();
+        let (mut client, server) = connected();
         let thread = std::thread::spawn(move || Sender::new(&server).send(answer, how).is_ok());
         let mut got = Vec::new();
         client.read_to_end(&mut got).unwrap();

@@ -22,7 +22,6 @@ pub(super) const CONNECTIONS_MAX: usize = 320;
 /// How long to wait for the end of a connection's thread.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// All connections that are open.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: Mutex<Open>,
@@ -72,7 +71,6 @@ pub(super) enum Rejected {
 pub(super) struct Connection {
     connections: Arc<Connections>,
     number: u64,
-    /// The client's socket.
     pub(super) stream: Arc<TcpStream>,
 }
 
@@ -211,23 +209,10 @@ impl Drop for Connection {
 
 #[cfg(test)]
 mod tests {
+    use super::super::connected;
     use super::*;
     use std::io::Read;
     use std::net::Ipv4Addr;
-
-    /// Both ends of new connections.
-    struct Port(TcpListener);
-
-    impl Port {
-        fn new() -> Port {
-            Port(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
-        }
-
-        fn connection(&self) -> (TcpStream, TcpStream) {
-            let client = TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
-            (client, self.0.accept().unwrap().0)
-        }
-    }
 
     /// A thread for a connection, which holds it until its stream ends.
     fn attend(connection: Connection) {
@@ -236,9 +221,10 @@ mod tests {
 
     #[test]
     fn who_has_left_is_nobody_where_the_kernel_knows_users() {
-        let port = Port::new();
-        let (client, server) = port.connection();
-        let connection = Arc::new(Connections::of(&port.0).unwrap()).admit(server).unwrap();
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = TcpStream::connect(port.local_addr().unwrap()).unwrap();
+        let (server, _) = port.accept().unwrap();
+        let connection = Arc::new(Connections::of(&port).unwrap()).admit(server).unwrap();
         assert!(connection.is_trusted());
         drop(client);
         assert!(!connection.is_trusted());
@@ -246,10 +232,10 @@ mod tests {
 
     #[test]
     fn strangers_make_room_for_strangers_the_oldest_first() {
-        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let connections = Arc::new(Connections::default());
         let mut clients = Vec::new();
         for _ in 0..2 * CONNECTIONS_MAX {
-            let (client, server) = port.connection();
+            let (client, server) = connected();
             attend(connections.admit(server).unwrap());
             clients.push(client);
             assert!(connections.lock().all.len() <= CONNECTIONS_MAX);
@@ -264,15 +250,15 @@ mod tests {
 
     #[test]
     fn readers_keep_their_places_and_the_next_is_turned_away() {
-        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let connections = Arc::new(Connections::default());
         let mut readers = Vec::new();
         for _ in 0..CONNECTIONS_MAX {
-            let (client, server) = port.connection();
+            let (client, server) = connected();
             let connection = connections.admit(server).unwrap();
             connection.claim().unwrap();
             readers.push((client, connection));
         }
-        let (_client, server) = port.connection();
+        let (_client, server) = connected();
         let another = connections.admit(server).unwrap();
         assert_eq!(another.claim(), Err(Rejected::Full));
         readers.pop();
@@ -281,10 +267,10 @@ mod tests {
 
     #[test]
     fn a_reader_that_is_idle_makes_room_for_a_reader_and_not_for_a_stranger() {
-        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let connections = Arc::new(Connections::default());
         let mut clients = Vec::new();
         for nth in 0..CONNECTIONS_MAX {
-            let (client, server) = port.connection();
+            let (client, server) = connected();
             let connection = connections.admit(server).unwrap();
             connection.claim().unwrap();
             if nth == 2 {
@@ -296,24 +282,24 @@ mod tests {
         assert!(!connections.end_stranger(), "no reader is ended in place of a stranger");
         let mut strangers = Vec::new();
         for _ in 0..CONNECTIONS_MAX + 1 {
-            let (client, server) = port.connection();
+            let (client, server) = connected();
             attend(connections.admit(server).unwrap());
             strangers.push(client);
         }
         assert_eq!(connections.lock().readers(), CONNECTIONS_MAX, "no stranger ended a reader");
-        let (_client, server) = port.connection();
+        let (_client, server) = connected();
         let reader = connections.admit(server).unwrap();
         assert_eq!(reader.claim(), Ok(()));
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
-        let (_client, server) = port.connection();
+        let (_client, server) = connected();
         assert_eq!(connections.admit(server).unwrap().claim(), Err(Rejected::Full), "no other is idle");
     }
 
     #[test]
     fn the_reader_that_was_idle_first_is_ended_first() {
-        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
+        let connections = Arc::new(Connections::default());
         let admit = || {
-            let (client, server) = port.connection();
+            let (client, server) = connected();
             let connection = connections.admit(server).unwrap();
             connection.claim().unwrap();
             (client, connection)
@@ -329,8 +315,8 @@ mod tests {
 
     #[test]
     fn one_that_was_ended_gets_nothing_however_late_it_asks() {
-        let (port, connections) = (Port::new(), Arc::new(Connections::default()));
-        let (_client, server) = port.connection();
+        let connections = Arc::new(Connections::default());
+        let (_client, server) = connected();
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;

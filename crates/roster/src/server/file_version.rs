@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     pub(super) size_bytes: u64,
@@ -18,10 +17,8 @@ pub struct FileVersion {
     modified: Timestamp,
 }
 
-/// What a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// All bytes.
     Whole,
     /// Some bytes, at least one.
     Part(Range<u64>),

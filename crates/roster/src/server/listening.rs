@@ -8,8 +8,7 @@
 use super::connections::Connections;
 use super::conversation::{hold, turn_away};
 use super::s3::S3;
-use super::secret_path::SecretPath;
-use super::service::Service;
+use super::service::{SecretPath, Service};
 use readlab_system::random;
 use readlab_targets::target::s3::Credentials;
 use std::fmt::Write as _;
@@ -32,24 +31,23 @@ const SECRET_BYTES: usize = 32;
 
 /// Serves the file under a secret path until standard input ends; prints its URL first.
 pub fn serve(file: &Path) -> io::Result<()> {
-    let service = SecretPath::new(file, &token(TOKEN_BYTES)?);
-    run(service, |service, address| service.line(address))
+    run(SecretPath::new(file, &token(TOKEN_BYTES)?))
 }
 
 /// Serves the file as the one object of a store until standard input ends; prints first what
 /// [`super::Server::start_s3`] reads.
 pub fn serve_s3(file: &Path) -> io::Result<()> {
     let credentials = Credentials::new(&token(TOKEN_BYTES)?, &token(SECRET_BYTES)?);
-    run(S3::new(file, credentials), |service, address| service.line(address))
+    run(S3::new(file, credentials))
 }
 
-fn run<S: Service>(service: S, line: impl Fn(&S, &str) -> String) -> io::Result<()> {
+fn run(service: impl Service) -> io::Result<()> {
     File::open(service.file())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?.to_string();
     let connections = Arc::new(Connections::of(&listener)?);
     let mut out = io::stdout();
-    writeln!(out, "{}", line(&service, &address))?;
+    writeln!(out, "{}", service.line(&address))?;
     out.flush()?;
     let service: Arc<dyn Service> = Arc::new(service);
     std::thread::spawn(move || take_all(&listener, &connections, &service));

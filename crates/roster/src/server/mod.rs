@@ -11,9 +11,9 @@ pub mod listening;
 pub mod request;
 mod s3;
 mod s3_documents;
-mod secret_path;
 mod service;
 
+pub use answer::Status;
 use readlab_model::target::Style;
 use readlab_system::program::{CommandLine, Process, ReadError};
 use readlab_system::terminal::printable::display_path;
@@ -46,32 +46,14 @@ pub struct Server {
     pub source: Source,
 }
 
-/// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// It could not be started.
     #[error("{}: the server of it cannot be started: {cause}", display_path(.file))]
-    NotStarted {
-        file: PathBuf,
-        /// The system's error.
-        cause: io::Error,
-    },
-    /// It did not print where the file is.
+    NotStarted { file: PathBuf, cause: io::Error },
     #[error("{}: the server of it said nothing: {cause}; {end}", display_path(.file))]
-    Silent {
-        file: PathBuf,
-        /// What the lab was waiting for.
-        cause: ReadError,
-        /// How it ended after that.
-        end: String,
-    },
-    /// It printed something else.
+    Silent { file: PathBuf, cause: ReadError, end: String },
     #[error("{}: the server of it said no URL: {cause}", display_path(.file))]
-    NoUrl {
-        file: PathBuf,
-        /// What is wrong with it.
-        cause: UrlError,
-    },
+    NoUrl { file: PathBuf, cause: UrlError },
     /// It printed something else than a store. What it printed is a secret.
     #[error("{}: the server of it said no store", display_path(.0))]
     NoStore(PathBuf),
@@ -84,15 +66,12 @@ impl Server {
         Ok(Server { process, source: Source::Url(url) })
     }
 
-    /// Starts one that has the file as an object.
     pub fn start_s3(file: &Path) -> Result<Server, ServerError> {
         let (process, said) = launch(file, &[S3_FLAG])?;
-        let stored = StoredFile::read(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
-        let object = StoredObject { store: stored.store, name: stored.object };
+        let object = stored_object(&said).ok_or_else(|| ServerError::NoStore(file.to_owned()))?;
         Ok(Server { process, source: Source::Object(Box::new(object)) })
     }
 
-    /// Its process id.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -112,41 +91,42 @@ fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError>
     }
 }
 
-/// Where a server has the file as an object.
-struct StoredFile {
-    store: Store,
-    object: ObjectName,
+/// The object on the line that the server prints.
+fn stored_object(line: &str) -> Option<StoredObject> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };
+    let store = Store {
+        endpoint: endpoint.parse().ok()?,
+        region: region.to_owned(),
+        style: Style::Path,
+        credentials: Some(Credentials::new(access_key, secret)),
+    };
+    Some(StoredObject { store, name: ObjectName::new(bucket, key).ok()? })
 }
 
-impl StoredFile {
-    /// Of the line that the server prints: endpoint, region, bucket, key, access key and secret.
-    fn read(line: &str) -> Option<StoredFile> {
-        let words: Vec<&str> = line.split(' ').collect();
-        let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };
-        let store = Store {
-            endpoint: endpoint.parse().ok()?,
-            region: region.to_owned(),
-            style: Style::Path,
-            credentials: Some(Credentials::new(access_key, secret)),
-        };
-        Some(StoredFile { store, object: ObjectName::new(bucket, key).ok()? })
-    }
+/// Both ends of a new connection.
+#[cfg(test)]
+fn connected() -> (std::net::TcpStream, std::net::TcpStream) {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (client, listener.accept().unwrap().0)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::service::Service;
     use super::*;
 
     #[test]
     fn what_the_server_prints_is_what_the_lab_reads() {
         let line =
             s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret")).line("127.0.0.1:9");
-        let stored = StoredFile::read(&line).unwrap();
+        let stored = stored_object(&line).unwrap();
         assert_eq!(stored.store.endpoint.to_string(), "http://127.0.0.1:9");
-        assert_eq!(stored.object.to_string(), "s3://readlab/f.txt");
+        assert_eq!(stored.name.to_string(), "s3://readlab/f.txt");
         assert_eq!(stored.store.credentials, Some(Credentials::new("the-key", "the-secret")));
         for wrong in ["", "http://127.0.0.1:9/path", &line.replace("http", "ftp"), &format!("{line} more")] {
-            assert!(StoredFile::read(wrong).is_none(), "{wrong}");
+            assert!(stored_object(wrong).is_none(), "{wrong}");
         }
     }
 
@@ -154,7 +134,7 @@ mod tests {
     fn a_name_that_a_url_would_change_is_no_key() {
         for name in ["/a/b c", "/a/ü", "/a/b%20c", "/", "/a/a+b"] {
             let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).line("127.0.0.1:9");
-            assert_eq!(StoredFile::read(&line).unwrap().object.key(), "file", "{name}");
+            assert_eq!(stored_object(&line).unwrap().name.key(), "file", "{name}");
         }
     }
 }

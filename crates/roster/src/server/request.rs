@@ -11,7 +11,6 @@ pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
 /// The most fields of a head.
 const FIELDS_MAX: usize = 64;
 
-/// The head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// As it was sent: verbs are in capital letters.
@@ -26,7 +25,6 @@ pub struct Request {
     is_old: bool,
 }
 
-/// Requests out of a connection.
 #[derive(Debug)]
 pub(super) struct Requests<'a> {
     stream: &'a TcpStream,
@@ -44,7 +42,6 @@ pub(super) enum IdleTimeout {
 }
 
 impl Request {
-    /// The first value of a field.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -56,7 +53,6 @@ impl Request {
         request
     }
 
-    /// Without a field.
     pub fn without(mut self, name: &str) -> Request {
         self.fields.retain(|(known, _)| known != name);
         self
@@ -75,7 +71,6 @@ impl Request {
         self.is_old || words.any(|word| word.trim().eq_ignore_ascii_case("close"))
     }
 
-    /// Whether it asks for the head of the answer alone.
     pub fn is_head(&self) -> bool {
         self.verb == "HEAD"
     }
@@ -91,7 +86,7 @@ impl<'a> Requests<'a> {
     pub(super) fn next(&mut self, timeout: Duration, patience: IdleTimeout) -> io::Result<Option<Request>> {
         if self.unread.is_empty() && patience == IdleTimeout::Reader {
             self.stream.set_read_timeout(None)?;
-            if !self.read_more()? {
+            if !read_more(&mut self.stream, &mut self.unread)? {
                 return Ok(None);
             }
         }
@@ -109,23 +104,23 @@ impl<'a> Requests<'a> {
                 return Err(ErrorKind::TimedOut.into());
             }
             self.stream.set_read_timeout(Some(left))?;
-            if !self.read_more()? {
+            if !read_more(&mut self.stream, &mut self.unread)? {
                 return if self.unread.is_empty() { Ok(None) } else { Err(ErrorKind::UnexpectedEof.into()) };
             }
         }
     }
+}
 
-    /// Whether more bytes arrived.
-    fn read_more(&mut self) -> io::Result<bool> {
-        let mut piece = [0; 4096];
-        loop {
-            match self.stream.read(&mut piece) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(count) => {
-                    self.unread.extend_from_slice(&piece[..count]);
-                    return Ok(count > 0);
-                }
+/// Adds bytes that arrive to those that are of no request yet; `false` at the end of the connection.
+pub fn read_more(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<bool> {
+    let mut piece = [0; 4096];
+    loop {
+        match stream.read(&mut piece) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(count) => {
+                unread.extend_from_slice(&piece[..count]);
+                return Ok(count > 0);
             }
         }
     }
@@ -162,21 +157,16 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use super::super::connected;
     use super::*;
     use std::io::Write;
-    use std::net::{Ipv4Addr, Shutdown, TcpListener};
+    use std::net::Shutdown;
 
     const TIMEOUT: Duration = Duration::from_secs(20);
 
-    fn connection() -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (client, listener.accept().unwrap().0)
-    }
-
     #[test]
     fn requests_that_come_together_are_read_one_by_one() {
-        let (mut client, server) = connection();
+        let (mut client, server) = connected();
         client
             .write_all(b"GET /a?b=c HTTP/1.1\r\nHost:  x \r\nRANGE: r\r\n\r\nHEAD /d HTTP/1.1\r\n\r\nGET")
             .unwrap();
@@ -197,7 +187,7 @@ mod tests {
     #[test]
     fn a_connection_may_end_between_requests() {
         for patience in [IdleTimeout::Stranger, IdleTimeout::Reader] {
-            let (client, server) = connection();
+            let (client, server) = connected();
             drop(client);
             assert_eq!(Requests::new(&server).next(TIMEOUT, patience).unwrap(), None);
         }
@@ -208,7 +198,7 @@ mod tests {
         let long = format!("GET / HTTP/1.1\r\nA: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));
         for text in [long.as_str(), &many, "GET\r\n\r\n", "\0\0\0\0", "GET / HTTP/2.0\r\n\r\n"] {
-            let (mut client, server) = connection();
+            let (mut client, server) = connected();
             client.write_all(text.as_bytes()).unwrap();
             assert!(Requests::new(&server).next(TIMEOUT, IdleTimeout::Stranger).is_err(), "{text}");
         }
@@ -216,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_head_that_comes_byte_by_byte_has_no_more_time_than_one_that_never_comes() {
-        let (mut client, server) = connection();
+        let (mut client, server) = connected();
         std::thread::spawn(move || {
             // Ends when the other end is closed, which is when the request was given up.
             while client.write_all(b"x").is_ok() {

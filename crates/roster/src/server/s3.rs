@@ -24,7 +24,6 @@ pub(super) const BUCKET: &str = "readlab";
 /// The key of a file whose name would be written differently in a URL.
 const PLAIN_KEY: &str = "file";
 
-/// A file as an object.
 #[derive(Debug)]
 pub(super) struct S3 {
     file: PathBuf,
@@ -41,25 +40,17 @@ pub(super) struct ErrorCode {
     pub(super) message: &'static str,
 }
 
-const NO_BUCKET: ErrorCode =
-    ErrorCode { status: Status::NotFound, name: "NoSuchBucket", message: "There is no such bucket." };
-const NO_KEY: ErrorCode =
-    ErrorCode { status: Status::NotFound, name: "NoSuchKey", message: "There is no such object." };
-const READ_ONLY: ErrorCode = ErrorCode {
-    status: Status::MethodNotAllowed,
-    name: "MethodNotAllowed",
-    message: "Only GET and HEAD are allowed.",
-};
-const NO_PART: ErrorCode = ErrorCode {
-    status: Status::RangeNotSatisfiable,
-    name: "InvalidPartNumber",
-    message: "The object has one part.",
-};
-const NOT_IMPLEMENTED: ErrorCode = ErrorCode {
-    status: Status::NotImplemented,
-    name: "NotImplemented",
-    message: "This server has one object, and nothing but its bytes.",
-};
+const NO_BUCKET: ErrorCode = code(Status::NotFound, "NoSuchBucket", "There is no such bucket.");
+const NO_KEY: ErrorCode = code(Status::NotFound, "NoSuchKey", "There is no such object.");
+const READ_ONLY: ErrorCode =
+    code(Status::MethodNotAllowed, "MethodNotAllowed", "Only GET and HEAD are allowed.");
+const NO_PART: ErrorCode = code(Status::RangeNotSatisfiable, "InvalidPartNumber", "The object has one part.");
+const NOT_IMPLEMENTED: ErrorCode =
+    code(Status::NotImplemented, "NotImplemented", "This server has one object, and nothing but its bytes.");
+
+const fn code(status: Status, name: &'static str, message: &'static str) -> ErrorCode {
+    ErrorCode { status, name, message }
+}
 
 /// The starts of parameters that do not change what is asked for.
 const HARMLESS: [&str; 2] = ["x-id", "x-amz-"];
@@ -87,12 +78,6 @@ impl S3 {
         S3 { file: file.to_owned(), key: key.to_owned(), credentials, answers: AtomicU64::new(0) }
     }
 
-    /// What a reader needs to know: endpoint, region, bucket, key, access key and secret.
-    pub(super) fn line(&self, address: &str) -> String {
-        let Credentials { access_key, secret, .. } = &self.credentials;
-        format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
-    }
-
     /// What a rightly signed request gets.
     fn route(&self, request: &Request) -> Decision {
         if !["GET", "HEAD"].contains(&request.verb.as_str()) {
@@ -111,7 +96,6 @@ impl S3 {
         }
     }
 
-    /// What a request for the bucket gets.
     fn bucket(&self, request: &Request) -> Decision {
         let query = documents::parameters(&request.query);
         let is_known = |(name, _): &(String, String)| OF_LISTS.contains(&name.as_str()) || is_harmless(name);
@@ -130,7 +114,6 @@ impl S3 {
     }
 }
 
-/// What a request for the object gets.
 fn object(request: &Request) -> Decision {
     let is_known = |name: &str| is_harmless(name) || name.starts_with("response-");
     let query = documents::parameters(&request.query);
@@ -156,9 +139,7 @@ fn error(code: ErrorCode) -> Answer {
     Answer::text(code.status, documents::error(code)).with("Content-Type", "application/xml")
 }
 
-/// S3's name for a problem with a signature.
 fn refusal_code(refusal: Refusal) -> ErrorCode {
-    let code = |status, name, message| ErrorCode { status, name, message };
     let (forbidden, bad) = (Status::Forbidden, Status::BadRequest);
     match refusal {
         Refusal::Unsigned => code(forbidden, "AccessDenied", "The request is not signed."),
@@ -191,6 +172,12 @@ impl Service for S3 {
         &self.file
     }
 
+    /// Endpoint, region, bucket, key, access key and secret.
+    fn line(&self, address: &str) -> String {
+        let Credentials { access_key, secret, .. } = &self.credentials;
+        format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
+    }
+
     fn decide(&self, request: &Request, now: Timestamp) -> Decision {
         let Request { verb, path, query, fields, .. } = request;
         let received = ReceivedRequest { verb, path, query, fields };
@@ -208,7 +195,7 @@ impl Service for S3 {
             Problem::Body => ("InvalidRequest", "A request with a body is not read."),
             Problem::Busy => ("SlowDown", "All connections are taken."),
         };
-        error(ErrorCode { status: problem.status(), name, message })
+        error(code(problem.status(), name, message))
     }
 
     fn finish(&self, answer: Answer) -> Answer {

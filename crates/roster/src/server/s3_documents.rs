@@ -5,7 +5,6 @@ use super::file_version::FileVersion;
 use super::s3::ErrorCode;
 use readlab_targets::target::s3::signature::decoded;
 
-/// The start of every document.
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
 /// The name space of documents that are no errors.
@@ -28,7 +27,6 @@ pub(super) fn location(region: &str) -> String {
     format!("{HEAD}<LocationConstraint {XMLNS}>{region}</LocationConstraint>")
 }
 
-/// The list of buckets.
 pub(super) fn buckets(bucket: &str) -> String {
     let one = format!(
         "<Bucket><Name>{bucket}</Name><CreationDate>1970-01-01T00:00:00.000Z</CreationDate></Bucket>"

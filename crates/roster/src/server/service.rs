@@ -1,6 +1,7 @@
-//! What the loopback server serves: one file, to those who may read it. The two services,
-//! [`super::secret_path`] and [`super::s3`], differ in how a client shows that it may, and in the
-//! words of their errors.
+//! What the loopback server serves: one file, to those who may read it. The two services differ in how a
+//! client shows that it may, and in the words of their errors: [`super::s3`] has the file as an object; here
+//! it is under a path of 128 random bits: who knows it may read, all others find nothing, so that no
+//! other user of the machine and no page in a browser gets the file.
 
 use super::answer::{Answer, Status};
 use super::file_version::{Asked, FileVersion};
@@ -8,9 +9,8 @@ use super::request::Request;
 use jiff::Timestamp;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// How a request is answered.
 #[derive(Debug)]
 pub(super) enum Decision {
     /// With the file, or what the request asks for of it.
@@ -27,20 +27,18 @@ pub(super) enum Decision {
 /// Why a request does not get the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// The file cannot be opened.
     NoFile,
-    /// The file is another version than the one asked for.
     OtherVersion,
-    /// The range is beyond the end.
     Range,
     Body,
-    /// All connections are taken.
     Busy,
 }
 
-/// A service of one file.
 pub(super) trait Service: Send + Sync + 'static {
     fn file(&self) -> &Path;
+
+    /// What the server prints: how the file is read at an address.
+    fn line(&self, address: &str) -> String;
 
     /// Whether the client may read the file, and what it asks for.
     fn decide(&self, request: &Request, now: Timestamp) -> Decision;
@@ -84,4 +82,71 @@ pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Re
     let modified = version.modified();
     let answer = answer.with("Content-Type", "application/octet-stream").with("Accept-Ranges", "bytes");
     answer.with("ETag", version.etag).with("Last-Modified", modified)
+}
+
+#[derive(Debug)]
+pub(super) struct SecretPath {
+    file: PathBuf,
+    path: String,
+}
+
+impl SecretPath {
+    /// Of a file, under `/token`.
+    pub(super) fn new(file: &Path, token: &str) -> SecretPath {
+        SecretPath { file: file.to_owned(), path: format!("/{token}") }
+    }
+}
+
+impl Service for SecretPath {
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn line(&self, address: &str) -> String {
+        format!("http://{address}{}", self.path)
+    }
+
+    fn decide(&self, request: &Request, _now: Timestamp) -> Decision {
+        let is_right = request.path == self.path
+            && request.query.is_empty()
+            && ["GET", "HEAD"].contains(&request.verb.as_str());
+        if is_right { Decision::File } else { Decision::Refused(Answer::empty(Status::NotFound)) }
+    }
+
+    fn problem(&self, problem: Problem) -> Answer {
+        Answer::empty(problem.status())
+    }
+
+    fn finish(&self, answer: Answer) -> Answer {
+        answer.with("Cache-Control", "no-store")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_secret_path_gives_the_file() {
+        let service = SecretPath::new(Path::new("/f"), "secret");
+        let decide = |line: &str| {
+            let request = Request::of_text(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
+            service.decide(&request, Timestamp::UNIX_EPOCH)
+        };
+        assert!(matches!(decide("GET /secret"), Decision::File));
+        assert!(matches!(decide("HEAD /secret"), Decision::File));
+        for other in [
+            "GET /",
+            "GET /secret/",
+            "GET /secret2",
+            "GET /../secret",
+            "GET secret",
+            "GET http://x/secret",
+            "GET /secret?a",
+            "POST /secret",
+            "get /secret",
+        ] {
+            assert!(matches!(decide(other), Decision::Refused(_)), "{other}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
 //! it breaks. None may hang the lab.
 
-use super::{Session, SessionError, Turn};
-use readlab_protocol::{LINE_BYTES_MAX, TurnRequest};
-use readlab_record::Outcome;
+use super::{Session, SessionError, Turn, other_schedulings, scheduling_of};
+use readlab_protocol::{LINE_BYTES_MAX, Scheduling, TurnRequest};
 use readlab_system::program::{CommandLine, Process};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const HELLO: &str = r#"echo '{"say":"hello","protocol":1,"contender":"fake","version":"1","runtime":"sh"}'"#;
@@ -46,86 +46,63 @@ fn a_contender_that_keeps_the_contract_is_heard() {
     assert!(turn.seen_ns > turn.samples[0].wall_ns);
 }
 
-#[test]
-fn another_protocol_number_is_refused_before_anything_is_read() {
-    let hello = HELLO.replace("\"protocol\":1", "\"protocol\":2");
-    assert!(matches!(breach(&[&hello, READY, "go", SAMPLE, DONE]), SessionError::WrongVersion(2)));
+fn count(of: &str) -> String {
+    format!(r#"echo '{{"say":"count","of":"{of}","value":7,"how":"beans"}}'"#)
 }
 
 #[test]
-fn another_name_than_in_the_roster_is_refused() {
-    let hello = HELLO.replace("fake", "other");
-    assert!(matches!(breach(&[&hello]), SessionError::WrongName { .. }));
-}
-
-#[test]
-fn no_receipt_no_timing() {
-    assert!(matches!(breach(&[READY]), SessionError::OutOfTurn { expected: "hello", .. }));
-}
-
-#[test]
-fn a_line_that_is_no_message_ends_the_session() {
-    for line in
-        ["echo hi", "echo '{}'", r#"echo '{"say":"sample","wall_ns":1,"surprise":2}'"#, "printf '\\377\\n'"]
-    {
-        let breach = breach(&[HELLO, READY, "go", line]);
-        assert!(
-            matches!(breach, SessionError::Malformed(_) | SessionError::Silent { .. }),
-            "{line}: {breach}"
-        );
-        assert!(matches!(breach.outcome(), Some(Outcome::Failed { .. })));
+fn every_breach_of_the_protocol_is_an_error_of_its_own() {
+    let other_protocol = HELLO.replace("\"protocol\":1", "\"protocol\":2");
+    let other_name = HELLO.replace("fake", "other");
+    let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
+    let flood = (0..17).map(|n| count(&format!("n{n}"))).collect::<Vec<_>>().join("\n");
+    let gc = count("gc_ns");
+    let done = |count: u32| format!(r#"echo '{{"say":"done","count":{count}}}'"#);
+    let turn = |lines: &[&str]| [&[HELLO, READY, "go"], lines].concat().join("\n");
+    let endless = format!("head -c {} /dev/zero | tr '\\0' x", 2 * LINE_BYTES_MAX);
+    for (script, outcome, said) in [
+        (other_protocol, "failed", "it speaks protocol 2, this readlab speaks 1"),
+        (other_name, "failed", "the roster calls it 'fake', it calls itself 'other'"),
+        (READY.to_owned(), "failed", "out of turn: expected hello"),
+        ([HELLO, SAMPLE].join("\n"), "failed", "out of turn: expected ready"),
+        (turn(&[READY]), "failed", "out of turn: expected sample, count or done"),
+        (turn(&[&gc, SAMPLE, DONE]), "failed", "out of turn: expected sample, count or done"),
+        (turn(&[DONE]), "failed", "asked for 1 samples, got 0"),
+        (turn(&[SAMPLE, SAMPLE, &done(2)]), "failed", "asked for 1 samples, got 2"),
+        (turn(&[SAMPLE, &done(7)]), "failed", "asked for 1 samples, got 1"),
+        (turn(&[SAMPLE, &gc, &gc, DONE]), "failed", "it counts \"gc_ns\" twice"),
+        (turn(&[SAMPLE, &flood, DONE]), "failed", "it counts \"n16\" twice, or more than 16 things"),
+        (turn(&[&hour, DONE]), "refused", "it claims 3600000000000 ns"),
+        // A sample that was sent before it was requested is one, too.
+        ([HELLO, READY, &hour, DONE, "go"].join("\n"), "refused", "it claims 3600000000000 ns"),
+        (turn(&["echo hi"]), "failed", "not a line of protocol 1"),
+        (turn(&["echo '{}'"]), "failed", "not a line of protocol 1"),
+        (
+            turn(&[r#"echo '{"say":"sample","wall_ns":1,"surprise":2}'"#]),
+            "failed",
+            "not a line of protocol 1",
+        ),
+        (turn(&["printf '\\377\\n'"]), "failed", "a line that is not UTF-8"),
+        (turn(&[&endless, "sleep 60"]), "failed", "a line of more than"),
+        (turn(&["echo first >&2; echo out of luck >&2; exit 7"]), "failed", "it exited with 7: out of luck"),
+        (turn(&["kill -BUS $$"]), "failed", "SIGBUS"),
+        (turn(&[r#"echo '{"say":"failed","reason":"f: broken"}'"#]), "failed", "f: broken"),
+        (
+            [HELLO, r#"echo '{"say":"unavailable","reason":"no such call"}'"#].join("\n"),
+            "unavailable",
+            "no such call",
+        ),
+    ] {
+        let breach = breach(&script.lines().collect::<Vec<_>>());
+        assert!(breach.to_string().contains(said), "{script}: {breach}");
+        assert_eq!(breach.outcome().unwrap().word(), outcome, "{script}: {breach}");
     }
 }
 
 #[test]
-fn a_line_without_end_is_cut_off_at_the_limit() {
-    let endless = breach(&[HELLO, READY, "go", "head -c 1000000 /dev/zero | tr '\\0' x", "sleep 60"]);
-    assert!(endless.to_string().contains(&LINE_BYTES_MAX.to_string()), "{endless}");
-}
-
-#[test]
-fn a_message_out_of_turn_ends_the_session() {
-    assert!(matches!(breach(&[HELLO, SAMPLE]), SessionError::OutOfTurn { expected: "ready", .. }));
-    assert!(matches!(breach(&[HELLO, READY, "go", READY]), SessionError::OutOfTurn { .. }));
-}
-
-#[test]
-fn more_or_fewer_samples_than_requested_are_refused() {
-    assert!(matches!(breach(&[HELLO, READY, "go", DONE]), SessionError::WrongCount { expected: 1, got: 0 }));
-    let two = breach(&[HELLO, READY, "go", SAMPLE, SAMPLE, r#"echo '{"say":"done","count":2}'"#]);
-    assert!(matches!(two, SessionError::WrongCount { expected: 1, got: 2 }));
-    let miscounted = breach(&[HELLO, READY, "go", SAMPLE, r#"echo '{"say":"done","count":7}'"#]);
-    assert!(matches!(miscounted, SessionError::WrongCount { .. }));
-}
-
-#[test]
-fn what_a_runtime_counts_comes_once_and_after_the_samples() {
-    let count = |of: &str| format!(r#"echo '{{"say":"count","of":"{of}","value":7,"how":"beans"}}'"#);
+fn what_a_runtime_counts_comes_after_the_samples() {
     let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], PATIENCE).unwrap();
     assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
-    let twice = breach(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), &count("gc_ns"), DONE]);
-    assert!(matches!(twice, SessionError::TooManyCounts(_)), "{twice}");
-    let many: Vec<String> = (0..17).map(|n| count(&format!("n{n}"))).collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let flood = breach(&[&[HELLO, READY, "go", SAMPLE], &many[..], &[DONE]].concat());
-    assert!(matches!(flood, SessionError::TooManyCounts(_)), "{flood}");
-    let early = breach(&[HELLO, READY, "go", &count("gc_ns"), SAMPLE, DONE]);
-    assert!(matches!(early, SessionError::OutOfTurn { .. }), "{early}");
-}
-
-#[test]
-fn a_window_longer_than_the_lab_saw_is_a_lie() {
-    let hour = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
-    let lie = breach(&[HELLO, READY, "go", &hour, DONE]);
-    assert!(matches!(lie, SessionError::LiesAboutTime { claimed_ns: 3_600_000_000_000, .. }), "{lie}");
-    assert!(matches!(lie.outcome(), Some(Outcome::Refused { .. })));
-}
-
-#[test]
-fn a_sample_sent_before_it_was_requested_is_refused_too() {
-    let early = SAMPLE.replace("\"wall_ns\":1", "\"wall_ns\":3600000000000");
-    let lie = breach(&[HELLO, READY, &early, DONE, "go"]);
-    assert!(matches!(lie, SessionError::LiesAboutTime { .. }), "{lie}");
 }
 
 #[test]
@@ -138,22 +115,6 @@ fn a_contender_that_hangs_is_killed_at_the_deadline() {
 }
 
 #[test]
-fn a_contender_that_dies_is_reported_with_its_last_output() {
-    let died = breach(&[HELLO, READY, "go", "echo first >&2; echo out of luck >&2; exit 7"]).to_string();
-    assert!(died.contains("exited with 7: out of luck"), "{died}");
-    let killed = breach(&[HELLO, READY, "go", "kill -BUS $$"]).to_string();
-    assert!(killed.contains("SIGBUS"), "{killed}");
-}
-
-#[test]
-fn what_a_contender_reports_is_its_outcome() {
-    let unavailable = breach(&[HELLO, r#"echo '{"say":"unavailable","reason":"no such call"}'"#]);
-    assert_eq!(unavailable.outcome(), Some(Outcome::Unavailable { reason: "no such call".into() }));
-    let failed = breach(&[HELLO, READY, "go", r#"echo '{"say":"failed","reason":"f: broken"}'"#]);
-    assert_eq!(failed.outcome(), Some(Outcome::Failed { reason: "f: broken".into() }));
-}
-
-#[test]
 fn a_flood_on_standard_error_does_not_block() {
     let flood = "head -c 3000000 /dev/zero | tr '\\0' y >&2";
     assert!(converse(&[HELLO, READY, "go", flood, SAMPLE, DONE], PATIENCE).is_ok());
@@ -163,7 +124,7 @@ fn a_flood_on_standard_error_does_not_block() {
 fn a_program_that_does_not_exist_is_unavailable_with_its_name() {
     let line = CommandLine { program: "/no/such/reader".into(), ..CommandLine::default() };
     let breach = Session::start("fake", &line).unwrap_err();
-    assert!(matches!(breach.outcome(), Some(Outcome::Unavailable { .. })));
+    assert_eq!(breach.outcome().unwrap().word(), "unavailable");
     assert!(breach.to_string().contains("/no/such/reader"));
 }
 
@@ -188,4 +149,23 @@ fn ends_soon(pid: i32) -> bool {
         }
     }
     false
+}
+
+#[test]
+fn only_what_differs_from_what_was_given_is_another() {
+    let given = scheduling_of(std::process::id()).unwrap();
+    let mut nicer = Command::new("nice").args(["-n", "2", "sleep", "600"]).spawn().unwrap();
+    let changed = (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        other_schedulings(&given, nicer.id()) == [Scheduling { nice: given.nice + 2, ..given.clone() }]
+    });
+    nicer.kill().unwrap();
+    nicer.wait().unwrap();
+    assert!(changed, "{:?}", other_schedulings(&given, nicer.id()));
+    assert!(scheduling_of(nicer.id()).is_none() && other_schedulings(&given, nicer.id()).is_empty());
+    let mut same = Command::new("sleep").arg("600").spawn().unwrap();
+    let others = other_schedulings(&given, same.id());
+    same.kill().unwrap();
+    same.wait().unwrap();
+    assert!(others.is_empty(), "{others:?}");
 }

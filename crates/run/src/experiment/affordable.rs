@@ -30,12 +30,10 @@ pub(super) struct Predicted {
     pub(super) wall: Duration,
     /// The CPU time of it: a reading from memory waits for no device.
     pub(super) cpu: Duration,
-    /// The time of the run until now.
     pub(super) elapsed: Duration,
 }
 
 impl Predicted {
-    /// The time of one reading in a state.
     fn reading(&self, state: CacheState) -> Nanos {
         let reading = if state == CacheState::Warm { self.wall.min(self.cpu) } else { self.wall };
         Nanos(Nanos::from(reading).0.max(1))
@@ -108,7 +106,7 @@ fn state_ns(plan: &Plan, config: &RunConfig, predicted: Predicted) -> Option<u64
 /// Whether the trials are those that readlab chooses.
 fn is_usual(config: &RunConfig) -> bool {
     let is_own = |entry: &readlab_suite::Entry| entry.named_by == NamedBy::User || entry.only_with_all;
-    config.methods.is_empty() && !config.entries.iter().any(is_own)
+    config.user.selection.methods.is_empty() && !config.entries.iter().any(is_own)
 }
 
 /// The trials of a state beyond so many, the most telling first. Each method that the user named
@@ -159,9 +157,8 @@ fn reads_nothing(planned: &Planned) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::config::{InspectConfig, SamplingConfig, TrialOptions, UserOptions};
+    use crate::experiment::options::{SelectionOptions, UserOptions};
     use readlab_measure::plan::testing::{COLD, WARM, plan, runs};
-    use readlab_model::target::ServerOptions;
     use readlab_record::RunKind;
     use readlab_suite::Suite;
 
@@ -169,18 +166,11 @@ mod tests {
 
     fn config(methods: &[&str], all: bool) -> RunConfig {
         let methods = methods.iter().map(ToString::to_string).collect();
-        let user = UserOptions {
-            sampling: SamplingConfig::default(),
-            trials: TrialOptions { methods, all, ..TrialOptions::default() },
-            inspect: InspectConfig::default(),
-            space: None,
-            server: ServerOptions::default(),
-            quiet: false,
-        };
+        let selection = SelectionOptions { methods, ..SelectionOptions::default() };
+        let user = UserOptions { selection, all, ..UserOptions::default() };
         RunConfig::merge(RunKind::Race, Suite::race(), user).unwrap()
     }
 
-    /// A plan with this budget in two states.
     fn planned(budget: Budget) -> Plan {
         let names = ["null", "resident", "a", "b", "c", "d", "e", "f"];
         let trials: Vec<_> = [COLD, WARM].iter().flat_map(|&state| names.map(|name| (name, state))).collect();

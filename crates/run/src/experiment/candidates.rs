@@ -2,7 +2,7 @@
 //! fastest scan that its contender offers here; and where a method needs nothing beyond its
 //! language, with the fastest scan that needs nothing either.
 
-use crate::experiment::planner::{PlanError, no_match};
+use crate::experiment::planner::{PlanError, no_match, scans_for};
 use globset::Glob;
 use readlab_model::trial::{MethodId, Params, SplitName, Transport, TrialId, Work};
 use readlab_protocol::{Cache, MethodLine};
@@ -19,13 +19,9 @@ const USUAL: [&str; 2] = ["rust", "rust-objects"];
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
     pub contenders: &'a Contenders,
-    /// The settings to search.
     pub space: &'a Space,
-    /// The languages that are searched.
     pub languages: &'a LanguageChoice,
-    /// What is done with the bytes.
     pub work: Work,
-    /// How the bytes come to contenders.
     pub over: Transport,
 }
 
@@ -67,7 +63,6 @@ impl Candidates<'_> {
         }
     }
 
-    /// Adds the methods and scans that a glob matches.
     fn matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
         let SplitName { path, params: kept } = SplitName::parse(glob)?;
         let matcher = Glob::new(path)?.compile_matcher();
@@ -76,7 +71,7 @@ impl Candidates<'_> {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
                 scans(contender, method, self.work)
             } else {
-                let mut ids = every_scan(contender, method, self.work);
+                let mut ids = scans_for(contender, method, self.work);
                 ids.retain(|id| matcher.is_match(id.to_string()));
                 ids
             };
@@ -150,20 +145,10 @@ impl CandidateSet<'_> {
 /// The method with its best scan; and if it is easy to have but not with that one, with the best
 /// that is.
 fn scans(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
-    let all = every_scan(contender, method, work);
+    let all = scans_for(contender, method, work);
     let best = all.first().cloned();
     let easy = all.into_iter().find(is_easy);
     let mut chosen: Vec<MethodId> = best.into_iter().chain(easy).collect();
     chosen.dedup();
     chosen
-}
-
-fn every_scan(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
-    let scans = method.scans.get(work.word()).into_iter().flatten();
-    let id = |scan: &String| MethodId {
-        contender: contender.to_owned(),
-        method: method.method.clone(),
-        scan: (scan != "-").then(|| scan.clone()),
-    };
-    scans.map(id).collect()
 }

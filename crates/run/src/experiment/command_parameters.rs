@@ -4,14 +4,13 @@
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
 //! the place of the path and no parameter.
 
-use super::config::OwnCommand;
+use super::options::OwnCommand;
 use anyhow::{anyhow, bail, ensure};
 use readlab_record::{Check, CommandRules};
 
 /// Most values of a scan, and most commands that one line becomes.
 const VALUES_MAX: usize = 200;
 
-/// A name and the values that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     name: String,
@@ -19,7 +18,6 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// The values between commas.
     pub fn list(name: &str, values: &str) -> anyhow::Result<Parameter> {
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         ensure!(values.iter().all(|value| !value.is_empty()), "the parameter '{name}' has an empty value");
@@ -50,7 +48,6 @@ impl Parameter {
         format!("{{{}}}", self.name)
     }
 
-    /// Whether a command or what is run around it uses the parameter.
     fn is_used(&self, own: &OwnCommand) -> bool {
         let place = self.place();
         own.lines().any(|line| line.contains(&place))
@@ -170,12 +167,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn own(line: &str) -> OwnCommand {
-        OwnCommand { line: line.to_owned(), rules: CommandRules::default() }
-    }
-
     fn lines(commands: &[&str], parameters: &[Parameter]) -> anyhow::Result<Vec<String>> {
-        let commands = commands.iter().map(|line| own(line)).collect();
+        let commands = commands.iter().map(|line| OwnCommand::plain(line)).collect();
         Ok(expanded(commands, parameters)?.into_iter().map(|own| own.line).collect())
     }
 
@@ -236,13 +229,14 @@ mod tests {
             ]
         );
         let rules = CommandRules { prepare: Some("touch {threads}".to_owned()), ..CommandRules::default() };
-        let both = expanded(vec![OwnCommand { rules, ..own("x {threads}") }], &[threads]).unwrap();
+        let both =
+            expanded(vec![OwnCommand { rules, ..OwnCommand::plain("x {threads}") }], &[threads]).unwrap();
         let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
         let check = Check::Accepted { by: "test $(wc -l) = {n}".to_owned() };
         let rules = CommandRules { check, ..CommandRules::default() };
         let n = Parameter::list("n", "1,2").unwrap();
-        let both = expanded(vec![OwnCommand { rules, ..own("head -n {n} {}") }], &[n]).unwrap();
+        let both = expanded(vec![OwnCommand { rules, ..OwnCommand::plain("head -n {n} {}") }], &[n]).unwrap();
         let by = |own: &OwnCommand| own.rules.check.clone();
         let right = |n| Check::Accepted { by: format!("test $(wc -l) = {n}") };
         assert_eq!(both.iter().map(by).collect::<Vec<_>>(), [right(1), right(2)]);

@@ -15,47 +15,46 @@ pub(super) struct Deadline {
     limits: Vec<TimeLimit>,
 }
 
-/// A time that an option sets.
 struct TimeLimit {
     begun: Instant,
     time: Duration,
     option: String,
 }
 
-/// The step that finds the right answers.
 const READING: &str = "reading it once for the right answer";
+pub(super) const ASKING: &str = "asking for it";
+pub(super) const COPYING: &str = "copying it";
 
 impl Deadline {
-    /// For asking a server, by the rules of a run that begins now.
-    pub(super) fn of_server(rules: &Rules) -> Deadline {
-        Deadline { step: "asking for it", limits: budget(rules, Instant::now()).into_iter().collect() }
+    /// For a step of a run that has `begun`: the user's time for the whole run. Advice is not a limit.
+    pub(super) fn of_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
+        let limits = match rules.budget {
+            Budget::Advised(_) => Vec::new(),
+            Budget::Firm(time) => {
+                vec![TimeLimit { begun, time: time.into(), option: "--budget".to_owned() }]
+            }
+        };
+        Deadline { step, limits }
     }
 
     /// For the one plain reading that finds the right answer: what is left of the budget of a run
     /// that has `begun`, and what one trial may take with its fewest readings.
     pub(super) fn of_reading(config: &RunConfig, begun: Instant) -> Deadline {
         let runs = config.rules.min_runs;
-        let mut limits: Vec<TimeLimit> = budget(&config.rules, begun).into_iter().collect();
-        if let Some(time) = config.trial_time {
-            limits.push(TimeLimit {
-                begun: Instant::now(),
-                time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
-                option: format!("{runs} readings of --max-time"),
-            });
-        }
-        Deadline { step: READING, limits }
-    }
-
-    /// For copying the target before a run that has `begun` measures anything.
-    pub(super) fn of_copying(rules: &Rules, begun: Instant) -> Deadline {
-        Deadline { step: "copying it", limits: budget(rules, begun).into_iter().collect() }
+        let mut deadline = Deadline::of_step(READING, &config.rules, begun);
+        deadline.limits.extend(config.user.sampling.max_time.map(|time| TimeLimit {
+            begun: Instant::now(),
+            time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
+            option: format!("{runs} readings of --max-time"),
+        }));
+        deadline
     }
 
     /// For the plain reading of a run that is resumed, and had taken so much time `earlier`.
     pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
-        let mut limits: Vec<TimeLimit> = budget(rules, begun).into_iter().collect();
-        limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));
-        Deadline { step: READING, limits }
+        let mut deadline = Deadline::of_step(READING, rules, begun);
+        deadline.limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));
+        deadline
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -69,13 +68,5 @@ impl Deadline {
                 format!("{} took longer than {} ({option})", self.step, Nanos::from(*time)),
             )),
         }
-    }
-}
-
-/// The user's time for the whole run. Advice is not a limit.
-fn budget(rules: &Rules, begun: Instant) -> Option<TimeLimit> {
-    match rules.budget {
-        Budget::Advised(_) => None,
-        Budget::Firm(time) => Some(TimeLimit { begun, time: time.into(), option: "--budget".to_owned() }),
     }
 }

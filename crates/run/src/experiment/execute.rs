@@ -1,7 +1,6 @@
 //! Executes an experiment: its trials are measured, and whatever is found goes to the record.
 
-use super::fio::{FioPoint, fio};
-use super::link;
+use super::other_limits::{self, FioPoint, fio};
 use super::recorder::Recorder;
 use super::targets::KnownTarget;
 use super::together::of_one_target;
@@ -21,18 +20,15 @@ use std::time::{Duration, Instant};
 const FIO_POINTS: [FioPoint; 2] =
     [FioPoint { block_bytes: 128 << 10, depth: 16 }, FioPoint { block_bytes: 1 << 20, depth: 8 }];
 
-/// Why an execution ended before its plan was done.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
     /// The record cannot be written further, as on a full disk. What it holds can be shown.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The files of a sweep cannot be written or read.
     #[error("{0:#}")]
     Sweep(anyhow::Error),
 }
 
-/// Measures every trial of an experiment that was introduced to the record.
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let (before, readers) = (experiment.elapsed(), experiment.readers());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
@@ -43,9 +39,9 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
             return sweep.execute(&contenders, plan, recorder).map_err(ExecuteError::Sweep);
         }
     };
-    recorder.follow(&plan);
+    recorder.display().expect(&plan);
     if let Rounds::Rest(record) = &rounds {
-        recorder.recall(record);
+        recorder.display().recall(record);
     }
     if !matches!(rounds, Rounds::Rest(_)) {
         note_links(kind, &targets, recorder)?;
@@ -86,7 +82,7 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
 fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -> Result<(), RecordError> {
     for (index, known) in targets.iter().enumerate() {
         let Place::Web(remote) = &known.target.place else { continue };
-        match link::limit(remote, index) {
+        match other_limits::link(remote, index) {
             Ok(Some(limit)) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) if kind == RunKind::Limits => {
                 recorder.append(Line::Warning { text: format!("no limit of the link: {error}") })?;
@@ -101,7 +97,7 @@ fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -
 /// warning says why.
 fn compare_with_fio(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
     for point in FIO_POINTS {
-        recorder.note("fio reads the device");
+        recorder.display().activity("fio reads the device");
         match fio(file, 0, point, left.map(|left| left / FIO_POINTS.len() as u32)) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {

@@ -1,15 +1,17 @@
 //! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 by its
-//! rounds, the others by its orders.
+//! rounds, the others by its orders. And the file that a witness watches on the server: what it does in a
+//! turn is in [`readlab_fleet::crew`].
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
 use super::together::of_one_target;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
-use readlab_fleet::agreement::{Agreement, Answers, RankFacts, RankFileFacts, WholeFile};
+use readlab_fleet::agreement::{Agreement, Answers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
 use readlab_fleet::crew::Member;
 use readlab_fleet::leader::{FleetSampler, Together};
 use readlab_fleet::{Job, JobError};
+use readlab_measure::cache::Eviction;
 use readlab_measure::plan::Planned;
 use readlab_measure::round;
 use readlab_measure::sampler::ProcessSampler;
@@ -17,11 +19,12 @@ use readlab_measure::target::CacheControl;
 use readlab_model::target::{Decoded, TargetFacts};
 use readlab_model::trial::CacheState;
 use readlab_record::{EndReason, Fleet, Line, Share};
-use readlab_system::machine;
-use readlab_system::system;
 use readlab_system::terminal::printable::display_path;
+use readlab_system::{machine, system};
+use readlab_targets::target::Target;
 use readlab_targets::target::part::digest_of_places;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
@@ -30,7 +33,6 @@ use xxhash_rust::xxh3::xxh3_64;
 /// lost: contenders are started and warmed up within one order.
 const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
-/// For each of what the plainest reading took.
 const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
@@ -39,6 +41,8 @@ impl Experiment {
         let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
         let target = self.targets.first().context("a fleet reads one file")?;
         let facts = &target.target.facts;
+        let path = target.target.file().context("a fleet reads files")?;
+        let identity = self.caches.first().and_then(CacheControl::identity);
         let taking_part = |name: &str| self.plan.trials.iter().any(|it| it.trial.contender() == name);
         let receipts = self.contenders.present().iter().map(|contender| contender.receipt.clone());
         Ok(RankFacts {
@@ -51,7 +55,7 @@ impl Experiment {
             file: RankFileFacts {
                 path: facts.path.clone(),
                 start_bytes: target.target.part.map(|part| part.start_bytes),
-                whole: self.whole_file()?,
+                whole: whole_file(path, identity.context("a file has an identity")?.size_bytes)?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
                 answers: Answers {
@@ -59,17 +63,9 @@ impl Experiment {
                     decoded: target.expected.decoded.as_ref().map(|it| it.answer),
                 },
                 device_bytes: facts.expected_device_bytes(),
-                inode: self.caches.first().and_then(|it| it.identity()).map(|it| (it.dev, it.ino)),
+                inode: identity.map(|it| (it.dev, it.ino)),
             },
         })
-    }
-
-    /// What it says of the whole file, of which it may read a part.
-    fn whole_file(&self) -> anyhow::Result<WholeFile> {
-        let path = self.targets[0].target.file().context("a fleet reads files")?;
-        let identity = self.caches.first().and_then(CacheControl::identity);
-        let bytes = identity.context("a file has an identity")?.size_bytes;
-        Ok(WholeFile { bytes, places: digest_of_places(path).with_context(|| display_path(path))? })
     }
 
     /// Has different numbers of ranks read, by turns: what they read together is a target for each
@@ -135,12 +131,12 @@ impl Experiment {
         agreement: &Agreement,
         recorder: &mut Recorder,
     ) -> Result<EndReason, ExecuteError> {
-        recorder.follow(&self.plan);
+        recorder.display().expect(&self.plan);
         let rest = match &self.procedure {
             Procedure::Rounds(Rounds::Rest(record)) => Some(record.clone()),
             _ => None,
         };
-        rest.iter().for_each(|record| recorder.recall(record));
+        rest.iter().for_each(|record| recorder.display().recall(record));
         self.measure(job, agreement, |together, member| {
             let mut sampler = FleetSampler::new(together, member, agreement);
             let end = match &rest {
@@ -175,7 +171,6 @@ impl Experiment {
         measure(together, Member::new(Rc::clone(job), agreement, sampler))
     }
 
-    /// Why a fleet cannot measure it, if so.
     pub fn refusal_in_fleet(&self) -> Option<&'static str> {
         let is_rounds = matches!(self.procedure, Procedure::Rounds(Rounds::All | Rounds::Rest(_)));
         let is_file = self.targets.len() == 1 && self.servers.is_empty();
@@ -222,4 +217,35 @@ fn shared_caches(agreement: &Agreement, states: &[CacheState]) -> Option<String>
     (is_shared && !ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
         format!("{}: in a cold turn each byte comes to their host once for all of them", ranks.join("; "))
     })
+}
+
+/// A file of the server, with control over its page cache.
+#[derive(Debug)]
+pub struct WatchedFile {
+    target: Target,
+    pub cache: CacheControl,
+}
+
+impl WatchedFile {
+    /// Examines the file, and makes it cold once.
+    pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
+        let target = Target::examine(path)?;
+        let cache = CacheControl::open(&target, Eviction::OfFile)?;
+        cache.evict().map_err(anyhow::Error::msg)?;
+        Ok(WatchedFile { target, cache })
+    }
+
+    /// What the ranks compare with the file that they read.
+    pub fn credentials(&self) -> anyhow::Result<WitnessFacts> {
+        let path = self.target.file().context("a witness watches a file")?;
+        Ok(WitnessFacts {
+            host: system::host_name(),
+            path: display_path(path),
+            whole: whole_file(path, self.target.facts.size_bytes)?,
+        })
+    }
+}
+
+fn whole_file(path: &Path, bytes: u64) -> anyhow::Result<WholeFile> {
+    Ok(WholeFile { bytes, places: digest_of_places(path).with_context(|| display_path(path))? })
 }

@@ -1,14 +1,20 @@
-//! The first lines of a record: the header, the targets, who takes part and who does not.
+//! The first lines of a record: the header, with everything that it takes to resume the run if it is
+//! interrupted; the targets, who takes part and who does not.
 
+use super::config::RunConfig;
+use super::options::UserOptions;
+use super::participants::requested;
 use super::targets::OpenTarget;
 use readlab_measure::plan::Plan;
+use readlab_measure::sampler::InspectPlan;
+use readlab_model::target::ServerOptions;
 use readlab_model::trial::TrialId;
-use readlab_record::{Check, Header, Line, RunKind, SCHEMA, SCHEMA_VERSION};
+use readlab_record::{Check, Header, Line, ResumePlan, RunKind, SCHEMA, SCHEMA_VERSION, TargetRef};
 use readlab_roster::discovery::Contenders;
-use readlab_system::machine::Machine;
+use readlab_system::machine::{self, Machine};
 use readlab_targets::target::secret;
+use std::path::PathBuf;
 
-/// The first line of a record that begins now, on this machine, by this command.
 pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
@@ -26,7 +32,6 @@ pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> He
     }
 }
 
-/// The lines of a record that come before any measuring.
 pub(super) fn lines(
     header: Header,
     targets: &[OpenTarget],
@@ -56,7 +61,49 @@ pub(super) fn absent(contenders: &Contenders) -> impl Iterator<Item = Line> {
     absent.map(|(name, reason)| warning(format!("{name} does not take part: {reason}")))
 }
 
-/// A warning as a line of the record.
 pub(super) fn warning(text: String) -> Line {
     Line::Warning { text }
+}
+
+/// The plan of a run; `None` for one that cannot be resumed.
+pub(super) fn resume_plan(
+    config: &RunConfig,
+    plan: &Plan,
+    targets: &[OpenTarget],
+    inspect: &InspectPlan,
+) -> Option<ResumePlan> {
+    if !config.kind.is_resumable() {
+        return None;
+    }
+    let UserOptions { sampling, selection, server, .. } = &config.user;
+    let target = |it: &OpenTarget| TargetRef {
+        form: it.form.archive,
+        over: it.form.over,
+        identity: it.cache.identity(),
+    };
+    Some(ResumePlan {
+        boot: machine::boot(),
+        folder: text(std::env::current_dir()),
+        targets: targets.iter().map(target).collect(),
+        states: plan.states.clone(),
+        rules: plan.rules,
+        trials: plan.trials.iter().map(|planned| planned.trial.clone()).collect(),
+        absent: plan.absent.clone(),
+        rosters: selection.rosters.iter().map(|roster| text(std::path::absolute(roster))).collect(),
+        flame_graphs: inspect.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
+        trace: inspect.trace,
+        drop_caches: sampling.drop_caches,
+        allow_device: sampling.allow_device,
+        server: ServerOptions {
+            cacert: server.cacert.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone())),
+            ..server.clone()
+        },
+        requested: requested(config),
+    })
+}
+
+/// A path as text. One that is not UTF-8 is not found when the run is resumed, which is then an
+/// error.
+fn text(path: std::io::Result<PathBuf>) -> String {
+    path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
 }

@@ -10,12 +10,10 @@ pub mod command_parameters;
 pub mod config;
 mod deadline;
 mod execute;
-mod expected_answers;
-pub mod fio;
 pub mod fleet;
 mod header_lines;
-mod link;
-pub mod longest_run;
+pub mod options;
+mod other_limits;
 pub mod outcome;
 pub mod participants;
 pub mod planner;
@@ -24,15 +22,13 @@ mod probe;
 pub mod recorder;
 mod references;
 mod resume;
-mod resume_plan;
-mod rules;
+pub mod rules;
 mod size_groups;
 pub mod sweep;
 pub mod target_spec;
 mod targets;
 pub mod template;
 pub mod together;
-pub mod watched_file;
 
 pub use execute::{ExecuteError, execute};
 pub use prepare::LineUp;
@@ -80,7 +76,6 @@ pub struct Experiment {
     earlier: Duration,
 }
 
-/// How the trials of a plan are measured.
 #[derive(Debug)]
 enum Procedure {
     Rounds(Rounds),
@@ -88,7 +83,6 @@ enum Procedure {
     Sweep(Box<Sweep>),
 }
 
-/// Which rounds measure the trials of a plan.
 #[derive(Debug)]
 enum Rounds {
     /// All, until each trial is settled.
@@ -129,7 +123,6 @@ impl Experiment {
         Ok(())
     }
 
-    /// Time since the run began.
     fn elapsed(&self) -> Duration {
         self.earlier + self.begun.elapsed()
     }

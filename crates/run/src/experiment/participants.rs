@@ -16,15 +16,15 @@ pub fn discover(
     transports: &BTreeSet<Transport>,
     live: &Live,
 ) -> anyhow::Result<Contenders> {
-    let roster = Roster::with(&config.rosters)?;
+    let roster = Roster::with(&config.user.selection.rosters)?;
     let participation = |entry: &RosterEntry| participation(config, transports, entry);
-    Ok(build_and_discover(&roster, participation, live, config.quiet))
+    Ok(build_and_discover(&roster, participation, live, config.user.quiet))
 }
 
 /// How a contender takes part. Those of the user's rosters are requested by their file, and the one
 /// that runs commands by any command of the user's, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
-    let is_own = entry.home.is_some() || entry.name == COMMAND && !config.commands.is_empty();
+    let is_own = entry.home.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
     if is_own || names_reference(config, &entry.name) {
         return Participation::Built;
     }
@@ -51,10 +51,10 @@ pub(super) fn build_and_discover(
             if !quiet {
                 notice::show(format!("building the contender {name}, this once"));
             }
-            live.activity(&format!("building the contender {name}"));
+            live.display().activity(&format!("building the contender {name}"));
         }
         DiscoveryStep::Querying(contenders) => {
-            live.activity(&format!("asking {contenders} contenders for their methods"));
+            live.display().activity(&format!("asking {contenders} contenders for their methods"));
         }
     };
     Contenders::build_and_discover(roster, participation, show)
@@ -64,9 +64,10 @@ pub(super) fn build_and_discover(
 /// contenders of rosters, unless the user's methods leave those out.
 pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
     let built_in = Roster::built_in();
-    let roster = Roster::with(&config.rosters).map(|roster| roster.entries).unwrap_or_default();
+    let roster =
+        Roster::with(&config.user.selection.rosters).map(|roster| roster.entries).unwrap_or_default();
     let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
-    let meant = own.filter(|name| config.methods.iter().any(|glob| may_match(glob, name)));
+    let meant = own.filter(|name| config.user.selection.methods.iter().any(|glob| may_match(glob, name)));
     config.named.iter().cloned().chain(meant.map(Requested::Contender)).collect()
 }
 
@@ -92,12 +93,13 @@ fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &Ros
     if !needs_no_building && !config.languages.admits(contender) {
         return false;
     }
-    if config.methods.is_empty() {
-        let is_searched = config.space.is_some() && !config.languages.names().is_empty();
+    let methods = &config.user.selection.methods;
+    if methods.is_empty() {
+        let is_searched = config.user.space.is_some() && !config.languages.names().is_empty();
         let mut entries = config.entries.iter().filter(|entry| transports.contains(&entry.over));
         return is_searched || entries.any(|entry| is_of(&entry.trial, contender));
     }
-    needs_no_building || config.methods.iter().any(|glob| may_match(glob, contender))
+    needs_no_building || methods.iter().any(|glob| may_match(glob, contender))
 }
 
 /// Whether the name of a trial begins with this contender.
@@ -114,41 +116,36 @@ fn may_match(glob: &str, contender: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::config::{InspectConfig, OwnCommand, SamplingConfig, TrialOptions, UserOptions};
-    use readlab_model::target::ServerOptions;
-    use readlab_record::{CommandRules, RunKind};
+    use crate::experiment::options::{OwnCommand, SelectionOptions, UserOptions};
+    use readlab_record::RunKind;
     use readlab_suite::Suite;
 
     /// How a contender takes part in a race of a file.
-    fn part_in_race(contender: &str, trials: TrialOptions) -> Participation {
-        taking_part(contender, trials, Suite::race(), Transport::File)
+    fn part_in_race(contender: &str, user: UserOptions) -> Participation {
+        taking_part(contender, user, Suite::race(), Transport::File)
     }
 
-    fn taking_part(contender: &str, trials: TrialOptions, suite: Suite, over: Transport) -> Participation {
-        let user = UserOptions {
-            sampling: SamplingConfig::default(),
-            trials,
-            inspect: InspectConfig::default(),
-            space: None,
-            server: ServerOptions::default(),
-            quiet: false,
-        };
+    fn taking_part(contender: &str, user: UserOptions, suite: Suite, over: Transport) -> Participation {
         let config = RunConfig::merge(RunKind::Race, suite, user).unwrap();
         let roster = Roster::built_in();
         participation(&config, &BTreeSet::from([over]), roster.entry(contender).unwrap())
     }
 
-    fn with_method(glob: &str) -> TrialOptions {
-        TrialOptions { methods: vec![glob.to_owned()], ..TrialOptions::default() }
+    fn selecting(selection: SelectionOptions) -> UserOptions {
+        UserOptions { selection, ..UserOptions::default() }
+    }
+
+    fn with_method(glob: &str) -> UserOptions {
+        selecting(SelectionOptions { methods: vec![glob.to_owned()], ..SelectionOptions::default() })
     }
 
     #[test]
     fn a_contender_on_request_is_built_only_if_it_is_named() {
-        let all = TrialOptions { all: true, ..TrialOptions::default() };
+        let all = UserOptions { all: true, ..UserOptions::default() };
         let reference = Some("rust-crates/bstr".to_owned());
-        let reference = TrialOptions { reference, ..TrialOptions::default() };
-        for (trials, expected) in [
-            (TrialOptions::default(), Participation::LeftOut),
+        let reference = selecting(SelectionOptions { reference, ..SelectionOptions::default() });
+        for (user, expected) in [
+            (UserOptions::default(), Participation::LeftOut),
             (all, Participation::AsBuilt),
             (with_method("*/bstr"), Participation::AsBuilt),
             (with_method("rust*/bstr"), Participation::AsBuilt),
@@ -157,32 +154,32 @@ mod tests {
             (with_method("rust-crates/bstr@buffer=64KiB"), Participation::Built),
             (reference, Participation::Built),
         ] {
-            let named = format!("{:?} {:?}", trials.methods, trials.reference);
-            assert_eq!(part_in_race("rust-crates", trials), expected, "{named}");
+            let named = format!("{:?} {:?}", user.selection.methods, user.selection.reference);
+            assert_eq!(part_in_race("rust-crates", user), expected, "{named}");
         }
     }
 
     #[test]
     fn a_command_of_the_user_s_needs_its_contender_whatever_the_suite_and_the_target_are() {
-        let command = OwnCommand { line: "du -s {}".to_owned(), rules: CommandRules::default() };
-        let trials = TrialOptions { commands: vec![command], ..TrialOptions::default() };
+        let commands = vec![OwnCommand::plain("du -s {}")];
+        let user = selecting(SelectionOptions { commands, ..SelectionOptions::default() });
         for over in [Transport::File, Transport::Tree, Transport::Places, Transport::Http] {
-            let found = taking_part("command", trials.clone(), Suite::commands(), over);
+            let found = taking_part("command", user.clone(), Suite::commands(), over);
             assert_eq!(found, Participation::Built, "{over:?}");
         }
-        let none = taking_part("command", TrialOptions::default(), Suite::commands(), Transport::Tree);
+        let none = taking_part("command", UserOptions::default(), Suite::commands(), Transport::Tree);
         assert_eq!(none, Participation::LeftOut);
     }
 
     #[test]
     fn other_contenders_are_built_for_every_race_that_may_need_them() {
-        for (contender, trials, expected) in [
-            ("c", TrialOptions::default(), Participation::Built),
+        for (contender, user, expected) in [
+            ("c", UserOptions::default(), Participation::Built),
             ("c", with_method("*/read"), Participation::Built),
             ("c", with_method("go/*"), Participation::LeftOut),
             ("rust-objects", with_method("*/get"), Participation::LeftOut),
         ] {
-            assert_eq!(part_in_race(contender, trials), expected, "{contender}");
+            assert_eq!(part_in_race(contender, user), expected, "{contender}");
         }
     }
 }

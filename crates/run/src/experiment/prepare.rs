@@ -2,15 +2,14 @@
 //! trials planned.
 
 use super::affordable::{self, Predicted};
-use super::config::{InspectConfig, RunConfig};
-use super::deadline::Deadline;
-use super::expected_answers::ExpectedAnswers;
+use super::config::RunConfig;
+use super::deadline::{COPYING, Deadline};
+use super::options::InspectOptions;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
-use super::size_groups::GroupReading;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
-use super::targets::{OpenTarget, known, serve};
-use super::{Experiment, Procedure, Rounds, header_lines, participants, references, resume_plan};
+use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
+use super::{Experiment, Procedure, Rounds, header_lines, participants, references};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
@@ -31,7 +30,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 impl Experiment {
-    /// Prepares the experiment on the targets of one run, whose record is `recorder`'s.
     pub fn prepare(
         config: &RunConfig,
         contenders: &Rc<Contenders>,
@@ -43,9 +41,10 @@ impl Experiment {
         // the target.
         let now = Instant::now();
         let begun = now.checked_sub(examined.took).unwrap_or(now);
+        let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
         let mut examined = examined.targets;
-        let servers = serve(&mut examined, &config.server)?;
-        let mut targets = open_all(examined, config.drop_caches)?;
+        let servers = serve(&mut examined, &user.server)?;
+        let mut targets = open_all(examined, drop_caches)?;
         // Before the first whole reading, which would fill a cache below the file system.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
@@ -63,11 +62,10 @@ impl Experiment {
             (Rounds::All, LineUp::InTime) => affordable::fit(&mut plan, config, predicted),
             (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,
         };
-        let (inspect, warning) = inspect_plan(&config.inspect, recorder.path())?;
-        let resume_plan = resume_plan::plan(config, &plan, &targets, &inspect);
+        let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
         let mut header = header_lines::header(config.kind, plan.rules.seed, reference);
         header.references = references;
-        header.agenda = resume_plan;
+        header.agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
         let mut header_lines = header_lines::lines(header, &targets, contenders, &plan);
         header_lines.extend(warning);
         header_lines.extend(left_out.map(header_lines::warning));
@@ -88,18 +86,13 @@ impl Experiment {
             begun,
             earlier: Duration::ZERO,
         };
-        if !config.readers.counts.is_empty() {
-            let copying = Deadline::of_copying(&config.rules, begun);
-            experiment
-                .read_together(&config.readers, Eviction::of_run(config.drop_caches), &|_| copying.check())?;
+        if !user.readers.counts.is_empty() {
+            let copying = Deadline::of_step(COPYING, &config.rules, begun);
+            experiment.read_together(&user.readers, Eviction::of_run(drop_caches), &|_| copying.check())?;
         }
-        if config.per_file {
+        if user.per_file {
             let deadline = Deadline::of_reading(config, begun);
-            experiment.add_size_groups(&GroupReading {
-                drop_caches: config.drop_caches,
-                deadline,
-                recorder,
-            })?;
+            experiment.add_size_groups(drop_caches, &deadline, recorder)?;
         }
         Ok(experiment)
     }
@@ -122,13 +115,11 @@ fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<
 struct PlannedRun {
     plan: Plan,
     rounds: Rounds,
-    /// The trial that the user or the suite names.
     reference: Option<TrialId>,
     /// The trials against which ratios may be made, best first.
     references: Vec<ReferenceCandidate>,
 }
 
-/// Everything that the planner is given.
 struct Planning<'a> {
     config: &'a RunConfig,
     contenders: &'a Contenders,
@@ -170,13 +161,12 @@ impl<'a> Planning<'a> {
         planner::plan(self.contenders, &selection, &self.states, self.config.rules)
     }
 
-    /// The final plan, as rounds or as a search.
     fn finish(self) -> Result<PlannedRun, PlanError> {
         let mut plan = self.plan()?;
         let reference = self.config.reference.as_ref().map(|name| planner::as_planned(name, &plan));
         reference.iter().for_each(|reference| plan.set_baseline(reference));
         let references = references::candidates(self.config, reference.clone(), &plan);
-        if self.config.space.is_none() {
+        if self.config.user.space.is_none() {
             return Ok(PlannedRun { plan, rounds: Rounds::All, reference, references });
         }
         let tuning = Tuning::new(plan, &self.candidates, reference.as_ref());
@@ -213,7 +203,7 @@ impl FirstReading<'_> {
             return Ok(planning.finish()?);
         };
         let own = own_archive(target, expected);
-        if planning.config.commands_decode && own.is_none() {
+        if planning.config.user.commands_decode && own.is_none() {
             bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
         }
         if let Some(archive) = own {
@@ -245,11 +235,11 @@ fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archiv
 /// What is recorded about the inside of contenders, for a run with this record; and a warning if
 /// flame graphs were requested and cannot be made.
 fn inspect_plan(
-    config: &InspectConfig,
+    options: &InspectOptions,
     record: &Path,
 ) -> anyhow::Result<(InspectPlan, Option<readlab_record::Line>)> {
-    let mut inspect = InspectPlan { flame_graphs: None, trace: config.trace };
-    let Some(named) = &config.flame_graphs else { return Ok((inspect, None)) };
+    let mut inspect = InspectPlan { flame_graphs: None, trace: options.trace };
+    let Some(named) = &options.flamegraph else { return Ok((inspect, None)) };
     if let Err(why) = profile::can_sample() {
         return Ok((inspect, Some(header_lines::warning(format!("no flame graphs: {why}")))));
     }

@@ -19,7 +19,6 @@ use std::time::Duration;
 /// A probe may take this share of the time that the user gave, at most: one part in so many.
 const PART_OF_BUDGET: u32 = 10;
 
-/// Probes each file system of the targets.
 pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
     let mut probed = BTreeSet::new();
     for OpenTarget { target, cache, .. } in targets {
@@ -32,7 +31,9 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
             HiddenCache::NotProbed { why: NotProbed::ShortBudget }
         } else {
             let path = &target.facts.path;
-            recorder.note(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
+            recorder
+                .display()
+                .activity(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
             probe(target, cache, config.rules.seed)
         };
         target.facts.hidden_cache = Some(found);

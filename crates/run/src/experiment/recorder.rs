@@ -3,24 +3,23 @@
 //! record and to the terminal.
 
 use crate::live::Live;
+use crate::live::display::Display;
 use readlab_measure::interface::{Sink, Step};
-use readlab_measure::plan::Plan;
-use readlab_record::{Line, Record, RecordError, RecordWriter};
+use readlab_record::{Line, RecordError, RecordWriter};
 use readlab_system::folder::RunFolder;
 use readlab_system::instance::{self, Instance};
 use readlab_system::terminal::notice;
+use std::cell::RefMut;
 use std::path::{Path, PathBuf};
 
 /// What the record says when the user has ended the run.
 const ENDED_BY_USER: &str = "the user ended the run, as if the time for it had been used up";
 
-/// Writes the record and shows the run.
 #[derive(Debug)]
 pub struct Recorder {
     writer: RecordWriter,
     instance: Instance,
     live: Live,
-    /// Whether the user has ended the run.
     is_ended: bool,
 }
 
@@ -30,9 +29,8 @@ impl Recorder {
         Ok(Recorder::resume_with(RecordWriter::create(&folder.record())?, live))
     }
 
-    /// Continues a record.
     pub fn resume_with(writer: RecordWriter, live: Live) -> Recorder {
-        live.begin_run();
+        live.display().begin_run();
         Recorder { writer, instance: Instance::begin(), live, is_ended: false }
     }
 
@@ -41,52 +39,33 @@ impl Recorder {
         self.writer.publish()
     }
 
-    /// Where the record is, or will be.
     pub fn path(&self) -> &Path {
         self.writer.path()
     }
 
     /// Removes the record of a run that could not begin.
     pub fn withdraw(self) -> Result<(), RecordError> {
-        self.live.clear();
+        self.display().clear();
         self.writer.withdraw()
     }
 
-    /// Shows what is done before or after the measuring.
-    pub fn note(&self, text: &str) {
-        self.live.activity(text);
-    }
-
-    /// Shows how much of it is done.
-    pub fn note_done(&self, bytes: u64, of: u64) {
-        self.live.activity_done(bytes, of);
-    }
-
-    /// Takes the trials of a plan, so that they can be shown.
-    pub fn follow(&self, plan: &Plan) {
-        self.live.expect(plan);
-    }
-
-    /// Takes what the record of the interrupted run holds, so that it can be shown.
-    pub fn recall(&self, record: &Record) {
-        self.live.recall(record);
-    }
-
-    /// What shows the run.
     pub(super) fn live(&self) -> &Live {
         &self.live
     }
 
+    pub(super) fn display(&self) -> RefMut<'_, Display> {
+        self.live.display()
+    }
+
     /// Ends the run; the path of its record.
     pub fn finish(self) -> PathBuf {
-        self.live.clear();
+        self.display().clear();
         self.writer.path().to_owned()
     }
 
-    /// One line for the record, and for what is shown.
     fn write(&mut self, line: Line) -> Result<(), RecordError> {
         self.writer.append(&line)?;
-        self.live.take(&line);
+        self.display().take(&line);
         Ok(())
     }
 }
@@ -105,11 +84,11 @@ impl Sink for Recorder {
     }
 
     fn about_to(&mut self, step: Step) {
-        self.live.about_to(step);
+        self.display().about_to(step);
     }
 
     fn wants_end(&mut self) -> Result<bool, RecordError> {
-        if !self.is_ended && self.live.wants_end() {
+        if !self.is_ended && self.display().wants_end() {
             self.is_ended = true;
             self.append(Line::Warning { text: ENDED_BY_USER.to_owned() })?;
         }

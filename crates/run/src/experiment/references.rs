@@ -2,7 +2,8 @@
 //! the user or the suite names; else the user's own commands and programs; else independent code;
 //! else the usual ways of reading, of the language most asked for first.
 
-use super::config::{OwnCommand, RunConfig};
+use super::config::RunConfig;
+use super::options::OwnCommand;
 use readlab_measure::plan::Plan;
 use readlab_model::trial::TrialId;
 use readlab_record::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
@@ -15,7 +16,7 @@ use std::cmp::Reverse;
 pub(super) fn candidates(config: &RunConfig, named: Option<TrialId>, plan: &Plan) -> Vec<ReferenceCandidate> {
     let read = plan.trials.iter().map(|planned| &planned.trial).filter(|trial| !trial.is_control());
     let read: Vec<TrialId> = read.map(|trial| trial.id.clone()).collect();
-    let (commands, languages) = (config.commands.clone(), config.languages.clone());
+    let (commands, languages) = (config.user.selection.commands.clone(), config.languages.clone());
     Asked { named, commands, languages }.among(&read)
 }
 
@@ -81,14 +82,9 @@ impl CandidateList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_record::CommandRules;
 
     fn ids(names: &[&str]) -> Vec<TrialId> {
         names.iter().map(|name| name.parse().unwrap()).collect()
-    }
-
-    fn own(line: &&str) -> OwnCommand {
-        OwnCommand { line: (*line).to_owned(), rules: CommandRules::default() }
     }
 
     #[test]
@@ -106,7 +102,7 @@ mod tests {
             let words: Vec<String> = languages.iter().map(|&word| word.to_owned()).collect();
             let asked = Asked {
                 named: named.map(|name| name.parse().unwrap()),
-                commands: commands.iter().map(own).collect(),
+                commands: commands.iter().map(|line| OwnCommand::plain(line)).collect(),
                 languages: LanguageChoice::parse(&words, &Roster::built_in()).unwrap(),
             };
             asked.among(&planned).into_iter().map(|it| it.trial.to_string()).collect()

@@ -1,14 +1,15 @@
 //! The rules of a run: how many readings and how long, from the user's options and the suite. An
-//! option of the user takes precedence over the suite.
+//! option of the user takes precedence over the suite. And how long a suite takes at most if it is run
+//! as it was published.
 //!
 //! What the rules mean for a round lives in [`readlab_measure::plan`].
 
-use super::config::SamplingConfig;
-use super::longest_run::LongestRun;
+use super::options::SamplingOptions;
 use anyhow::{Context, ensure};
 use readlab_measure::plan::{Budget, Focus, Rules};
 use readlab_model::units::Nanos;
 use readlab_suite::Suite;
+use std::fmt;
 
 /// Time of timed readings of a trial, unless the user or the suite sets one.
 const MAX_TIME: Nanos = Nanos(30_000_000_000);
@@ -23,7 +24,7 @@ const MIN_RUNS: u32 = 10;
 const MAX_RUNS: u32 = 100;
 
 /// The user's rules; where the user sets none, those of the suite, else the usual ones.
-pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rules> {
+pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
     let max_time = match (user.max_time, &suite.max_time) {
         (Some(own), _) => own,
@@ -41,7 +42,7 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
         ensure!(least <= most, "--min-runs {least} is more than --max-runs {most}");
     }
     let [min_runs, max_runs] = numbers_of_readings(suite, user);
-    let &SamplingConfig { warmup, fills, seed, .. } = user;
+    let &SamplingOptions { warmup, fills, seed, .. } = user;
     // Published experiments read a fixed number of times, or for a fixed time.
     let precision = if suite.is_full { 0.0 } else { user.precision };
     let counts = suite.counts.unwrap_or(1).max(1);
@@ -66,7 +67,7 @@ pub(super) fn rules(suite: &Suite, user: &SamplingConfig) -> anyhow::Result<Rule
 
 /// The fewest and the most readings of a trial. Where the user sets one of them, the other gives
 /// way.
-fn numbers_of_readings(suite: &Suite, user: &SamplingConfig) -> [u32; 2] {
+fn numbers_of_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
     if let Some(runs) = user.runs {
         return [runs, runs];
     }
@@ -76,5 +77,103 @@ fn numbers_of_readings(suite: &Suite, user: &SamplingConfig) -> [u32; 2] {
         (None, Some(most), Some(fewest)) => [fewest, most.max(fewest)],
         (None, Some(most), None) => [fewest.min(most), most],
         (None, None, _) => [fewest, MAX_RUNS.max(fewest)],
+    }
+}
+
+/// Where a suite limits the readings and not their time, the time at this rate: most drives and
+/// methods are faster.
+const SLOW_BYTES_PER_S: u64 = 100_000_000;
+
+/// Where a suite names no number of readings.
+const READINGS: u32 = 100;
+
+/// Of the time of the readings: the whole run takes this many times as long at most, with the
+/// starts of contenders, fills of the cache and evictions.
+const WHOLE: u64 = 2;
+
+/// How long it takes at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongestRun {
+    trials: u64,
+    readings: u32,
+    pub of_trial: Nanos,
+    timed: Nanos,
+    pub rounds: Nanos,
+}
+
+impl LongestRun {
+    pub fn of_suite(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<LongestRun> {
+        let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(READINGS);
+        let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
+        let slow_ns =
+            u128::from(size_bytes) * u128::from(readings) * 1_000_000_000 / u128::from(SLOW_BYTES_PER_S);
+        let of_trial = match (user.max_time, &suite.max_time) {
+            (Some(own), _) => own,
+            (None, Some(text)) => text.parse().with_context(|| format!("{}: max_time", suite.name))?,
+            (None, None) => Nanos(u64::try_from(slow_ns).unwrap_or(u64::MAX)),
+        };
+        let states = user.state.unwrap_or(suite.state).list().len();
+        let trials = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
+        let timed = Nanos(of_trial.0.saturating_mul(trials * states as u64));
+        let rounds = Nanos(timed.0.saturating_mul(WHOLE));
+        Ok(LongestRun { trials, readings, of_trial, timed, rounds })
+    }
+}
+
+impl fmt::Display for LongestRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LongestRun { trials, readings, of_trial, timed, rounds } = self;
+        write!(
+            f,
+            "{trials} trials, each with up to {readings} readings or {} of them: at most {} of readings and {} of rounds; \
+             then what contenders do inside is counted, for half as long at most",
+            span(*of_trial),
+            span(*timed),
+            span(*rounds)
+        )
+    }
+}
+
+/// Hours and minutes, or seconds below two minutes.
+fn span(time: Nanos) -> String {
+    let seconds = time.0.div_ceil(1_000_000_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn suite(head: &str) -> Suite {
+        let text = format!(
+            "name = \"x\"\nabout = \"\"\ncontrols = false\n{head}\n[[trial]]\ntrial = \"rust/read\"\n"
+        );
+        Suite::parse(Path::new("x.toml"), &text).unwrap()
+    }
+
+    #[test]
+    fn the_time_is_that_of_all_trials_in_all_states() {
+        let suite = suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"");
+        let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
+        assert_eq!((longest.timed, longest.rounds), (Nanos(60_000_000_000), Nanos(120_000_000_000)));
+        let said = longest.to_string();
+        assert!(
+            said.starts_with("1 trials, each with up to 100 readings or 30 s of them: at most 60 s"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn without_a_time_it_is_that_of_the_readings_at_a_slow_rate() {
+        let corpus = "corpus = { kind = \"lines\", size_bytes = 22000000000, seed = 1 }";
+        let suite = suite(&format!("max_runs = 10\nstate = \"cold\"\n{corpus}"));
+        let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
+        assert_eq!(longest.of_trial, Nanos(2_200_000_000_000));
+        assert_eq!(span(longest.rounds), "74 min");
     }
 }

@@ -15,23 +15,21 @@ use readlab_protocol::Reads;
 use readlab_record::Line;
 use std::ops::Range;
 
-/// How the groups are read for their right answers.
-pub(super) struct GroupReading<'a> {
-    pub(super) drop_caches: bool,
-    pub(super) deadline: Deadline,
-    pub(super) recorder: &'a Recorder,
-}
-
 impl Experiment {
     /// Has the methods of lists read the groups, too.
-    pub(super) fn add_size_groups(&mut self, reading: &GroupReading) -> anyhow::Result<()> {
+    pub(super) fn add_size_groups(
+        &mut self,
+        drop_caches: bool,
+        deadline: &Deadline,
+        recorder: &Recorder,
+    ) -> anyhow::Result<()> {
         let is_tree = self.targets.len() == 1 && self.targets[0].target.tree().is_some();
         ensure!(is_tree, "--per-file is for one folder or list");
         let form = TargetForm { archive: None, over: Transport::Tree };
         let (mut opened, mut expected) = (Vec::new(), Vec::new());
         for target in self.targets[0].target.size_groups()? {
-            let mut open = OpenTarget::open(ExaminedTarget { form, target }, reading.drop_caches)?;
-            expected.push(open.read_once(None, &reading.deadline, reading.recorder)?);
+            let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches)?;
+            expected.push(open.read_once(None, deadline, recorder)?);
             opened.push(open);
         }
         let (targets, caches) = known(opened, expected);

@@ -2,12 +2,11 @@
 //! else happens.
 
 use super::config::RunConfig;
-use super::deadline::Deadline;
+use super::deadline::{ASKING, Deadline};
 use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
-use readlab_model::target::ServerOptions;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{ServerOptions, TargetFacts};
 use readlab_model::trial::Transport;
 use readlab_record::TargetRef;
 use readlab_system::terminal::printable::display_path;
@@ -49,7 +48,6 @@ pub struct Split {
     pub readers: NonZero<u32>,
 }
 
-/// A target that exists and can be read.
 #[derive(Debug)]
 pub struct ExaminedTarget {
     /// What is read of it, and over which transport.
@@ -133,7 +131,7 @@ impl TargetSpec {
 
     /// Finds out what is known of it. A server is waited for until the deadline.
     pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
-        let Examination { accept, server, deadline } = *examination;
+        let Examination { allow_device, server, deadline } = *examination;
         if self.dictionary.is_some() && self.form.over != Transport::File {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
@@ -152,7 +150,7 @@ impl TargetSpec {
             let source = Source::parse(word, server).map_err(TargetError::from)?;
             Target::ask(source, server, &|| deadline.check())?
         } else {
-            Target::examine_as(&self.word, accept)?
+            Target::examine_as(&self.word, if allow_device { Accept::Devices } else { Accept::Files })?
         };
         if let Some(Split { reader, readers }) = self.split {
             target.split(reader, readers)?;
@@ -167,20 +165,11 @@ impl TargetSpec {
     }
 }
 
-/// How targets are examined.
 #[derive(Clone, Copy)]
 pub(super) struct Examination<'a> {
-    /// Which files may be targets.
-    pub(super) accept: Accept,
-    /// How servers are reached.
+    pub(super) allow_device: bool,
     pub(super) server: &'a ServerOptions,
-    /// How long servers are waited for.
     pub(super) deadline: &'a Deadline,
-}
-
-/// Which files may be targets.
-pub(super) fn accepted(allow_device: bool) -> Accept {
-    if allow_device { Accept::Devices } else { Accept::Files }
 }
 
 /// Examines the targets of every run, and refuses what the options demand of them in vain.
@@ -189,21 +178,21 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
     for target in examined.iter().flat_map(|run| &run.targets) {
         config.check_state_option(&target.target.facts)?;
     }
-    if config.drop_caches {
+    if config.user.sampling.drop_caches {
         check_drop_caches()?;
     }
     Ok(examined)
 }
 
 fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTargets> {
-    let (begun, deadline) = (Instant::now(), Deadline::of_server(&config.rules));
-    let (accept, server) = (accepted(config.allow_device), &config.server);
-    let examination = Examination { accept, server, deadline: &deadline };
+    let begun = Instant::now();
+    let deadline = Deadline::of_step(ASKING, &config.rules, begun);
+    let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
+    let examination = Examination { allow_device, server, deadline: &deadline };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
     Ok(ExaminedTargets { targets, took: begun.elapsed() })
 }
 
-/// The transports of all targets, each once.
 pub fn transports(examined: &[ExaminedTargets]) -> BTreeSet<Transport> {
     examined.iter().flat_map(|run| &run.targets).map(|target| target.form.over).collect()
 }

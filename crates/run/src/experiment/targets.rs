@@ -1,18 +1,26 @@
 //! The targets of a run while it is prepared: served where contenders read them over HTTP, opened
-//! for the control of their page cache, and read once for the right answers.
+//! for the control of their page cache, and read once by the oracle for the right answers: about their
+//! bytes, and about what comes out of them if they are archives.
 
 use super::deadline::Deadline;
-use super::expected_answers::ExpectedAnswers;
 use super::recorder::Recorder;
 use super::target_spec::ExaminedTarget;
 use crate::experiment::planner::TargetForm;
+use anyhow::Context;
 use readlab_measure::cache::Eviction;
 use readlab_measure::target::{CacheControl, CacheControlError, MeasuredTarget};
-use readlab_model::target::ServerOptions;
+use readlab_model::target::{Decoded, ServerOptions};
 use readlab_model::trial::Transport;
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
-use readlab_targets::target::{Place, Target};
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::corpus::archive::Packed;
+use readlab_targets::corpus::block_truth::truth_of_blocks;
+use readlab_targets::corpus::oracle::{self, ContinueCheck, Truth};
+use readlab_targets::corpus::tree_truth::truth_of_files;
+use readlab_targets::target::http::RequestVerb;
+use readlab_targets::target::part::open_watched;
+use readlab_targets::target::{Place, Target, dictionary};
 
 /// A target whose page cache is under control.
 #[derive(Debug)]
@@ -22,7 +30,6 @@ pub(super) struct OpenTarget {
     pub(super) cache: CacheControl,
 }
 
-/// A target with the right answers about it.
 #[derive(Debug)]
 pub(super) struct KnownTarget {
     pub(super) target: Target,
@@ -46,7 +53,6 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
 }
 
 impl OpenTarget {
-    /// Opens a target for the control of its page cache.
     pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
         let ExaminedTarget { form, mut target } = examined;
         target.facts.tree_mut().into_iter().for_each(|tree| tree.is_metadata_cold = drop_caches);
@@ -62,13 +68,18 @@ impl OpenTarget {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
-        recorder.note(&format!("reading {} once for the right answer", self.target.facts.path));
+        recorder.display().activity(&format!("reading {} once for the right answer", self.target.facts.path));
         let size_bytes = self.target.facts.size_bytes;
         let check = |bytes| {
-            recorder.note_done(bytes, size_bytes);
+            recorder.display().activity_done(bytes, size_bytes);
             deadline.check()
         };
-        ExpectedAnswers::find(self, first, &check)
+        let truth = truth(&mut self.target, &check)?;
+        let facts = &mut self.target.facts;
+        (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
+        let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
+        facts.decoded = archive.as_ref().map(|(archive, content)| decoded(*archive, content));
+        Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
     }
 
     /// Decodes the user's own archive once for the right answers; if it cannot be decoded, the
@@ -80,8 +91,30 @@ impl OpenTarget {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> Result<(), String> {
-        recorder.note(&format!("decoding {} once for the right answer", self.target.facts.path));
-        expected.decode(&mut self.target, archive, &|_| deadline.check())
+        recorder
+            .display()
+            .activity(&format!("decoding {} once for the right answer", self.target.facts.path));
+        let facts = &self.target.facts;
+        let path = self.target.file().expect("an archive behind a foreign server is never decoded");
+        let dictionary = facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), dictionary::bytes);
+        let content = dictionary.and_then(|dictionary| {
+            let packed = Packed { path, archive, dictionary: &dictionary };
+            oracle::content(&packed, &|_| deadline.check())
+        });
+        match content {
+            Ok(content) => {
+                self.target.facts.decoded = Some(decoded(archive, &content));
+                expected.decoded = Some(content);
+                Ok(())
+            }
+            Err(cause) => {
+                let is_like = expected.truth.archive == Some(archive);
+                let how = if is_like { "begins like" } else { "is named like" };
+                let reason = format!("it {how} {} and cannot be decoded: {cause}", archive.noun());
+                self.target.facts.cautions.push(reason.clone());
+                Err(reason)
+            }
+        }
     }
 }
 
@@ -101,4 +134,45 @@ pub(super) fn known(
 ) -> (Vec<KnownTarget>, Vec<CacheControl>) {
     let both = targets.into_iter().zip(expected);
     both.map(|(OpenTarget { target, cache, .. }, expected)| (KnownTarget { target, expected }, cache)).unzip()
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ExpectedAnswers {
+    pub(super) truth: Truth,
+    /// About its content, where trials decode it.
+    pub(super) decoded: Option<Truth>,
+}
+
+impl ExpectedAnswers {
+    /// Whether the bytes that are visited are text: those that come out of an archive, if it is
+    /// one.
+    pub(super) fn is_text(&self) -> bool {
+        self.decoded.as_ref().unwrap_or(&self.truth).text
+    }
+}
+
+/// What the record says about the content of an archive.
+fn decoded(archive: Archive, content: &Truth) -> Decoded {
+    Decoded { archive, digest: content.digest.clone(), answer: content.answer }
+}
+
+/// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
+/// which servers need not declare.
+fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
+    if let Place::Tree(tree) = &target.place {
+        return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
+    }
+    if let Place::Blocks(blocks) = &target.place {
+        return truth_of_blocks(&blocks.places, check).with_context(|| display_path(blocks.file()));
+    }
+    let Place::Web(remote) = &target.place else {
+        let file = target.file().expect("what is not behind a foreign server is a file");
+        return oracle::truth_of(|| open_watched(file, target.part), check)
+            .with_context(|| display_path(file));
+    };
+    let wait_check = || check(0);
+    let opened = || remote.ask(RequestVerb::Get, &wait_check).map_err(std::io::Error::other);
+    let found = oracle::truth_of(opened, check).with_context(|| remote.source.to_string())?;
+    target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
+    Ok(found)
 }

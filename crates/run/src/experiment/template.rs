@@ -4,12 +4,12 @@
 //! there; if it also named the file, it would read it twice. Everything else about command lines is
 //! up to the `command` contender.
 
-use super::config::{OwnCommand, TrialOptions};
+use super::options::{OwnCommand, SelectionOptions};
 use anyhow::{bail, ensure};
-use readlab_model::trial::COMMAND;
+use readlab_model::trial::{COMMAND, TrialId};
 use readlab_protocol::command_line::{self, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
-use readlab_record::CommandRules;
+use readlab_record::{Check, CommandRules};
 use readlab_system::file_status::FileStatus;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const BETWEEN_WORDS: &str = " \t\n|&;<>()";
 
 /// The options with `{}` in every command that names a target. A notice says which do.
-pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<TrialOptions> {
+pub(super) fn placed(mut options: SelectionOptions, targets: &[PathBuf]) -> anyhow::Result<SelectionOptions> {
     let (mut given, mut notices): (Vec<String>, Vec<String>) = Default::default();
     for at in 0..options.commands.len() {
         let command = &mut options.commands[at];
@@ -56,7 +56,19 @@ pub fn placed(mut options: TrialOptions, targets: &[PathBuf]) -> anyhow::Result<
             *name = format!("{COMMAND}/{template}");
         }
     }
+    name_first(&mut options.commands);
     Ok(options)
+}
+
+/// Names the command whose output all must print; their lines are final by now.
+fn name_first(commands: &mut [OwnCommand]) {
+    let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
+    let first = first.map(|id| id.to_string()).unwrap_or_default();
+    for own in commands {
+        if let Check::Same { of } = &mut own.rules.check {
+            of.clone_from(&first);
+        }
+    }
 }
 
 /// Refuses a command, and what is run around it, that must not be in a record or be run.
@@ -238,10 +250,15 @@ mod tests {
     }
 
     /// A command with what is run before each of its readings.
-    fn own(line: &str, prepare: Option<&str>) -> TrialOptions {
+    fn own(line: &str, prepare: Option<&str>) -> SelectionOptions {
         let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
         let commands = vec![OwnCommand { line: line.to_owned(), rules }];
-        TrialOptions { commands, ..TrialOptions::default() }
+        SelectionOptions { commands, ..SelectionOptions::default() }
+    }
+
+    /// What is said of a command that is refused.
+    fn refusal(line: &str, prepare: Option<&str>, targets: &[PathBuf]) -> String {
+        placed(own(line, prepare), targets).unwrap_err().to_string()
     }
 
     #[test]
@@ -253,36 +270,39 @@ mod tests {
 
     #[test]
     fn another_secret_of_a_command_is_refused_and_a_variable_is_not() {
-        let target = PathBuf::from("https://h/o?sig=hush");
-        let refusal = |line: &str, prepare: Option<&str>| {
-            placed(own(line, prepare), std::slice::from_ref(&target)).unwrap_err().to_string()
-        };
-        for said in [
-            refusal("curl 'https://other/o?sig=hush' {}", None),
-            refusal("curl https://me:hush@h/", None),
-            refusal("curl {}", Some("curl https://h/purge?token=hush")),
-            refusal("sh -c 'curl https://h/o?sig=hush | wc'", None),
-            refusal("curl h.org/o?key=hush {}", None),
-            refusal("curl me:hush@h/o {}", None),
-            refusal("curl {}", Some("curl -H 'Authorization: Bearer hush' h.org/purge")),
-            refusal("curl -H 'X-Api-Key: hush' {}", None),
-            refusal("wget --header=X-Mine:hush {}", None),
-            refusal("curl -u me:hush {}", None),
+        let target = [PathBuf::from("https://h/o?sig=hush")];
+        for (line, prepare) in [
+            ("curl 'https://other/o?sig=hush' {}", None),
+            ("curl https://me:hush@h/", None),
+            ("curl {}", Some("curl https://h/purge?token=hush")),
+            ("sh -c 'curl https://h/o?sig=hush | wc'", None),
+            ("curl h.org/o?key=hush {}", None),
+            ("curl me:hush@h/o {}", None),
+            ("curl {}", Some("curl -H 'Authorization: Bearer hush' h.org/purge")),
+            ("curl -H 'X-Api-Key: hush' {}", None),
+            ("wget --header=X-Mine:hush {}", None),
+            ("curl -u me:hush {}", None),
         ] {
+            let said = refusal(line, prepare, &target);
             assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");
         }
-        placed(own("curl \"https://h/o?token=$TOKEN\" {}", None), &[target]).unwrap();
+        placed(own("curl \"https://h/o?token=$TOKEN\" {}", None), &target).unwrap();
     }
 
     #[test]
-    fn what_would_run_the_file_is_refused() {
-        let said =
-            |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
-        assert!(said(" ", None).starts_with("-c is empty"), "{}", said(" ", None));
-        assert!(said("{}", None).contains("the file itself would be run"), "{}", said("{}", None));
-        for line in ["LC_ALL=C", "wc -l |", "nice"] {
-            assert!(said(line, None).contains("write {} where the path belongs"), "{}", said(line, None));
+    fn what_would_run_the_file_or_take_its_name_for_code_is_refused() {
+        for (line, prepare, why) in [
+            (" ", None, "-c is empty"),
+            ("{}", None, "the file itself would be run"),
+            ("LC_ALL=C", None, "write {} where the path belongs"),
+            ("wc -l |", None, "write {} where the path belongs"),
+            ("nice", None, "write {} where the path belongs"),
+            ("sh -c 'cat {} | wc -l'", None, "the file's name would be code"),
+            ("wc -l", Some("sh -c 'touch {}'"), "the file's name would be code"),
+        ] {
+            let said = refusal(line, prepare, &[]);
+            assert!(said.contains(why), "{line}: {said}");
         }
     }
 
@@ -314,14 +334,5 @@ mod tests {
         let options = placed(options, &[]).unwrap();
         let lines: Vec<&str> = options.commands.iter().map(|own| own.line.as_str()).collect();
         assert_eq!(lines, ["wc -l {}", "wc -l {} # second"]);
-    }
-
-    #[test]
-    fn a_place_that_would_be_code_is_refused() {
-        let said =
-            |line: &str, prepare: Option<&str>| placed(own(line, prepare), &[]).unwrap_err().to_string();
-        for (line, prepare) in [("sh -c 'cat {} | wc -l'", None), ("wc -l", Some("sh -c 'touch {}'"))] {
-            assert!(said(line, prepare).contains("the file's name would be code"), "{line}");
-        }
     }
 }

@@ -1,10 +1,12 @@
-//! One ranking while it grows: the rows of what can be compared, as in the final tables.
+//! One ranking while it grows: its rows, which are the readings of trials and what they show so far, and
+//! what can be compared, as in the final tables.
 
-use super::row::{Figures, Row};
-use readlab_analysis::stats::SharedVariance;
+use readlab_analysis::stats::{self, Observation, SharedVariance};
+use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Work};
+use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
-use readlab_record::Trial;
+use readlab_record::{Outcome, Trial};
 
 /// What the trials of one ranking have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,6 @@ impl Key {
     }
 }
 
-/// One ranking.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) key: Key,
@@ -33,7 +34,6 @@ pub(super) struct Block {
     pub(super) place: Option<usize>,
 }
 
-/// The rows of a ranking in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standings {
     /// The fastest, first.
@@ -64,7 +64,7 @@ impl Block {
             None => best.len(),
         };
         best.truncate(most);
-        Standings { best, measured, out: self.rows.iter().filter(|row| row.is_out()).count(), of_search }
+        Standings { best, measured, out: self.rows.iter().filter(|row| row.is_out).count(), of_search }
     }
 
     fn by_median(&self, of_search: bool, most: usize) -> Vec<Figures> {
@@ -72,7 +72,7 @@ impl Block {
         let mut rows: Vec<(f64, &Row)> = medians.collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         // The rungs of a search are no rounds that all have in common.
-        let readings = rows.iter().filter(|_| !of_search).map(|(_, row)| row.walls());
+        let readings = rows.iter().filter(|_| !of_search).map(|(_, row)| &row.walls);
         let shared = SharedVariance::new(readings);
         let figures = |(at, (_, row)): (usize, &(f64, &Row))| {
             let figures = row.figures(of_search)?;
@@ -94,4 +94,99 @@ impl Block {
 fn precision_among(shared: &SharedVariance, trial: usize) -> Option<f64> {
     let location = shared.location(trial)?;
     Some(location.ci95?.ends.half_width() / location.estimate_ns)
+}
+
+/// The readings of one trial; in a sweep, those of all files by one method.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Row {
+    /// The name of the trial, safe to print.
+    pub(super) name: String,
+    /// The readings that are reported.
+    walls: Vec<Observation>,
+    /// Those of a search, which are shown until there are others.
+    searched: Vec<Observation>,
+    /// What one reading brings; 0 where that is no rate.
+    pub(super) bytes_each: u64,
+    /// What all reported readings brought.
+    bytes: u64,
+    /// Why its readings do not count.
+    is_out: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Figures {
+    pub(super) name: String,
+    /// The median of the readings; in a sweep, their mean.
+    pub(super) time: Nanos,
+    /// Half the 95 % interval of the median over the median; `None` with too few readings.
+    pub(super) precision: Option<f64>,
+    /// Bytes over that time; `None` where nothing is read.
+    pub(super) rate: Option<Throughput>,
+}
+
+impl Row {
+    pub(super) fn new(name: String) -> Row {
+        Row { name, ..Row::default() }
+    }
+
+    pub(super) fn take(&mut self, sample: &Sample) {
+        if sample.rung.is_some() {
+            self.searched.push(sample.into());
+        } else {
+            self.walls.push(sample.into());
+            self.bytes = self.bytes.saturating_add(self.bytes_each);
+        }
+    }
+
+    /// How its trial ended.
+    pub(super) fn end(&mut self, outcome: &Outcome) {
+        self.is_out = *outcome != Outcome::Measured;
+    }
+
+    /// Whether it has readings that are reported.
+    fn is_measured(&self) -> bool {
+        !self.is_out && !self.walls.is_empty()
+    }
+
+    /// The median of its readings, in nanoseconds; `None` where none counts.
+    fn median_ns(&self, of_search: bool) -> Option<f64> {
+        let walls = if of_search { &self.searched } else { &self.walls };
+        stats::median(walls.iter().map(|wall| wall.value)).filter(|_| !self.is_out)
+    }
+
+    /// What its readings show; `None` where none counts.
+    fn figures(&self, of_search: bool) -> Option<Figures> {
+        let median_ns = self.median_ns(of_search)?;
+        let walls = if of_search { &self.searched } else { &self.walls };
+        Some(self.with_time(median_ns, stats::precision(walls)))
+    }
+
+    /// What its readings of different files show together; `None` where none counts.
+    fn figures_of_files(&self) -> Option<Figures> {
+        let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
+        let figures = Figures {
+            name: self.name.clone(),
+            time: nanos(timed_ns / self.walls.len().max(1) as f64),
+            precision: None,
+            rate: Some(Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
+        };
+        (!self.walls.is_empty()).then_some(figures)
+    }
+
+    fn with_time(&self, time_ns: f64, precision: Option<f64>) -> Figures {
+        let time = nanos(time_ns);
+        let is_rate = self.bytes_each > 0 && time.0 > 0;
+        let rate = is_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
+        Figures { name: self.name.clone(), time, precision, rate }
+    }
+}
+
+impl Figures {
+    pub(super) fn speed(&self) -> f64 {
+        self.rate.map_or(1.0 / self.time.as_secs_f64().max(1e-9), |rate| rate.0)
+    }
+}
+
+fn nanos(ns: f64) -> Nanos {
+    Nanos::from_secs_f64(ns / 1e9)
 }

@@ -2,8 +2,7 @@
 //! something else begins, and before a turn the first line alone. No thread wakes while a reading
 //! is timed.
 
-use super::pace::Pace;
-use super::plain;
+use super::now;
 use super::render::{self, TerminalStyle};
 use super::view::{Activity, Done, Now, View};
 use readlab_measure::interface::Step;
@@ -15,10 +14,10 @@ use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::printable;
 use readlab_system::terminal::screen::Screen;
 use readlab_system::tty::Size;
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::fmt::{self, Debug, Formatter};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The keys that end a run.
 const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
@@ -27,7 +26,6 @@ const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
 #[derive(Debug, Clone)]
 pub struct Live(Rc<RefCell<Display>>);
 
-/// What is wanted of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     Nothing,
@@ -51,7 +49,6 @@ pub(super) trait Surface {
     fn now(&self) -> Instant;
 }
 
-/// Where it is shown.
 enum Output {
     Nowhere,
     /// One line after each round, on standard error; rounds that take no time share one.
@@ -61,7 +58,7 @@ enum Output {
 
 /// The view of one run, and where it is drawn.
 #[derive(Debug)]
-pub(super) struct Display {
+pub(crate) struct Display {
     view: View,
     output: Output,
     has_styles: bool,
@@ -85,48 +82,9 @@ impl Live {
         Live(Rc::new(RefCell::new(Display::on(output, has_styles))))
     }
 
-    /// Shows what is done before or after the measuring.
-    pub fn activity(&self, text: &str) {
-        self.0.borrow_mut().activity(text);
-    }
-
-    /// Shows how much of it is done.
-    pub fn activity_done(&self, bytes: u64, of: u64) {
-        self.0.borrow_mut().activity_done(Bytes(bytes), Bytes(of));
-    }
-
-    /// A run begins: nothing is known of it.
-    pub fn begin_run(&self) {
-        self.0.borrow_mut().view = View::new();
-    }
-
-    /// Takes what a plan says about the trials to come.
-    pub fn expect(&self, plan: &Plan) {
-        self.0.borrow_mut().view.expect(plan);
-    }
-
-    /// Takes what the record of an interrupted run holds.
-    pub fn recall(&self, record: &Record) {
-        self.0.borrow_mut().view.recall(record);
-    }
-
-    /// Takes one more line of the record; draws nothing.
-    pub fn take(&self, line: &Line) {
-        self.0.borrow_mut().take(line);
-    }
-
-    pub fn about_to(&self, step: Step) {
-        self.0.borrow_mut().about_to(step);
-    }
-
-    /// Whether the user has pressed the key that ends the run.
-    pub fn wants_end(&self) -> bool {
-        self.0.borrow_mut().wants_end()
-    }
-
-    /// Removes what was drawn, and gives the terminal back until something is drawn again.
-    pub fn clear(&self) {
-        self.0.borrow_mut().clear();
+    /// What is shown, until the end of the statement.
+    pub(crate) fn display(&self) -> RefMut<'_, Display> {
+        self.0.borrow_mut()
     }
 }
 
@@ -141,12 +99,27 @@ impl Display {
         Display::on(Output::Surface(Box::new(surface)), false)
     }
 
-    fn activity(&mut self, text: &str) {
+    pub(crate) fn begin_run(&mut self) {
+        self.view = View::new();
+    }
+
+    pub(crate) fn expect(&mut self, plan: &Plan) {
+        self.view.expect(plan);
+    }
+
+    pub(crate) fn recall(&mut self, record: &Record) {
+        self.view.recall(record);
+    }
+
+    /// Shows what is done before or after the measuring.
+    pub(crate) fn activity(&mut self, text: &str) {
         self.view.now = Now::Activity(Activity { text: printable(text), done: None });
         self.draw();
     }
 
-    fn activity_done(&mut self, bytes: Bytes, of: Bytes) {
+    /// Shows how much of it is done.
+    pub(crate) fn activity_done(&mut self, bytes: u64, of: u64) {
+        let (bytes, of) = (Bytes(bytes), Bytes(of));
         if let Now::Activity(activity) = &mut self.view.now {
             // Waiting for a server counts from 0.
             let bytes = activity.done.map_or(bytes, |done| done.bytes.max(bytes));
@@ -155,13 +128,14 @@ impl Display {
         }
     }
 
-    pub(super) fn take(&mut self, line: &Line) {
+    /// Takes one more line of the record; draws nothing.
+    pub(crate) fn take(&mut self, line: &Line) {
         if !matches!(self.output, Output::Nowhere) {
             self.view.take(line);
         }
     }
 
-    pub(super) fn about_to(&mut self, step: Step) {
+    pub(crate) fn about_to(&mut self, step: Step) {
         let has_round = self.view.state.is_some_and(|state| state.has_round);
         self.view.about_to(step);
         if matches!(step, Step::RoundOver(_)) && !has_round {
@@ -178,13 +152,15 @@ impl Display {
         }
     }
 
-    pub(super) fn wants_end(&mut self) -> bool {
+    /// Whether the user has pressed the key that ends the run.
+    pub(crate) fn wants_end(&mut self) -> bool {
         let Output::Surface(surface) = &mut self.output else { return false };
         self.view.is_ending |= surface.pressed_keys().iter().any(|key| ENDING_KEYS.contains(key));
         self.view.is_ending
     }
 
-    fn clear(&mut self) {
+    /// Removes what was drawn, and gives the terminal back until something is drawn again.
+    pub(crate) fn clear(&mut self) {
         if let Output::Surface(surface) = &mut self.output {
             surface.give_back();
         }
@@ -194,7 +170,7 @@ impl Display {
     fn write_line(&mut self) {
         let begun = Instant::now();
         if self.rankings.is_due(begun) {
-            plain::line(&self.view).iter().for_each(notice::show);
+            now::after_round(&self.view).iter().for_each(notice::show);
             self.rankings.drawn(begun, Instant::now());
         }
     }
@@ -205,7 +181,6 @@ impl Display {
         if self.rankings.is_due(surface.now()) { self.draw() } else { self.draw_first() }
     }
 
-    /// Draws everything.
     fn draw(&mut self) {
         let Output::Surface(surface) = &mut self.output else { return };
         if interrupt::requested() {
@@ -281,5 +256,45 @@ impl Debug for Output {
             Output::Plain => "Plain",
             Output::Surface(_) => "Surface",
         })
+    }
+}
+
+/// Between two drawings there are so many times the time of the first: 0.5 % of one processor.
+const REST: u32 = 200;
+
+/// The shortest time between two drawings: a person sees no more, and the terminal has work too.
+const REST_MIN: Duration = Duration::from_millis(20);
+
+/// When the next drawing is due.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    due: Option<Instant>,
+}
+
+impl Pace {
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.due.is_none_or(|due| now >= due)
+    }
+
+    pub(super) fn drawn(&mut self, begun: Instant, ended: Instant) {
+        let rest = ended.saturating_duration_since(begun).saturating_mul(REST);
+        self.due = Some(ended + rest.max(REST_MIN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_slowly_is_drawn_seldom() {
+        let begun = Instant::now();
+        let after = |ms| begun + Duration::from_millis(ms);
+        let mut pace = Pace::default();
+        assert!(pace.is_due(begun));
+        pace.drawn(begun, begun);
+        assert!(!pace.is_due(after(19)) && pace.is_due(after(20)));
+        pace.drawn(begun, after(10));
+        assert!(!pace.is_due(after(2_009)) && pace.is_due(after(2_010)), "ten of two thousand");
     }
 }

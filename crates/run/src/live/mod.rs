@@ -8,10 +8,7 @@
 mod block;
 pub mod display;
 mod now;
-mod pace;
-mod plain;
 mod render;
-mod row;
 #[cfg(test)]
 mod tests;
 mod view;

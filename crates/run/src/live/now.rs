@@ -1,4 +1,5 @@
-//! The first line: what is done now, the round, how much of the run is done, and the time left.
+//! What is done now in one line: the first line on a terminal with the round, how much of the run is done and
+//! the time left; and the line after each round where nothing can be drawn, as in pipes and files.
 
 use super::view::{Activity, Done, Now, StateNow, View};
 use readlab_measure::interface::Step;
@@ -12,7 +13,6 @@ const BETWEEN: &str = " · ";
 /// A name is not cut to fewer columns; the least important part is left out before.
 const NAME_MIN: usize = 12;
 
-/// A part of the line.
 struct Part {
     text: String,
     /// What is left out first has the lowest.
@@ -21,7 +21,6 @@ struct Part {
     is_name: bool,
 }
 
-/// The line, in so many columns.
 pub(super) fn line(view: &View, columns: usize) -> String {
     let mut parts: Vec<Part> = parts(view).into_iter().filter(|part| !part.text.is_empty()).collect();
     loop {
@@ -78,7 +77,6 @@ fn parts(view: &View) -> Vec<Part> {
 }
 
 /// A server need not say how much it will send.
-#[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
 fn share_of_activity(done: Done) -> String {
     let Done { bytes, of } = done;
     if of.0 == 0 {
@@ -126,4 +124,19 @@ pub(super) fn left(time: Nanos) -> String {
     let seconds = if seconds > 60.0 { (seconds / 5.0).round() * 5.0 } else { seconds };
     let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
     if minutes > 0.0 { format!("{minutes} min {rest} s left") } else { format!("{rest} s left") }
+}
+
+/// What is known after a round; `None` before the first.
+pub(super) fn after_round(view: &View) -> Option<String> {
+    let state = view.state?;
+    let mut text = format!("{}, round {}", state.state, state.round? + 1);
+    let standings = view.current().map(|block| block.standings(1));
+    if let Some(first) = standings.as_ref().and_then(|standings| standings.best.first()) {
+        let speed = first.rate.map_or_else(|| first.time.to_string(), |rate| rate.to_string());
+        let precision = first.precision.map_or_else(String::new, |share| format!(" ±{:.0} %", share * 100.0));
+        text += &format!(": first {}, {speed}{precision}", first.name);
+    }
+    let time = view.progress.as_ref().and_then(|progress| progress.left());
+    text += &time.map_or_else(String::new, |time: Nanos| format!("; {}", left(time)));
+    Some(text)
 }

@@ -2,9 +2,8 @@
 //! and the keys. Pure: the same view on the same terminal gives the same lines, none of which is
 //! wider than the terminal.
 
-use super::block::{Block, Standings};
+use super::block::{Block, Figures, Standings};
 use super::now;
-use super::row::Figures;
 use super::view::View;
 use anstyle::Effects;
 use readlab_model::trial::Transport;
@@ -27,9 +26,7 @@ const WARNINGS_MAX: usize = 2;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TerminalStyle {
     pub(super) size: Size,
-    /// Whether text may be bold or dim.
     pub(super) has_styles: bool,
-    /// Whether keys can be pressed.
     pub(super) has_keys: bool,
 }
 
@@ -200,12 +197,6 @@ impl Scale {
         format!("{}{}", "█".repeat(low), "░".repeat(high.saturating_sub(low)))
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "cells of a line"
-    )]
     fn cells_of(&self, speed: f64) -> usize {
         let share = if self.most > 0.0 { (speed / self.most).clamp(0.0, 1.0) } else { 0.0 };
         (share * self.cells as f64).round() as usize

@@ -1,8 +1,7 @@
 //! What is known of a run while it goes on: what is done now, how far it is, and the readings so
 //! far. It is updated by the lines of the record and the steps of the run.
 
-use super::block::{Block, Key};
-use super::row::Row;
+use super::block::{Block, Key, Row};
 use readlab_measure::interface::{Progress, Step};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
@@ -13,12 +12,9 @@ use readlab_record::{Line, Outcome, Record, RunKind, Trial};
 use readlab_system::terminal::printable::printable;
 use std::collections::BTreeMap;
 
-/// What a run is doing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Now {
-    /// Something before or after the measuring.
     Activity(Activity),
-    /// A step of the measuring.
     Step(Step),
 }
 
@@ -30,7 +26,6 @@ pub(super) struct Activity {
     pub(super) done: Option<Done>,
 }
 
-/// How far an activity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) bytes: Bytes,
@@ -46,7 +41,6 @@ pub(super) struct StateNow {
     pub(super) started: usize,
     /// The last round that was begun, from 0; `None` before the first.
     pub(super) round: Option<u32>,
-    /// Whether a round is over.
     pub(super) has_round: bool,
 }
 
@@ -57,7 +51,6 @@ struct Place {
     row: usize,
 }
 
-/// What is known of a run.
 #[derive(Debug, Clone)]
 pub(super) struct View {
     pub(super) now: Now,
@@ -67,7 +60,6 @@ pub(super) struct View {
     /// The rankings, in the order in which they began.
     pub(super) blocks: Vec<Block>,
     pub(super) warnings: Vec<String>,
-    /// Whether the user ends the run.
     pub(super) is_ending: bool,
     targets: Vec<TargetFacts>,
     names: BTreeMap<TrialIndex, String>,
@@ -79,7 +71,6 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Of a run of which nothing is known.
     pub(super) fn new() -> View {
         View {
             now: Now::Activity(Activity::default()),

@@ -59,14 +59,15 @@ impl State {
     /// The header of its table.
     fn header(&self, machine: &str, state: &str) -> String {
         let reference = self.find("command/wc -l");
-        let logs: Vec<f64> = (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap().ln()).collect();
+        let noise = || (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap());
+        let logs: Vec<f64> = noise().map(f64::ln).collect();
         let mean = logs.iter().sum::<f64>() / logs.len() as f64;
         let sd = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt();
         format!(
             "## {machine}, {state}: {} trials; typical sd of a reading {:.1} %, sd between trials of log sd {sd:.2}; \
              reference command/wc -l n={}",
             self.trials.len(),
-            100.0 * self.shared.typical_noise().unwrap(),
+            100.0 * median(noise()).unwrap(),
             self.trials[reference].walls_ns.len(),
         )
     }

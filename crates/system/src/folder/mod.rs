@@ -12,14 +12,11 @@ use std::path::{Component, Path, PathBuf};
 
 pub const RECORD: &str = "record.jsonl";
 
-/// The name of a record's file where files cannot be without one; the next run in this folder takes
-/// it over.
+/// The file of a record that can have no name yet; the next run in this folder takes it over.
 pub const RECORD_DRAFT: &str = ".record.jsonl.new";
 
-/// The name of the report beside a record.
 pub const REPORT: &str = "report.html";
 
-/// The name of the folder of flame graphs beside a record.
 pub const FLAME_GRAPHS: &str = "flamegraphs";
 
 #[derive(Debug, Clone)]
@@ -29,20 +26,12 @@ pub struct RunFolder {
     is_new: bool,
 }
 
-/// Why there is no folder for a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be created.
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: io::Error },
-    /// It has a file already that the run would write.
     #[error("{path}: has a {what} already, which is not overwritten")]
-    Taken {
-        path: PathBuf,
-        /// What the file is.
-        what: &'static str,
-    },
-    /// The user has no data folder.
+    Taken { path: PathBuf, what: &'static str },
     #[error("no folder for the record: {0}; name one with --output")]
     NoHome(String),
 }
@@ -97,7 +86,6 @@ fn without_parents(path: PathBuf) -> PathBuf {
     real.unwrap_or(path)
 }
 
-/// The folder of all runs of this user.
 pub fn runs() -> Result<PathBuf, FolderError> {
     use etcetera::BaseStrategy;
     let base = etcetera::choose_base_strategy().map_err(|error| FolderError::NoHome(error.to_string()))?;

@@ -40,49 +40,24 @@ pub struct OutputFile<'a> {
     pub is_earlier: IsOutput,
 }
 
-/// The files that a run reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs(BTreeSet<FileId>);
 
-/// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The run reads it.
     #[error("{path}: is read, so {option} cannot write there; name another file")]
-    Input {
-        /// The file.
-        path: String,
-        option: &'static str,
-    },
-    /// It is there, and not by readlab.
+    Input { path: String, option: &'static str },
     #[error(
         "{path}: exists and is no export of readlab in this format, so {option} does not replace it; \
          remove it or name another file"
     )]
-    Foreign {
-        /// The file.
-        path: String,
-        option: &'static str,
-    },
+    Foreign { path: String, option: &'static str },
     #[error("{path}: is a symbolic link, and {option} writes through none; name the file that it leads to")]
-    Link {
-        /// The link.
-        path: String,
-        option: &'static str,
-    },
-    /// Another output goes there.
+    Link { path: String, option: &'static str },
     #[error("{path}: both {first} and {second} write there; name another file for one of them")]
-    Twice {
-        /// The file.
-        path: String,
-        /// An option.
-        first: &'static str,
-        second: &'static str,
-    },
-    /// It cannot be written.
+    Twice { path: String, first: &'static str, second: &'static str },
     #[error("{path}")]
     Io {
-        /// The file.
         path: String,
         #[source]
         cause: io::Error,
@@ -92,7 +67,6 @@ pub enum OutputError {
 /// Where the bytes of an output go.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// To a file that exists.
     File(FileId),
     /// To a new file of this name in a folder without links.
     New(PathBuf),
@@ -104,7 +78,6 @@ impl Inputs {
         Inputs(paths.into_iter().filter_map(FileId::at).collect())
     }
 
-    /// Those of another part of the run, too.
     pub fn join(&mut self, other: Inputs) {
         self.0.extend(other.0);
     }
@@ -127,8 +100,7 @@ pub fn streams() -> Vec<PathBuf> {
     files.filter_map(|file| descriptor::name_of(&file)).collect()
 }
 
-/// Refuses outputs that could not be written, before anything is measured; and a standard output
-/// that is a file which is read.
+/// Refuses, before measuring, outputs that cannot be written and a standard output that is read.
 pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
     for (stream, id) in [("standard output", id_of(io::stdout())), ("standard error", id_of(io::stderr()))] {
         if id.is_some_and(|id| inputs.0.contains(&id)) {
@@ -156,9 +128,7 @@ impl<'a> OutputFile<'a> {
     ) -> Option<OutputFile<'a>> {
         Some(OutputFile { option, file: file.as_deref()?, is_earlier })
     }
-}
 
-impl OutputFile<'_> {
     pub fn is_standard_output(&self) -> bool {
         self.file == Path::new(STANDARD_OUTPUT)
     }
@@ -258,8 +228,7 @@ pub fn is_replaceable(file: &Path, is_output: IsOutput) -> io::Result<bool> {
     Ok(head.is_empty() || is_output(&String::from_utf8_lossy(&head)))
 }
 
-/// Whether what is written there goes on to somebody else: a pipe or a device. Such a file is not
-/// replaced.
+/// Whether what is written there goes on to somebody else. Such a pipe or device is not replaced.
 fn is_stream(file: &Path) -> bool {
     let goes_on = |kind: fs::FileType| kind.is_fifo() || kind.is_char_device() || kind.is_socket();
     fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))

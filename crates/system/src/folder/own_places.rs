@@ -1,7 +1,6 @@
 //! The places where readlab writes while it measures: they are no part of a folder that is raced.
 
-use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs};
-use super::{output_file, scratch};
+use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, output_file, runs, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,4 @@
-//! Scratch folders, which readlab removes again, and files that runtimes write for it, with what
-//! killed runs left of both.
+//! Scratch folders, which readlab removes, and files of runtimes, with what killed runs left.
 //!
 //! While a scratch folder or file exists, a note with its path is in the user's data folder, locked
 //! by the run that made it. A note without a lock is of a run that was killed: the next run names
@@ -20,7 +19,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How the names of all scratch folders begin.
 const PREFIX: &str = "readlab-";
 
 /// A runtime writes the names of the functions that it compiles to `/tmp/perf-PID.map`.
@@ -55,8 +53,7 @@ pub fn map_of(pid: u32) -> PathBuf {
     Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
-/// The same, for a process that makes it itself: the name is known to everybody, and a runtime
-/// would write to whatever has it.
+/// The same for a process that makes it itself: a runtime would write to whatever has this name.
 pub fn own_map() -> NumberedFile {
     let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
     NumberedFile { before, after: MAP_SUFFIX.into() }
@@ -104,12 +101,20 @@ impl Scratch {
         &self.path
     }
 
-    /// Keeps it for the user.
     pub fn keep(&mut self) {
         self.keep = true;
         self.note = None;
     }
 }
+
+/// Two are the same if they are the same folder.
+impl PartialEq for Scratch {
+    fn eq(&self, other: &Scratch) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Scratch {}
 
 impl Drop for Scratch {
     fn drop(&mut self) {
@@ -123,8 +128,7 @@ impl Drop for Scratch {
 }
 
 impl ScratchNote {
-    /// Notes that a runtime may write its file for this process; `None` where there can be no
-    /// notes.
+    /// Notes that a runtime may write its file for this process; `None` without notes.
     pub fn of_map(pid: u32) -> Option<ScratchNote> {
         let path = map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
@@ -154,14 +158,12 @@ impl Drop for ScratchNote {
 }
 
 impl Leftover {
-    /// The command that removes it.
     pub fn remedy(&self) -> String {
         let path = printable(&self.path.to_string_lossy());
         format!("rm -r {}", shell_words::quote(&path))
     }
 }
 
-/// Reports what killed runs left behind.
 pub fn report_leftovers() {
     for leftover in leftovers() {
         let (path, bytes) = (leftover.path.display(), Bytes(leftover.bytes));
@@ -172,7 +174,6 @@ pub fn report_leftovers() {
     }
 }
 
-/// What killed runs left behind.
 pub fn leftovers() -> Vec<Leftover> {
     folder::unfinished().map(|notes| leftovers_in(&notes)).unwrap_or_default()
 }
@@ -184,8 +185,7 @@ fn leftovers_in(notes: &Path) -> Vec<Leftover> {
     leftovers
 }
 
-/// What the note of a killed run names. An empty note, or one of something that is gone, is
-/// removed.
+/// What the note of a killed run names. A note that is empty or names what is gone is removed.
 fn of_note(note: &Path) -> Option<Leftover> {
     let mut file = File::open(note).ok()?;
     file.try_lock().ok()?;
@@ -239,10 +239,7 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
         assert!(leftovers_in(&notes).is_empty() && !path.exists(), "an empty note is removed");
         fs::write(&path, "").unwrap();
-        assert!(
-            leftovers_in(&notes).is_empty() && !path.exists(),
-            "its run was killed before it wrote anything"
-        );
+        assert!(leftovers_in(&notes).is_empty() && !path.exists(), "its run was killed at its beginning");
         fs::write(&path, "/etc").unwrap();
         assert!(leftovers_in(&notes).is_empty(), "a folder with another name is not reported");
     }

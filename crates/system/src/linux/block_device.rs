@@ -3,6 +3,7 @@
 use super::file_status::DeviceNumber;
 use super::kernel_file::{self, line, number, selected};
 use super::system_root::SystemRoot;
+use readlab_model::target::device::{Device, ReadAhead};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,28 +20,22 @@ pub struct BlockDevice {
     folder: PathBuf,
 }
 
-/// What a block device is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Composition {
-    /// A part of a disk.
     Partition {
         disk: Option<BlockDevice>,
     },
-    /// A file.
     Loop(LoopDevice),
     /// Other block devices (device mapper, RAID).
     Mapped(Vec<BlockDevice>),
     Memory,
-    /// A device of another machine.
     Remote {
         /// How its blocks come here, such as `NVMe over tcp`; `None` where its name says so.
         by: Option<String>,
     },
-    /// A device with a cache of its blocks on another device.
     Cached {
         /// What keeps the cache, such as `bcache`.
         by: &'static str,
-        /// The devices of both.
         parts: Vec<BlockDevice>,
     },
     /// Itself, as far as the kernel knows.
@@ -50,7 +45,6 @@ pub enum Composition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopDevice {
     pub backing_file: PathBuf,
-    /// Whether that file has lost its name.
     pub is_deleted: bool,
     /// Whether it reads the file past the page cache.
     pub is_direct_io: bool,
@@ -60,13 +54,6 @@ pub struct LoopDevice {
     offset_bytes: u64,
 }
 
-/// A setting of how far the kernel reads ahead.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadAheadSetting {
-    pub file: PathBuf,
-    pub bytes: u64,
-}
-
 /// The setting of a file system that has one beside its device's: one without a device, such as NFS
 /// and FUSE, one that FUSE serves from a device, and btrfs. The number is that of its files; the
 /// device is the one that is mounted.
@@ -74,7 +61,7 @@ pub fn own_read_ahead(
     root: &SystemRoot,
     number: DeviceNumber,
     device: Option<&BlockDevice>,
-) -> Option<ReadAheadSetting> {
+) -> Option<ReadAhead> {
     let all = root.join("sys/class/bdi");
     let is_device = BlockDevice::find(root, number).is_some();
     let folders = [
@@ -84,13 +71,12 @@ pub fn own_read_ahead(
     ];
     let read = |folder: PathBuf| {
         let file = folder.join("read_ahead_kb");
-        Some(ReadAheadSetting { bytes: kernel_file::number(&file)? * 1024, file })
+        Some(ReadAhead { bytes: kernel_file::number(&file)? * 1024, setting: file.display().to_string() })
     };
     folders.into_iter().flatten().find_map(read)
 }
 
-/// Time in which a device or a partition of this name had work, so far: the kernel counts it in
-/// milliseconds.
+/// How long a device or a partition had work so far, which the kernel counts in milliseconds.
 pub fn busy_ns(name: &str) -> Result<u64, String> {
     let path = Path::new("/sys/class/block").join(name).join("stat");
     let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
@@ -103,7 +89,6 @@ fn busy_of(statistics: &str) -> Option<u64> {
 }
 
 impl BlockDevice {
-    /// The device with this number; `None` where there is none.
     pub fn find(root: &SystemRoot, number: DeviceNumber) -> Option<BlockDevice> {
         let folder = fs::canonicalize(root.join("sys/dev/block").join(number.to_string())).ok()?;
         Some(BlockDevice { folder })
@@ -114,24 +99,16 @@ impl BlockDevice {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The maker's name of the model.
-    pub fn model(&self) -> Option<String> {
-        line(self.disk_folder()?.join("device/model"))
-    }
-
-    /// Whether it is a rotating disk.
-    pub fn is_rotational(&self) -> Option<bool> {
-        line(self.disk_folder()?.join("queue/rotational")).map(|flag| flag == "1")
-    }
-
-    /// How far the kernel reads ahead of a sequential reader.
-    pub fn read_ahead_bytes(&self) -> Option<u64> {
-        number(self.disk_folder()?.join("queue/read_ahead_kb")).map(|kib| kib * 1024)
-    }
-
-    /// The I/O scheduler in use.
-    pub fn scheduler(&self) -> Option<String> {
-        line(self.disk_folder()?.join("queue/scheduler")).map(|all| selected(&all).to_owned())
+    pub fn facts(&self) -> Device {
+        let of_disk = |file: &str| line(self.disk_folder()?.join(file));
+        Device {
+            name: self.name(),
+            model: of_disk("device/model"),
+            rotational: of_disk("queue/rotational").map(|flag| flag == "1"),
+            read_ahead_bytes: of_disk("queue/read_ahead_kb")
+                .and_then(|kib| Some(kib.parse::<u64>().ok()? * 1024)),
+            scheduler: of_disk("queue/scheduler").map(|all| selected(&all).to_owned()),
+        }
     }
 
     pub fn composition(&self) -> Composition {
@@ -195,12 +172,10 @@ impl BlockDevice {
         })
     }
 
-    /// All devices of the btrfs of which this is one; none where it belongs to no btrfs.
     pub fn btrfs_devices(&self, root: &SystemRoot) -> Vec<BlockDevice> {
         self.btrfs_folder(root).map(|folder| linked(&folder.join("devices"))).unwrap_or_default()
     }
 
-    /// The folder of /sys of the btrfs of which this is a device.
     fn btrfs_folder(&self, root: &SystemRoot) -> Option<PathBuf> {
         let name = self.folder.file_name()?;
         let mut all = fs::read_dir(root.join("sys/fs/btrfs")).into_iter().flatten().flatten();
@@ -233,8 +208,7 @@ impl LoopDevice {
     }
 }
 
-/// The path that `loop/backing_file` holds, and whether the file was deleted. Its end is no blank
-/// to remove: a name may end in one.
+/// The path in `loop/backing_file`, whose name may end in a blank, and whether it was deleted.
 fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim_end_matches('\n').to_owned();
     if text.is_empty() {
@@ -319,13 +293,8 @@ mod tests {
 
     #[test]
     fn a_loop_device_shows_whole_sectors_of_its_file() {
-        let it = LoopDevice {
-            backing_file: PathBuf::new(),
-            is_deleted: false,
-            is_direct_io: false,
-            size_bytes: 1024,
-            offset_bytes: 100,
-        };
+        let (backing_file, is_deleted, is_direct_io) = (PathBuf::new(), false, false);
+        let it = LoopDevice { backing_file, is_deleted, is_direct_io, size_bytes: 1024, offset_bytes: 100 };
         assert!(it.may_be_of(1124) && it.may_be_of(5000));
         assert!(!it.may_be_of(1123) && !it.may_be_of(0));
     }

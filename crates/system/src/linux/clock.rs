@@ -6,17 +6,14 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 /// Readings of the clock from which its cost is the median of the differences.
 const COST_READINGS: usize = 1001;
 
-/// The time of the monotonic clock.
 pub fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-/// CPU time of this process, of all its threads.
 pub fn process_cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ProcessCPUTime))
 }
 
-/// The resolution of the monotonic clock.
 pub fn resolution_ns() -> u64 {
     nanoseconds(clock_getres(ClockId::Monotonic))
 }

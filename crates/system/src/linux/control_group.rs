@@ -1,13 +1,13 @@
 //! Where the limits of a process's control groups are: the folders of its own group and of the
 //! groups around it, version 1 or 2. And how long those kept it from its processors.
 
+use super::kernel_file::field;
 use super::process::Unavailable;
 use procfs::ProcessCGroup;
 use procfs::process::{MountInfo, Process};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What [`ThrottledTime`] reads.
 const STATISTICS: &str = "cpu.stat";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +17,7 @@ pub(super) struct GroupFolder {
     pub(super) is_unified: bool,
 }
 
-/// The folders with the limits of a controller, such as `memory`, for this process; none where
-/// /proc is not mounted.
+/// The folders with this process's limits of a controller such as `memory`; none without /proc.
 pub(super) fn folders(controller: &str) -> Vec<GroupFolder> {
     Process::myself().map(|process| folders_of(&process, controller)).unwrap_or_default()
 }
@@ -48,22 +47,19 @@ fn of_group(group: &ProcessCGroup, mounts: &[MountInfo], controller: &str) -> Ve
     paths.map(|path| GroupFolder { path, is_unified }).collect()
 }
 
-/// The folders of a group and of all groups around it, under a mount that may show only a part of
-/// the hierarchy.
+/// The folders of a group and those around it, under a mount that may show a part of the hierarchy.
 fn around(mount_point: &Path, mount_root: &Path, group: &Path) -> Vec<PathBuf> {
     let inside = group.strip_prefix(mount_root).or_else(|_| group.strip_prefix("/")).unwrap_or(group);
     inside.ancestors().map(|part| mount_point.join(part)).collect()
 }
 
-/// How long the control groups of a process had used up their quota of processors, while threads of
-/// theirs could have run.
+/// How long a process's control groups had used up their quota while threads could have run.
 #[derive(Debug)]
 pub struct ThrottledTime {
     files: Result<Vec<PathBuf>, Unavailable>,
 }
 
 impl ThrottledTime {
-    /// Finds the counters of a process's groups.
     pub fn of_process(pid: u32) -> ThrottledTime {
         let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
         let process = process.ok_or(Unavailable::Ended { pid });
@@ -73,9 +69,8 @@ impl ThrottledTime {
         }
     }
 
-    /// The time so far, over all processors. A group of which a group around it has used up its
-    /// quota does not count that time itself, so it is the sum of all groups. 0 where none of them
-    /// has a quota.
+    /// The time so far, over all processors: the sum of all groups, as one within another that has
+    /// used up its quota does not count that time itself. 0 without quotas.
     pub fn read(&self) -> Result<u64, Unavailable> {
         let files = self.files.as_ref().map_err(Unavailable::clone)?;
         let one = |path: &PathBuf| match fs::read_to_string(path) {
@@ -90,14 +85,9 @@ impl ThrottledTime {
     }
 }
 
-/// Version 1 counts nanoseconds, version 2 microseconds; a group that cannot have a quota counts
-/// neither.
+/// Version 1 counts nanoseconds, version 2 microseconds; a group without a quota counts neither.
 fn throttled_ns(statistics: &str) -> Option<u64> {
-    let of = |name: &str| {
-        let mut lines = statistics.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(found, _)| *found == name)?.1.trim().parse::<u64>().ok()
-    };
-    of("throttled_time").or_else(|| of("throttled_usec")?.checked_mul(1000))
+    field(statistics, "throttled_time ").or_else(|| field(statistics, "throttled_usec ")?.checked_mul(1000))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use super::control_group::{self, GroupFolder};
 use super::kernel_file::{line, number};
 use std::fs;
 
-/// The processor's model.
 pub fn model() -> Option<String> {
     cpuinfo(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
         line("/sys/firmware/devicetree/base/model").map(|name| name.trim_end_matches('\0').to_owned())
@@ -19,8 +18,7 @@ pub fn allowed() -> u64 {
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
 }
 
-/// How many processors the control groups of this process grant it, as time in each period; `None`
-/// where none of them has a quota.
+/// How many processors the control groups of this process grant it; `None` without a quota.
 pub fn quota() -> Option<f64> {
     let of_group = |group: &GroupFolder| {
         let text = |file: &str| line(group.path.join(file));
@@ -52,8 +50,7 @@ pub fn governor() -> Option<String> {
     line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
-/// Whether the frequency driver lets processors run above their nominal clock; `None` where it does
-/// not say.
+/// Whether processors may run above their nominal clock; `None` where the driver does not say.
 pub fn turbo() -> Option<bool> {
     let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))

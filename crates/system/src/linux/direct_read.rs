@@ -1,5 +1,4 @@
-//! Reads that pass the page cache: a file opened with `O_DIRECT`, and memory on a page's bound to
-//! read into.
+//! Reads past the page cache: a file opened with `O_DIRECT`, and page-aligned memory to read into.
 
 use rustix::fs::OFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -22,13 +21,11 @@ impl DirectFile {
         Ok(DirectFile { file, buffer: AnonymousMapping::map(buffer_bytes)? })
     }
 
-    /// Fills the buffer from an offset.
     pub fn read(&mut self, offset: u64) -> io::Result<()> {
         self.file.read_exact_at(self.buffer.bytes(), offset)
     }
 }
 
-/// A private anonymous mapping.
 #[derive(Debug)]
 struct AnonymousMapping {
     start: *mut u8,

@@ -1,13 +1,11 @@
-//! The extents of a file on its device, from `FS_IOC_FIEMAP` (Documentation/filesystems/fiemap.rst
-//! in the kernel).
+//! The extents of a file on its device, from `FS_IOC_FIEMAP` (fiemap.rst of the kernel).
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-/// How an extent stores its bytes. The kernel may say several things of one extent; the first that
-/// applies in this order counts.
+/// How an extent stores its bytes. Of several things the first that applies in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtentKind {
     /// Reserved and never written: it reads as zeros without touching the device.
@@ -26,7 +24,6 @@ pub struct Extent {
     /// Where in the file it begins.
     pub start: u64,
     pub length: u64,
-    /// How its bytes are stored.
     pub kind: ExtentKind,
 }
 
@@ -39,7 +36,6 @@ const EXTENT_DATA_INLINE: u32 = 0x200;
 const EXTENT_DATA_TAIL: u32 = 0x400;
 const EXTENT_UNWRITTEN: u32 = 0x800;
 
-/// Extents per call.
 const BATCH: usize = 256;
 
 /// `struct fiemap_extent`.

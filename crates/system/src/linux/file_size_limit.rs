@@ -3,9 +3,8 @@
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 
-/// From now on, a write beyond the limit fails with an error instead of ending this process. This
-/// takes a handler and does not ignore the signal, because programs that readlab starts would
-/// inherit that.
+/// From now on, a write beyond the limit fails instead of ending this process: by a handler,
+/// because programs that readlab starts would inherit that the signal is ignored.
 pub fn report_as_error() {
     // Where the handler cannot be installed, the signal ends the lab as before.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

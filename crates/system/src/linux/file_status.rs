@@ -23,7 +23,6 @@ pub enum FileKind {
     Other,
 }
 
-/// The status of a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
     pub kind: FileKind,
@@ -72,7 +71,6 @@ impl From<&Metadata> for FileStatus {
 }
 
 impl FileStatus {
-    /// Of an open file.
     pub fn read(file: &File) -> io::Result<FileStatus> {
         file.metadata().map(|meta| FileStatus::from(&meta))
     }

@@ -1,11 +1,10 @@
 //! The program behind a FUSE file system.
 
 use super::file_status::DeviceNumber;
-use super::kernel_file::line;
+use super::kernel_file::{field, line};
 use super::system_root::SystemRoot;
 use std::fs;
 
-/// The process that serves a FUSE file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FuseDaemon {
     pub pid: u32,
@@ -39,8 +38,7 @@ fn serves(root: &SystemRoot, pid: u32, connection: u64) -> bool {
 
 /// The connection that the fdinfo of a descriptor of /dev/fuse names, since Linux 6.17.
 fn connection_of(fdinfo: &str) -> Option<u64> {
-    let value = fdinfo.lines().find_map(|line| line.strip_prefix("fuse_connection:"))?;
-    value.trim().parse().ok()
+    field(fdinfo, "fuse_connection:")
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! How labs of any user that measure on one machine at the same time see each other, because they
-//! distort each other's numbers.
+//! How labs of any user on one machine see each other, because they distort each other's numbers.
 //!
 //! A lab that measures listens at a name in the kernel's list of sockets, which begins alike for
-//! all labs with the same folder for temporary files. Who listens there the kernel tells whoever
-//! connects (unix(7), `SO_PEERCRED`), so that nobody stands for another, and no name is a file:
-//! nothing is left behind, however a lab ends, and nobody else's lock says anything. Labs with
-//! folders (`TMPDIR`) or network namespaces of their own do not see each other; `readlab doctor`
-//! searches for other labs by their names.
+//! all labs with the same folder for temporary files. The kernel tells who listens there (unix(7),
+//! `SO_PEERCRED`), so that nobody stands for another; and no name is a file, so that nothing is
+//! left behind, however a lab ends. Labs with folders (`TMPDIR`) or network namespaces of their own
+//! do not see each other; `readlab doctor` searches for others by their names.
 
 use std::collections::BTreeSet;
 use std::os::fd::AsRawFd;
@@ -37,7 +35,6 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes this lab visible.
     pub fn begin() -> Instance {
         // The time tells the measuring parts of one process apart.
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -62,7 +59,6 @@ impl Instance {
     }
 }
 
-/// The warning about another lab, for the record and the user.
 pub fn warning(pid: u32) -> String {
     format!(
         "another readlab (process {pid}) measured on this machine at the same time: both share its processors, caches and \

@@ -11,7 +11,6 @@ const INTERFACES: &str = "/sys/class/net";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, such as `eth0`.
     pub name: String,
     /// Whether what is sent there stays on this machine.
     pub is_loopback: bool,
@@ -31,13 +30,13 @@ pub fn towards(server: SocketAddr) -> io::Result<Interface> {
     let found = if_addrs::get_if_addrs()?.into_iter().find(|it| it.ip() == own);
     let found = found.ok_or_else(|| io::Error::other(format!("no interface has the address {own}")))?;
     let folder = Path::new(INTERFACES).join(&found.name);
-    let bits_per_s = if is_of_devices(&folder) { speed(&folder) } else { None };
+    let speed = || bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?);
+    let bits_per_s = if is_of_devices(&folder) { speed() } else { None };
     Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
 }
 
 /// Whether devices carry what is sent through an interface: its own, or those of all interfaces
-/// below it (`lower_NAME`). Others state a speed too that is no link's: `veth` 10 Gb/s, `tun`
-/// 10 Mb/s or 10 Gb/s.
+/// below it (`lower_NAME`). Others state a speed that is no link's, as `veth` and `tun` do.
 fn is_of_devices(folder: &Path) -> bool {
     if folder.join("device").exists() {
         return true;
@@ -47,10 +46,6 @@ fn is_of_devices(folder: &Path) -> bool {
         .filter_map(|name| Some(folder.with_file_name(name.to_str()?.strip_prefix("lower_")?)))
         .collect();
     !lower.is_empty() && lower.iter().all(|below| is_of_devices(below))
-}
-
-fn speed(folder: &Path) -> Option<u64> {
-    bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?)
 }
 
 /// What the kernel prints, in megabits; -1 for a speed that is not known.

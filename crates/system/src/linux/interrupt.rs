@@ -1,8 +1,7 @@
 //! The flag that the user wants to stop, which every wait checks.
 //!
-//! The handler only sets it: returning errors and dropping values ends children and completes files
-//! and the record. A second Ctrl-C ends the lab at once, and its children with it; the terminal is
-//! given back before.
+//! The handler only sets it: errors and drops end children and complete files and the record. A
+//! second Ctrl-C ends the lab at once, with its children, and gives the terminal back before.
 
 use super::terminal_mode;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -42,7 +41,6 @@ fn give_back_terminal_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::
     unsafe { low_level::register(signal, handle) }.map(drop)
 }
 
-/// Whether the user wants to stop.
 pub fn requested() -> bool {
     REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

@@ -8,18 +8,20 @@ use super::system_root::SystemRoot;
 use readlab_model::target::device::IoQuota;
 use rustix::fs::makedev;
 use std::fs;
-use std::path::Path;
 
-/// What a line of a setting limits: the device as `major:minor`, and the numbers.
-#[derive(Debug, PartialEq, Eq)]
-struct Line<'a> {
-    device: &'a str,
-    bytes_per_s: Option<u64>,
-    reads_per_s: Option<u64>,
-}
+/// What a setting says of a device: bytes and reads per second, where these have a quota.
+type Limits = fn(&str) -> [Option<u64>; 2];
 
-/// Every quota of reads of the control groups around this process, each device as often as it has
-/// quotas.
+/// `254:0 52428800`
+const OLD: &[(&str, Limits)] = &[
+    ("blkio.throttle.read_bps_device", |value| [value.trim().parse().ok(), None]),
+    ("blkio.throttle.read_iops_device", |value| [None, value.trim().parse().ok()]),
+];
+
+/// `254:0 rbps=52428800 wbps=max riops=max wiops=max`
+const UNIFIED: &[(&str, Limits)] = &[("io.max", |values| ["rbps=", "riops="].map(|key| value(values, key)))];
+
+/// Every quota of reads of the control groups around this process; a device may have several.
 pub fn all() -> Vec<IoQuota> {
     // Version 1 calls the controller blkio; version 2 names none.
     let root = SystemRoot::default();
@@ -28,62 +30,23 @@ pub fn all() -> Vec<IoQuota> {
 }
 
 fn of_group(group: &GroupFolder, name: &dyn Fn(&str) -> String) -> Vec<IoQuota> {
-    match group.is_unified {
-        true => read(&group.path, "io.max", name, unified),
-        false => {
-            let mut found = read(&group.path, "blkio.throttle.read_bps_device", name, bytes);
-            found.extend(read(&group.path, "blkio.throttle.read_iops_device", name, reads));
-            found
+    let mut found = Vec::new();
+    let settings = if group.is_unified { UNIFIED } else { OLD };
+    for (setting, limits) in settings {
+        let text = fs::read_to_string(group.path.join(setting)).unwrap_or_default();
+        for (device, values) in text.lines().filter_map(|line| line.split_once(' ')) {
+            let [bytes_per_s, reads_per_s] = limits(values);
+            if bytes_per_s.or(reads_per_s).is_some() {
+                let (device, setting) = (name(device), (*setting).to_owned());
+                found.push(IoQuota { device, bytes_per_s, reads_per_s, setting });
+            }
         }
     }
+    found
 }
 
-/// The quotas in one setting of a group.
-fn read(
-    folder: &Path,
-    setting: &str,
-    name: &dyn Fn(&str) -> String,
-    parse: fn(&str) -> Option<Line<'_>>,
-) -> Vec<IoQuota> {
-    let text = fs::read_to_string(folder.join(setting)).unwrap_or_default();
-    let quota = |line: Line| IoQuota {
-        device: name(line.device),
-        bytes_per_s: line.bytes_per_s,
-        reads_per_s: line.reads_per_s,
-        setting: setting.to_owned(),
-    };
-    text.lines().filter_map(|line| parse(line).map(quota)).collect()
-}
-
-/// A line of bytes per second in version 1.
-fn bytes(line: &str) -> Option<Line<'_>> {
-    let (device, value) = pair(line)?;
-    Some(Line { device, bytes_per_s: Some(value), reads_per_s: None })
-}
-
-/// A line of reads per second in version 1.
-fn reads(line: &str) -> Option<Line<'_>> {
-    let (device, value) = pair(line)?;
-    Some(Line { device, bytes_per_s: None, reads_per_s: Some(value) })
-}
-
-/// `254:0 52428800`.
-fn pair(line: &str) -> Option<(&str, u64)> {
-    let (device, value) = line.split_once(' ')?;
-    Some((device, value.trim().parse().ok()?))
-}
-
-/// `254:0 rbps=52428800 wbps=max riops=max wiops=max`; `None` where reads have no quota.
-fn unified(line: &str) -> Option<Line<'_>> {
-    let mut words = line.split_ascii_whitespace();
-    let device = words.next()?;
-    let values: Vec<(&str, u64)> = words
-        .filter_map(|word| word.split_once('='))
-        .filter_map(|(key, value)| Some((key, value.parse().ok()?)))
-        .collect();
-    let value = |name| values.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
-    let (bytes_per_s, reads_per_s) = (value("rbps"), value("riops"));
-    (bytes_per_s.or(reads_per_s).is_some()).then_some(Line { device, bytes_per_s, reads_per_s })
+fn value(values: &str, key: &str) -> Option<u64> {
+    values.split_ascii_whitespace().find_map(|word| word.strip_prefix(key))?.parse().ok()
 }
 
 /// The name of a device; its number where there is none.

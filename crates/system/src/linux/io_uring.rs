@@ -4,8 +4,7 @@ use super::kernel_file::line;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Sets up the smallest ring; the reason where the kernel refuses. The switch in /proc explains a
-/// refusal best.
+/// Why the kernel refuses the smallest ring, by the switch in /proc if that explains it.
 pub fn refusal() -> Option<String> {
     // `struct io_uring_params` is 120 bytes long; zeros ask for nothing special.
     let mut params = [0_u64; 15];

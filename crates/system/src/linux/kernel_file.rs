@@ -1,5 +1,5 @@
-//! Small text files of /proc and /sys: their one line, the selected word of a list, and files that
-//! cannot be read.
+//! Small text files of /proc and /sys: their one line, the number behind a name, the selected word of
+//! a list, and files that cannot be read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,13 +22,17 @@ pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The number in a file of one line.
 pub(super) fn number(path: impl AsRef<Path>) -> Option<u64> {
     line(path)?.parse().ok()
 }
 
-/// The word in brackets of a list such as `none [mq-deadline] kyber`; the whole list where it has
-/// none.
+/// The number behind a name at the start of a line.
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// The word in brackets of a list such as `none [mq-deadline] kyber`; without one the whole list.
 pub(super) fn selected(list: &str) -> &str {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word)

@@ -2,9 +2,8 @@
 //! and the kernel's pressure stall information.
 //!
 //! `steal` in /proc/stat is in clock ticks of 10 ms, over all processors. `some total` in
-//! /proc/pressure is the time in which at least one task of the machine waited for a processor, for
-//! a device or for memory, in microseconds; where processors differ, it is their mean, weighted by
-//! the time in which they had work.
+//! /proc/pressure is the time in which a task of the machine waited for a processor, a device or
+//! memory, in microseconds: the mean of processors, weighted by the time in which they had work.
 
 use super::process::{Unavailable, tick_ns};
 use std::fs;
@@ -14,16 +13,12 @@ use std::fs;
 pub struct MachineStalls {
     /// Time of all processors that the hypervisor gave to other guests.
     pub steal_ns: Result<u64, Unavailable>,
-    /// Time in which a task waited for a processor.
     pub cpu_pressure_ns: Result<u64, Unavailable>,
-    /// Time in which a task waited for a device.
     pub io_pressure_ns: Result<u64, Unavailable>,
-    /// Time in which a task waited for memory.
     pub memory_pressure_ns: Result<u64, Unavailable>,
 }
 
 impl MachineStalls {
-    /// Reads all counters.
     pub fn read() -> MachineStalls {
         MachineStalls {
             steal_ns: number("/proc/stat", steal_ns, "steal"),

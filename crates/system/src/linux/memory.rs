@@ -1,28 +1,15 @@
-//! Memory of the machine: how much there is, how much the control group of this process may use,
-//! and what reclaims it.
+//! Memory of the machine: how much there is and may be used by this process, and what reclaims it.
 
 use super::control_group::{self, GroupFolder};
-use super::kernel_file::{line, number, selected};
+use super::kernel_file::{field, line, number, selected};
 use procfs::{Current, Meminfo};
 use std::fs;
 
-/// Memory of the whole machine at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SystemMemory {
-    /// All memory (`MemTotal`).
-    pub total_bytes: u64,
-    /// Memory that can be allocated without swapping (`MemAvailable`).
-    pub available_bytes: u64,
-}
-
-impl SystemMemory {
-    /// Reads /proc/meminfo; zeros where /proc is not mounted.
-    pub fn read() -> SystemMemory {
-        let Ok(found) = Meminfo::current() else { return SystemMemory::default() };
-        // Kernels before 3.14 have no estimate; free memory is then the lower bound.
-        let available_bytes = found.mem_available.unwrap_or(found.mem_free);
-        SystemMemory { total_bytes: found.mem_total, available_bytes }
-    }
+/// All memory (`MemTotal`) and what needs no swapping (`MemAvailable`), in bytes; 0 without /proc.
+pub fn total_and_available() -> (u64, u64) {
+    // Kernels before 3.14 have no estimate; free memory is then the lower bound.
+    let numbers = |found: Meminfo| (found.mem_total, found.mem_available.unwrap_or(found.mem_free));
+    Meminfo::current().map_or((0, 0), numbers)
 }
 
 pub fn page_bytes() -> u64 {
@@ -32,8 +19,7 @@ pub fn page_bytes() -> u64 {
 /// How many processes the kernel has killed for lack of memory since it started, in control groups
 /// or outside (`oom_kill` of /proc/vmstat, since Linux 4.13); `None` where it does not count them.
 pub fn oom_kills() -> Option<u64> {
-    let table = fs::read_to_string("/proc/vmstat").ok()?;
-    table.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+    field(&fs::read_to_string("/proc/vmstat").ok()?, "oom_kill ")
 }
 
 /// Whether any swap is on: /proc/swaps has a line below its heading.
@@ -46,8 +32,7 @@ pub fn transparent_huge_pages() -> Option<String> {
     line("/sys/kernel/mm/transparent_hugepage/enabled").map(|all| selected(&all).to_owned())
 }
 
-/// Whether a DAMON context that may reclaim memory runs: as a module, by its administration files,
-/// or as a kernel thread.
+/// Whether a DAMON context may reclaim memory: by modules, administration files or kernel threads.
 pub fn is_reclaimed_proactively() -> bool {
     if is_module_enabled("damon_reclaim") || is_module_enabled("damon_lru_sort") {
         return true;
@@ -70,8 +55,7 @@ fn any_entry(folder: &str, file: &str, matches: fn(&str) -> bool) -> bool {
     entries.filter_map(|entry| line(entry.path().join(file))).any(|text| matches(&text))
 }
 
-/// The lowest memory limit of this process's control group and of the groups around it, version 1
-/// or 2.
+/// The lowest memory limit of this process's control groups, of version 1 or 2.
 pub fn control_group_limit() -> Option<u64> {
     // `memory.high` reclaims the page cache before `memory.max` does.
     let files = |is_unified: bool| match is_unified {
@@ -83,16 +67,4 @@ pub fn control_group_limit() -> Option<u64> {
         files(group.is_unified).iter().filter_map(|file| number(group.path.join(file))).collect()
     };
     control_group::folders("memory").iter().flat_map(limits).min()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn available_memory_is_part_of_all_memory() {
-        let memory = SystemMemory::read();
-        assert!(memory.total_bytes > 0);
-        assert!(memory.available_bytes <= memory.total_bytes);
-    }
 }

@@ -18,7 +18,6 @@ pub struct Mount {
     number: String,
     /// The folder of the file system that is mounted.
     root: PathBuf,
-    /// Where it is mounted.
     pub point: PathBuf,
     /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,
@@ -29,8 +28,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The mount that shows a file; `path` is absolute and without links, `device` is the device
-    /// number of the file.
+    /// The mount that shows a file of this device number; its path is absolute and without links.
     pub fn find(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
         Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
@@ -110,8 +108,7 @@ impl Mount {
     }
 }
 
-/// The first byte of a field, and how many it takes: a backslash with three octal digits is one
-/// byte.
+/// The first byte of a field, and its length there: a backslash with three octal digits is one.
 fn byte(field: &[u8]) -> Option<(u8, usize)> {
     let octal = field
         .get(1..4)
@@ -133,8 +130,7 @@ fn unescaped(field: &str) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// The folders of a list that colons separate. A colon within a name is written as octal digits, or
-/// after an escaped backslash.
+/// The folders of a list that colons separate; those in names are octal or behind a backslash.
 fn listed(field: &str) -> Vec<PathBuf> {
     let (mut rest, mut folders) = (field.as_bytes(), vec![Vec::new()]);
     while let Some((byte_here, len)) = byte(rest) {

@@ -5,19 +5,16 @@ use super::process::{IoBytes, process_io_bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats: normal read,
-/// normal written, direct read, direct written, server read, server written, pages read, pages
-/// written.
+/// `NFS server bytes`, the fifth number behind `bytes:` in /proc/self/mountstats, where read and
+/// written come in turn: normal, direct, server, pages.
 const SERVER_READ: usize = 4;
 
-/// Where the clients of Lustre's object storage count: since Linux lost most of its /proc there, in
-/// debugfs, which only root reads.
+/// Where the clients of Lustre's object storage count: in newer debugfs, which only root reads.
 const LUSTRE: [&str; 2] = ["/proc/fs/lustre/osc", "/sys/kernel/debug/lustre/osc"];
 
 /// Where the clients of CephFS count; only root reads it.
 const CEPH: &str = "/sys/kernel/debug/ceph";
 
-/// Bytes that a process has read, from devices and by read calls.
 pub fn read_by_process(pid: u32) -> Result<IoBytes, String> {
     process_io_bytes(pid).map_err(|cause| cause.to_string())
 }
@@ -34,9 +31,8 @@ pub fn read_by_ceph() -> Result<u64, String> {
     sum_of(Path::new(CEPH), "metrics/size", parse_ceph)
 }
 
-/// Bytes that all interfaces of the network have received, the loopback interface too: a server may
-/// be on this machine. Those that a process sees, if one is named, which may be in a network of its
-/// own.
+/// Bytes that all interfaces of the network have received, also the loopback one: a server may be
+/// here. With a process, those that it sees, which may be in a network of its own.
 pub fn received_by_interfaces(process: Option<u32>) -> Result<u64, String> {
     let whose = process.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let path = format!("/proc/{whose}/net/dev");
@@ -54,8 +50,7 @@ fn sum_of(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u
     if counts.is_empty() { Err(none()) } else { Ok(counts.iter().sum()) }
 }
 
-/// `read_bytes 57 samples [bytes] 4096 1048576 59768832`: least, most and sum. Without a read there
-/// is no such line.
+/// `read_bytes 57 samples [bytes] 4096 1048576 59768832`: least, most, sum. No read, no line.
 fn parse_lustre(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some("read_bytes"));
     line.map_or(Some(0), |line| line.split_whitespace().nth(6)?.parse().ok())
@@ -69,11 +64,9 @@ fn parse_ceph(text: &str) -> Option<u64> {
 
 /// The first number behind each name.
 fn parse_interfaces(text: &str) -> Option<u64> {
-    let received = text
-        .lines()
-        .filter_map(|line| line.split_once(':'))
-        .map(|(_, numbers)| numbers.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()));
-    let received: Vec<u64> = received.collect::<Option<_>>()?;
+    let numbers = text.lines().filter_map(|line| Some(line.split_once(':')?.1));
+    let received: Vec<u64> =
+        numbers.map(|it| it.split_whitespace().next()?.parse::<u64>().ok()).collect::<Option<_>>()?;
     (!received.is_empty()).then(|| received.iter().sum())
 }
 

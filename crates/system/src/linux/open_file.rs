@@ -6,11 +6,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Rights of the owner alone.
 const PRIVATE: u32 = 0o700;
 
-/// Opens a file for reading without waiting: not for the other end of a pipe, and not as the
-/// terminal of this process.
+/// Opens a file for reading without waiting for a pipe's other end, and not as our terminal.
 pub fn read_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
 }
@@ -26,7 +24,6 @@ pub fn end_direct(file: &File) -> io::Result<()> {
     Ok(fcntl_setfl(file, flags - OFlags::DIRECT)?)
 }
 
-/// Creates a folder that only its owner may enter.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(PRIVATE).create(path)
 }

@@ -6,8 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The first bytes of a file as text, at most so many; `None` unless it is a plain file of this
-/// user and no link.
+/// At most so many first bytes as text; `None` unless it is this user's plain file and no link.
 pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
     let file =
         File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;

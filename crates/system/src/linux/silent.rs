@@ -2,7 +2,7 @@
 //! looks at them for ever, beyond any signal. Only a child process looks, which has nothing of this
 //! process but its memory: one that cannot be ended is left to init, and this process may go.
 
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::descriptor::is_readable;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::CString;
@@ -17,14 +17,12 @@ use std::time::{Duration, Instant};
 /// How long a child that was killed may take to end.
 const END_LIMIT: Duration = Duration::from_millis(200);
 
-/// The time between two looks whether it has ended.
 const STEP: Duration = Duration::from_millis(2);
 
 /// Descriptors that a child closes one by one, where the kernel cannot close a range.
 const DESCRIPTORS_MAX: RawFd = 1024;
 
-/// What the child does with a name, each in the time of the limit: its status and its opening, then
-/// its first bytes.
+/// What the child does with a name, each within the limit: status and opening, then first bytes.
 const STEPS: usize = 2;
 
 /// Bytes of a folder that are read: more than its first entry has.
@@ -33,7 +31,6 @@ const ENTRIES_BYTES: usize = 1024;
 /// Bytes that are read at once for this process: as many as a pipe holds.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// What is asked of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// What it is.
@@ -60,7 +57,7 @@ pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
     drop(tell);
     let mut seen = 0;
     while seen < STEPS * names.len() {
-        match is_readable(&done, limit) {
+        match is_readable(&done, Instant::now() + limit) {
             Ok(true) => match done.read(&mut [0; 256]) {
                 Ok(0) => break,
                 Ok(count) => seen += count,
@@ -123,7 +120,7 @@ impl WatchedFile {
 
 impl Read for WatchedFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if !is_readable(&self.pipe, self.limit)? {
+        if !is_readable(&self.pipe, Instant::now() + self.limit)? {
             let why = format!("its file system did not answer within {} s", self.limit.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
@@ -140,19 +137,6 @@ impl Drop for WatchedFile {
     }
 }
 
-fn is_readable(pipe: &io::PipeReader, limit: Duration) -> io::Result<bool> {
-    let end = Instant::now() + limit;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let left = left.try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
-        match poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&left)) {
-            Err(Errno::INTR) => {}
-            ready => return Ok(ready? > 0),
-        }
-    }
-}
-
-/// Ends a child, if it can be ended.
 fn abandon(child: Pid) {
     // It is there: it was not reaped.
     let _ = kill_process(child, Signal::KILL);

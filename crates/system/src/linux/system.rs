@@ -20,13 +20,11 @@ pub fn distribution() -> Option<String> {
     Some(name.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// The random name that the kernel chose when it started: the same for every process until the next
-/// start.
+/// The random name of the time since the kernel started, the same for every process.
 pub fn boot_id() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id")
 }
 
-/// The average number of runnable tasks over the last minute.
 pub fn load_1min() -> Option<f64> {
     LoadAverage::current().ok().map(|load| f64::from(load.one))
 }

@@ -18,7 +18,6 @@ impl SystemRoot {
         SystemRoot(folder.to_owned())
     }
 
-    /// The place of a file of /proc or /sys.
     pub(super) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }

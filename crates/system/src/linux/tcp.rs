@@ -1,7 +1,6 @@
-//! What the standard library cannot do with TCP: a port that is taken and refuses, a reset, and who
-//! is at the other end.
+//! What the standard library lacks for TCP: a port that refuses, a reset, who is at the other end.
 
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, getsockname, recv, sendto, socket};
@@ -20,7 +19,6 @@ pub struct RefusingPort {
 }
 
 impl RefusingPort {
-    /// Takes one that the system chooses.
     pub fn take() -> io::Result<RefusingPort> {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -44,7 +42,6 @@ pub struct PeerUsers {
 #[derive(Debug)]
 struct Kernel {
     socket: OwnedFd,
-    /// The number of the last question.
     asked: u32,
 }
 
@@ -66,8 +63,7 @@ impl PeerUsers {
         }
     }
 
-    /// The user whose process on this machine has the other end of a connection; `None` if no
-    /// process has it any more.
+    /// The user whose process has the other end of a connection; `None` if none has it any more.
     pub fn user_of(&self, connection: &TcpStream) -> Option<u32> {
         let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
             (connection.peer_addr().ok()?, connection.local_addr().ok()?)
@@ -80,10 +76,8 @@ impl PeerUsers {
         sendto(&kernel.socket, &question, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
         loop {
             let mut answer = [0_u8; 512];
-            let bytes = match recv(&kernel.socket, &mut answer[..], RecvFlags::empty()) {
-                Err(Errno::INTR) => continue,
-                got => got.ok()?.0,
-            };
+            let receive = || recv(&kernel.socket, &mut answer[..], RecvFlags::empty());
+            let (bytes, _) = retry_on_intr(receive).ok()?;
             let field = |at: usize| Some(u32::from_ne_bytes(answer[at..at + 4].try_into().ok()?));
             if field(8)? == kernel.asked {
                 // A socket that no process has any more has no inode, and the user 0.
@@ -98,31 +92,17 @@ impl PeerUsers {
 const BY_FAMILY: u16 = 20;
 
 /// `struct nlmsghdr` and `struct inet_diag_req_v2` for the one socket from `from` to `to`.
-fn question(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> [u8; 72] {
+fn question(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> Vec<u8> {
     const REQUEST: u16 = 1;
     const TCP: u8 = 6;
-    let mut message = [0; 72];
-    let mut at = 0;
-    let mut put = |bytes: &[u8]| {
-        message[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    };
-    put(&72_u32.to_ne_bytes());
-    put(&BY_FAMILY.to_ne_bytes());
-    put(&REQUEST.to_ne_bytes());
-    put(&number.to_ne_bytes());
-    put(&[0; 4]);
-    put(&[u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2"), TCP, 0, 0]);
-    put(&u32::MAX.to_ne_bytes());
-    put(&from.port().to_be_bytes());
-    put(&to.port().to_be_bytes());
-    for address in [from, to] {
-        put(&address.ip().octets());
-        put(&[0; 12]);
-    }
-    put(&[0; 4]);
-    put(&[u8::MAX; 8]);
-    message
+    let family = u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2");
+    let ports = [from.port().to_be_bytes(), to.port().to_be_bytes()].concat();
+    let header = [&72_u32.to_ne_bytes()[..], &BY_FAMILY.to_ne_bytes(), &REQUEST.to_ne_bytes()].concat();
+    let sockets = [&from.ip().octets()[..], &[0; 12], &to.ip().octets(), &[0; 12]].concat();
+    let (number, states) = (number.to_ne_bytes(), u32::MAX.to_ne_bytes());
+    let parts: [&[u8]; 9] =
+        [&header, &number, &[0; 4], &[family, TCP, 0, 0], &states, &ports, &sockets, &[0; 4], &[u8::MAX; 8]];
+    parts.concat()
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! The mode of the user's terminal while the lab draws on it: keys arrive as they are pressed and
-//! are not shown. It is given back however the lab ends or stops: by itself, after a panic, or by a
-//! signal.
+//! are not shown. It is given back however the lab ends or stops: by itself, a panic or a signal.
 //!
-//! Ctrl-C and Ctrl-Z keep their meaning, because the terminal still makes signals of them. What is
-//! written when the terminal is given back is the caller's. SIGKILL alone leaves the terminal as it
-//! is.
+//! Ctrl-C and Ctrl-Z keep their meaning: the terminal still makes signals of them. What is written
+//! when it is given back is the caller's. SIGKILL alone leaves the terminal as it is.
 
 use super::tty::{has_keys, may_draw};
 use rustix::stdio::{stderr, stdin};
@@ -15,7 +13,6 @@ use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal is to be given back.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// What is written when it is given back.
@@ -59,8 +56,7 @@ pub fn is_taken() -> bool {
     IS_TAKEN.load(Ordering::Relaxed)
 }
 
-/// Gives the terminal back, if it was taken. It may be called by a handler of signals: it makes
-/// system calls and nothing else.
+/// Gives the terminal back, if it was taken, by system calls alone: signal handlers may call it.
 pub fn give_back() {
     if !IS_TAKEN.swap(false, Ordering::Relaxed) {
         return;
@@ -91,8 +87,7 @@ fn give_back_before_signals() {
 /// Does what the signal that is being handled does by default. Unlike SIGSTOP it stops no process
 /// that nobody could continue. After a stop the handler is back in its place.
 fn obey(signal: i32) {
-    // SAFETY: all structures are live locals, filled before they are used, and every call is
-    // async-signal-safe.
+    // SAFETY: all structures are live locals, filled before use; all calls are async-signal-safe.
     unsafe {
         let mut default: libc::sigaction = MaybeUninit::zeroed().assume_init();
         default.sa_sigaction = libc::SIG_DFL;

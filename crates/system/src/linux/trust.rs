@@ -1,5 +1,4 @@
-//! Whether nobody but the user and root can have put something at a path: what is executed there
-//! has the rights of the user.
+//! Whether only the user and root can have put at a path what is run with the user's rights.
 
 use super::user;
 use std::fs::{self, Metadata};
@@ -13,7 +12,6 @@ const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Why a path is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {why}, so nothing is run from there", .path.display())]
 pub struct Distrust {
@@ -22,7 +20,6 @@ pub struct Distrust {
     why: Why,
 }
 
-/// What is wrong with a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum Why {
     #[error("belongs to user {0}, who is neither root nor you")]

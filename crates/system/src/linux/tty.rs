@@ -10,12 +10,9 @@ use std::os::fd::AsFd;
 /// Keys that are taken from the terminal at once; the others wait.
 const KEYS_MAX: usize = 64;
 
-/// What fits on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Characters in a line.
     pub columns: u16,
-    /// Lines.
     pub rows: u16,
 }
 
@@ -29,7 +26,6 @@ pub fn columns() -> Option<u16> {
     columns.filter(|&columns| columns > 0)
 }
 
-/// The size of the terminal that standard error is, now.
 pub fn size_of_stderr() -> Size {
     match tcgetwinsize(stderr()) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size { columns: size.ws_col, rows: size.ws_row },
@@ -48,8 +44,7 @@ pub fn has_keys() -> bool {
     is_in_front(stdin()) == Some(true)
 }
 
-/// The keys that were pressed since the last call, without waiting for any; nothing where they are
-/// not for this process.
+/// The keys pressed since the last call, without waiting; none that are not for this process.
 pub fn pressed_keys() -> Vec<u8> {
     let stdin = stdin();
     if !has_keys() {

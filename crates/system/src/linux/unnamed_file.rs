@@ -1,5 +1,4 @@
-//! Files that get their name later: without any name where the file system can, and renaming that
-//! replaces nothing.
+//! Files named later, till then without a name if that can be; renaming that replaces nothing.
 
 use super::descriptor;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
@@ -22,12 +21,10 @@ pub fn create(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Gives a file without a name its name.
 pub fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(linkat(CWD, descriptor::path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Renames a file.
 pub fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS) => {

@@ -7,12 +7,10 @@ use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
-/// Whether this process has all rights.
 pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Whether the user owns a file.
 pub fn owns(file: &Metadata) -> bool {
     FileStatus::from(file).owner == geteuid().as_raw()
 }

@@ -4,36 +4,35 @@
 //! found out is `None`, never a guess.
 
 pub mod memory;
-mod probe;
 
-pub use probe::boot;
+/// The name of the time since the kernel was started: another after the next start.
+pub use crate::system::boot_id as boot;
 
+use crate::{clock, cpu, hypervisor, io_uring, system, user};
+use memory::Memory;
 use readlab_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The machine before measuring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Operating system and architecture, such as `linux x86_64`.
     pub system: String,
-    /// Kernel release.
     pub kernel: String,
     /// Distribution, from os-release.
     pub distribution: Option<String>,
-    /// Processor model.
     pub cpu: Option<String>,
     /// Processors that this process may use.
     pub cpus: u64,
     /// Processors that the control groups of this process grant it, where they grant fewer: it runs
     /// so long in each period, and then not until the next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
     /// Highest clock of a processor, as its frequency driver states it.
     pub max_turbo_ghz: Option<f64>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
     /// Whether a processor may run faster than its nominal clock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turbo: Option<bool>,
     /// Vector instructions that the scans may use.
     pub cpu_features: Vec<String>,
@@ -54,15 +53,43 @@ pub struct Machine {
     pub swap: bool,
     /// Why io_uring may not be used, if it may not.
     pub io_uring_refused: Option<String>,
-    /// Whether readlab runs with all rights.
     pub root: bool,
-    /// Resolution of the monotonic clock.
     pub clock_resolution_ns: u64,
     /// Cost of reading the monotonic clock, as the median of many readings.
     pub clock_overhead_ns: u64,
 }
 
 impl Machine {
+    /// Collects every fact; a fact that cannot be found out is `None`.
+    pub fn probe() -> Machine {
+        let memory = Memory::read();
+        Machine {
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            kernel: system::kernel_release(),
+            distribution: system::distribution(),
+            cpu: cpu::model(),
+            cpus: cpu::allowed(),
+            cpu_quota: cpu::quota(),
+            max_turbo_ghz: cpu::max_clock_ghz(),
+            governor: cpu::governor(),
+            turbo: cpu::turbo(),
+            cpu_features: cpu_features(),
+            memory_bytes: memory.total_bytes,
+            memory_available_bytes: memory.available_bytes,
+            memory_limit_bytes: memory.limit_bytes,
+            page_bytes: crate::memory::page_bytes(),
+            transparent_huge_pages: crate::memory::transparent_huge_pages(),
+            hypervisor: hypervisor::name(),
+            load_1min: system::load_1min(),
+            proactive_reclaim: crate::memory::is_reclaimed_proactively(),
+            swap: crate::memory::is_swap_on(),
+            io_uring_refused: io_uring::refusal(),
+            root: user::is_root(),
+            clock_resolution_ns: clock::resolution_ns(),
+            clock_overhead_ns: clock::reading_cost_ns(),
+        }
+    }
+
     /// The quota of processors, if it is fewer than there are.
     pub fn quota(&self) -> Option<f64> {
         self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
@@ -90,6 +117,30 @@ impl Machine {
         parts.extend(self.hypervisor.as_ref().map(|name| format!("guest ({name})")));
         parts.join(", ")
     }
+}
+
+/// Vector instructions that this processor and kernel offer, smallest first.
+fn cpu_features() -> Vec<String> {
+    #[cfg(target_arch = "x86_64")]
+    let found = [
+        ("sse2", std::is_x86_feature_detected!("sse2")),
+        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
+        ("popcnt", std::is_x86_feature_detected!("popcnt")),
+        ("avx", std::is_x86_feature_detected!("avx")),
+        ("avx2", std::is_x86_feature_detected!("avx2")),
+        ("bmi2", std::is_x86_feature_detected!("bmi2")),
+        ("avx512f", std::is_x86_feature_detected!("avx512f")),
+        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
+        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
+    ];
+    #[cfg(target_arch = "aarch64")]
+    let found = [
+        ("neon", std::arch::is_aarch64_feature_detected!("neon")),
+        ("sve", std::arch::is_aarch64_feature_detected!("sve")),
+    ];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let found: [(&str, bool); 0] = [];
+    found.iter().filter(|(_, has)| *has).map(|(name, _)| (*name).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -125,5 +176,18 @@ mod tests {
             assert!((machine.processors() - processors).abs() < 1e-9, "{cpu_quota:?}");
             assert_eq!(machine.quota().is_some(), processors < 2.0);
         }
+    }
+
+    #[test]
+    fn the_facts_of_this_machine_are_found() {
+        let machine = Machine::probe();
+        assert_eq!(machine.system.split(' ').count(), 2);
+        assert!(!machine.kernel.is_empty());
+        assert!(machine.cpus >= 1 && machine.memory_bytes > 0 && machine.page_bytes >= 4096);
+        assert!(machine.clock_resolution_ns >= 1);
+        #[cfg(target_arch = "x86_64")]
+        assert!(machine.cpu_features.contains(&"sse2".to_owned()));
+        let json = serde_json::to_string(&machine).unwrap();
+        assert_eq!(serde_json::from_str::<Machine>(&json).unwrap(), machine);
     }
 }

@@ -1,9 +1,8 @@
 //! Elements of HTML and SVG, and the only place that escapes.
 //!
 //! An [`Element`] takes text and attributes as they are found and writes them so that no name of a
-//! file can become markup. What is written is well-formed XML too: every element is closed, every
-//! attribute has a value. Only text that was compiled into the program (a style, a script) may go
-//! in as it is.
+//! file can become markup. It is well-formed XML too: elements are closed, attributes have values.
+//! Only text compiled into the program (a style, a script) may go in as it is.
 
 use crate::terminal::printable::printable;
 use std::fmt::{Display, Write};
@@ -24,7 +23,6 @@ pub struct Element {
     content: String,
 }
 
-/// A whole page.
 pub fn page(html: Element) -> String {
     format!("{PAGE}{MARK}{}\n", html.render())
 }
@@ -34,7 +32,6 @@ pub fn is_page(head: &str) -> bool {
     is_marked(head, PAGE)
 }
 
-/// A whole SVG file.
 pub fn picture(svg: Element) -> String {
     format!("{PICTURE}{MARK}{}\n", svg.render())
 }
@@ -48,7 +45,6 @@ fn is_marked(head: &str, format: &str) -> bool {
     head.strip_prefix(format).is_some_and(|rest| rest.starts_with(MARK))
 }
 
-/// An element without attributes or content.
 pub fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: String::new() }
 }
@@ -59,7 +55,6 @@ pub fn words(name: &'static str, raw: &str) -> Element {
 }
 
 impl Element {
-    /// With an attribute.
     pub fn set(mut self, name: &'static str, value: impl Display) -> Element {
         // Writing into a String cannot fail.
         let _ = write!(self.attributes, " {name}=\"{}\"", escape(&value.to_string()));
@@ -74,7 +69,6 @@ impl Element {
         }
     }
 
-    /// Of a class, or several.
     pub fn class(self, classes: &str) -> Element {
         self.set("class", classes)
     }
@@ -114,7 +108,6 @@ impl Element {
         self
     }
 
-    /// The text of the element.
     pub fn render(self) -> String {
         let mut text = String::with_capacity(self.content.len() + self.attributes.len() + 16);
         self.write(&mut text);
@@ -132,8 +125,7 @@ impl Element {
     }
 }
 
-/// Text that is text in content and in attributes alike; control characters are written out as
-/// their codes.
+/// Text that is text in content and in attributes; control characters become their codes.
 fn escape(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     for c in printable(raw).chars() {

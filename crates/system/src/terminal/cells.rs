@@ -1,12 +1,10 @@
-//! Text in the columns of a terminal: how many it takes, and what is left of it where there are
-//! fewer.
+//! Text in the columns of a terminal: how many it takes, and how it is cut to fewer.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What stands for the characters that were left out.
 const ELLIPSIS: char = '…';
 
-/// The columns that a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
 }
@@ -27,8 +25,7 @@ pub fn cut_middle(text: &str, columns: usize) -> String {
     cut_after(text, columns, columns / 2)
 }
 
-/// The texts without their middle, each cut where that leaves a difference from the others, if
-/// there is such a place.
+/// The texts without their middle, each cut where it still differs from the others, if it can.
 pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
     let cut_distinctly = |text: &str| {
         let mut ways = MIDDLES.iter().map(|parts| columns * parts / 8);
@@ -44,8 +41,7 @@ pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
 /// Where the middle of a text may be, in eighths of its columns, the best place first.
 const MIDDLES: [usize; 7] = [4, 2, 6, 3, 5, 1, 7];
 
-/// The text, without what follows these first columns if it takes more than all columns; the end
-/// stays.
+/// The text, without what follows these first columns if it takes more than all; the end stays.
 fn cut_after(text: &str, columns: usize, first: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -101,9 +97,6 @@ mod tests {
 
     #[test]
     fn a_text_is_filled_up_to_its_columns() {
-        assert_eq!(
-            (left("漢", 4), right("ab", 4), left("abcde", 4)),
-            ("漢  ".into(), "  ab".into(), "abcde".into())
-        );
+        assert_eq!([left("漢", 4), right("ab", 4), left("abcde", 4)], ["漢  ", "  ab", "abcde"]);
     }
 }

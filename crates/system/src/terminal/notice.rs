@@ -1,8 +1,7 @@
 //! Notices: one line each on standard error, about an error, a warning, or work that takes time.
 //! Lines that are drawn on the terminal make way for them.
 //!
-//! Where standard error is closed or full the run continues: the exit code and the record have the
-//! same facts.
+//! Where standard error is closed or full the run goes on: exit code and record say the same.
 
 use super::screen;
 use crate::terminal::printable::printable;

@@ -14,11 +14,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Erases the lines and shows the cursor, which stays where the first of them was; the terminal
-/// wraps again.
+/// Erases the lines, and shows the cursor where the first of them was; the terminal wraps again.
 const FAREWELL: &str = "\r\x1b[J\x1b[?7h\x1b[?25h";
 
-/// Erases the lines.
 const ERASE: &str = "\r\x1b[J";
 
 /// Hides the cursor, has lines cut instead of wrapped, and goes to the beginning of the line.
@@ -30,7 +28,6 @@ const END: &str = "\r\x1b[?7h";
 /// Erases what follows in the line.
 const ERASE_LINE: &str = "\x1b[K";
 
-/// Whether lines are on the screen.
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// The terminal that standard error is. It is given back when this is dropped.
@@ -48,7 +45,6 @@ impl Screen {
         Some(Screen(()))
     }
 
-    /// Its size, now.
     pub fn size(&self) -> Size {
         tty::size_of_stderr()
     }
@@ -64,12 +60,10 @@ impl Screen {
         write(&first(line));
     }
 
-    /// The keys that were pressed since the last call.
     pub fn pressed_keys(&self) -> Vec<u8> {
         tty::pressed_keys()
     }
 
-    /// Whether keys can be pressed.
     pub fn has_keys(&self) -> bool {
         tty::has_keys()
     }

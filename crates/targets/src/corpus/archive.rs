@@ -1,9 +1,8 @@
 //! Archives: writes deterministic files into archives, and decodes any archive.
 //!
 //! One version of the compressor always writes the same bytes. Decoding is as plain as possible,
-//! one entry or member after the other, with the common crates; the archive's own checksums prove
-//! the content. It shares no code with any contender. `compressed` has the formats that are one
-//! stream.
+//! entry by entry or member by member, with the common crates; the archive's checksums prove the
+//! content. It shares no code with contenders. `compressed` has the formats that are one stream.
 
 use super::compressed;
 use super::recipe::Recipe;
@@ -18,16 +17,16 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
-/// A file whose content is packed.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed<'a> {
-    /// Where it is.
     pub path: &'a Path,
-    /// Its format.
     pub archive: Archive,
     /// The bytes of the dictionary of a zstd; empty without.
     pub dictionary: &'a [u8],
 }
+
+/// What gets the content, piece by piece.
+pub(crate) type Take<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Bytes that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -83,15 +82,14 @@ fn pack(
     }
 }
 
-/// Calls `take` with the content of an archive, piece by piece: of a zip the entries except
-/// folders, in the order of its directory; of a gzip its members; of others their frames or
-/// streams.
+/// Calls `take` with the content of an archive, piece by piece: of a zip its entries but folders,
+/// in its directory's order; of others their members, frames or streams.
 ///
 /// # Errors
 /// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an
 /// encrypted one, has bytes after its last member, or the content has another checksum than the
 /// archive says, if it says one. Or the error of `take`.
-pub(super) fn decode(packed: &Packed, take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn decode(packed: &Packed, take: Take) -> io::Result<()> {
     let file = BufReader::new(File::open(packed.path)?);
     match packed.archive {
         Archive::Zip => unzip(file, take),
@@ -105,7 +103,7 @@ pub(super) fn decode(packed: &Packed, take: impl FnMut(&[u8]) -> io::Result<()>)
     }
 }
 
-fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn unzip(file: impl Read + Seek, take: Take) -> io::Result<()> {
     let mut zip = ZipArchive::new(file).map_err(zip_error)?;
     let mut entries = 0;
     for index in 0..zip.len() {
@@ -121,7 +119,7 @@ fn unzip(file: impl Read + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) 
         entries += 1;
         let of_entry = |cause: io::Error| unsound(format!("entry {name:?}: {cause}"));
         let mut entry = zip.by_index(index).map_err(zip_error).map_err(of_entry)?;
-        drain(&mut entry, &mut take).map_err(of_entry)?;
+        drain(&mut entry, take).map_err(of_entry)?;
     }
     if entries == 0 { Err(unsound("it has no entries")) } else { Ok(()) }
 }
@@ -133,11 +131,11 @@ fn zip_error(error: ZipError) -> io::Error {
     }
 }
 
-fn gunzip(mut file: impl BufRead + Seek, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+fn gunzip(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut member = GzDecoder::new(&mut file);
-        let drained = drain(&mut member, &mut take);
+        let drained = drain(&mut member, take);
         let is_gzip = member.header().is_some();
         drained.map_err(|cause| match cause.kind() {
             _ if !is_gzip && at > 0 => {
@@ -173,15 +171,17 @@ fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
     }
 }
 
-pub(super) fn drain(
-    source: &mut impl Read,
-    take: &mut impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut chunk = vec![0; CHUNK_BYTES];
+pub(super) fn drain(source: &mut impl Read, take: Take) -> io::Result<()> {
+    read_pieces(source, CHUNK_BYTES, take)
+}
+
+/// Calls `take` with what each read of so many bytes at most gives, up to the end.
+pub(crate) fn read_pieces(source: &mut impl Read, bytes_max: usize, take: Take) -> io::Result<()> {
+    let mut piece = vec![0; bytes_max];
     loop {
-        match source.read(&mut chunk) {
+        match source.read(&mut piece) {
             Ok(0) => return Ok(()),
-            Ok(got) => take(&chunk[..got])?,
+            Ok(got) => take(&piece[..got])?,
             Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause),
         }
@@ -211,7 +211,7 @@ mod tests {
         std::fs::write(file.path(), bytes).unwrap();
         let mut content = Vec::new();
         let packed = Packed { path: file.path(), archive, dictionary: &[] };
-        let done = decode(&packed, |piece| {
+        let done = decode(&packed, &mut |piece| {
             content.extend_from_slice(piece);
             Ok(())
         });

@@ -1,5 +1,4 @@
-//! The true answers about blocks at places of a file: the oracle's about each, added up, with the
-//! number that proves every block.
+//! The true answers about blocks of a file: the oracle's about each, added up, with proof of each.
 
 use super::oracle::{ContinueCheck, Tally, Truth, at_byte};
 use super::products::Products;
@@ -50,13 +49,8 @@ mod tests {
         let (_file, places) = places(&[8, 2, 0]);
         let truth = truth_of_blocks(&places, &|_| Ok(())).unwrap();
         let sum = (u64::from(b'a') + u64::from(b'b') + 20 + 2 * 255) % 256;
-        let right = Answer {
-            bytes: Some(6),
-            newlines: Some(2),
-            sum: Some(sum),
-            blocks: Some(3),
-            ..Answer::default()
-        };
+        let [bytes, newlines, sum, blocks] = [6, 2, sum, 3].map(Some);
+        let right = Answer { bytes, newlines, sum, blocks, ..Answer::default() };
         assert_eq!(truth.answer, right);
         let proof = Answer { products: Some(1 + 2 * 3 + 3), ..right };
         let agree = |answer: &Answer| truth.products.unwrap().agree(Work::Newlines, answer, true);

@@ -1,15 +1,14 @@
 //! Compressed streams: zstd, lz4, xz, bzip2, snappy frames and brotli, written and decoded.
 //!
-//! What is written is like what the program of the format writes by default: its level and its
-//! checksums. Only brotli differs: its program's level takes minutes for what the others write in
-//! seconds. Decoding is as plain as possible, with the common crates, through one buffer, however
-//! much comes out.
+//! What is written is like what the format's program writes by default, with its level and
+//! checksums, but for brotli, whose level takes minutes for what others write in seconds. Decoding
+//! is as plain as possible, with the common crates, through one buffer, however much comes out.
 //!
 //! A frame or stream may be followed by another, as in a gzip, and is decoded too; other bytes
 //! after the last one are an error, except where the program of the format takes them for padding:
 //! zeros after an xz, anything after a bzip2. Brotli has one stream.
 
-use super::archive::{drain, unsound};
+use super::archive::{Take, drain, unsound};
 use bzip2::bufread::BzDecoder;
 use bzip2::write::BzEncoder;
 use liblzma::bufread::XzDecoder;
@@ -19,7 +18,6 @@ use readlab_protocol::{Archive, first_frame};
 use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
 use zstd::zstd_safe::{get_dict_id_from_dict, get_dict_id_from_frame};
 
-/// The level of `xz`.
 const XZ_LEVEL: u32 = 6;
 /// The level of brotli: the highest that is fast.
 const BROTLI_LEVEL: u32 = 5;
@@ -27,7 +25,6 @@ const BROTLI_LEVEL: u32 = 5;
 const BROTLI_WINDOW_LOG2: u32 = 22;
 /// Bytes between a stream of brotli and its file.
 const BROTLI_BUFFER_BYTES: usize = 1 << 16;
-/// The beginning of a file of snappy frames.
 const SNAPPY_HEAD: &[u8] = b"\xff\x06\0\0sNaPpY";
 
 /// Fills a compressed stream of this kind.
@@ -99,11 +96,7 @@ impl<W: Write> Write for ErrorKeeper<W> {
 }
 
 /// With a dictionary, unless that is empty.
-pub(super) fn zstd(
-    mut file: impl BufRead,
-    dictionary: &[u8],
-    mut take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: Take) -> io::Result<()> {
     if let Some(needed) = get_dict_id_from_frame(first_frame(file.fill_buf()?)) {
         match get_dict_id_from_dict(dictionary) {
             _ if dictionary.is_empty() => {
@@ -116,17 +109,17 @@ pub(super) fn zstd(
             }
         }
     }
-    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, &mut take).map_err(named_end)
+    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(named_end)
 }
 
-pub(super) fn xz(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn xz(file: impl BufRead, take: Take) -> io::Result<()> {
     // As `xz`, without a limit of memory: it allocates the dictionary that the file names, at most
     // 4 GiB, and touches only as much as comes out.
     let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
-    drain(&mut XzDecoder::new_stream(file, stream), &mut take).map_err(named_end)
+    drain(&mut XzDecoder::new_stream(file, stream), take).map_err(named_end)
 }
 
-pub(super) fn bzip2(mut file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn bzip2(mut file: impl BufRead, take: Take) -> io::Result<()> {
     let mut streams = 0;
     loop {
         let mut magic = Vec::new();
@@ -135,7 +128,7 @@ pub(super) fn bzip2(mut file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::R
         if streams > 0 && !begins_bzip2(&magic) {
             return Ok(());
         }
-        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), &mut take).map_err(named_end)?;
+        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), take).map_err(named_end)?;
         streams += 1;
     }
 }
@@ -146,14 +139,11 @@ fn begins_bzip2(magic: &[u8]) -> bool {
     !magic.is_empty() && b"BZh".starts_with(&magic[..magic.len().min(3)]) && magic.get(3).is_none_or(is_level)
 }
 
-pub(super) fn snappy(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    drain(&mut snap::read::FrameDecoder::new(file), &mut take).map_err(named_end)
+pub(super) fn snappy(file: impl BufRead, take: Take) -> io::Result<()> {
+    drain(&mut snap::read::FrameDecoder::new(file), take).map_err(named_end)
 }
 
-pub(super) fn lz4(
-    mut file: impl BufRead + Seek,
-    mut take: impl FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+pub(super) fn lz4(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut magic = [0; 4];
@@ -166,7 +156,7 @@ pub(super) fn lz4(
         match magic {
             [0x04, 0x22, 0x4d, 0x18] => {
                 let mut frame = lz4::Decoder::new((&magic[..]).chain(&mut file))?;
-                drain(&mut frame, &mut take).map_err(named_end)?;
+                drain(&mut frame, take).map_err(named_end)?;
                 // The decoder has the end of a file for the end of a frame.
                 frame.finish().1.map_err(|_| early_end())?;
             }
@@ -187,9 +177,9 @@ fn skip(file: &mut impl Read) -> io::Result<()> {
     if skipped == size_bytes { Ok(()) } else { Err(early_end()) }
 }
 
-pub(super) fn brotli(file: impl BufRead, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn brotli(file: impl BufRead, take: Take) -> io::Result<()> {
     let mut brotli = brotli::Decompressor::new(file, BROTLI_BUFFER_BYTES);
-    drain(&mut brotli, &mut take).map_err(|cause| match cause.kind() {
+    drain(&mut brotli, take).map_err(|cause| match cause.kind() {
         ErrorKind::InvalidData => unsound("it is corrupt or ends too early"),
         _ => cause,
     })?;
@@ -228,13 +218,17 @@ mod tests {
     }
 
     fn decoded(archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        decoded_with(b"", archive, bytes)
+    }
+
+    fn decoded_with(dictionary: &[u8], archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let (file, mut content) = (Cursor::new(bytes), Vec::new());
-        let take = |piece: &[u8]| {
+        let take: Take = &mut |piece: &[u8]| {
             content.extend_from_slice(piece);
             Ok(())
         };
         let done = match archive {
-            Archive::Zstd => zstd(file, &[], take),
+            Archive::Zstd => zstd(file, dictionary, take),
             Archive::Lz4 => lz4(file, take),
             Archive::Xz => xz(file, take),
             Archive::Bzip2 => bzip2(file, take),
@@ -278,16 +272,6 @@ mod tests {
         }
     }
 
-    /// What comes out of a zstd with a dictionary.
-    fn with(dictionary: &[u8], bytes: &[u8]) -> Result<Vec<u8>, String> {
-        let mut content = Vec::new();
-        let done = zstd(Cursor::new(bytes), dictionary, |piece| {
-            content.extend_from_slice(piece);
-            Ok(())
-        });
-        done.map(|()| content).map_err(|error| error.to_string())
-    }
-
     #[test]
     fn a_dictionary_of_any_bytes_decodes() {
         let dictionary = b"a line of text, number 17\na line of text, number 4711\n";
@@ -295,8 +279,8 @@ mod tests {
         encoder.include_checksum(true).unwrap();
         encoder.write_all(&content()).unwrap();
         let bytes = encoder.finish().unwrap();
-        assert_eq!(with(dictionary, &bytes).unwrap(), content());
-        with(b"", &bytes).unwrap_err();
+        assert_eq!(decoded_with(dictionary, Archive::Zstd, &bytes).unwrap(), content());
+        decoded_with(b"", Archive::Zstd, &bytes).unwrap_err();
     }
 
     #[test]
@@ -306,11 +290,11 @@ mod tests {
         let frame = b"\x28\xb5\x2f\xfd\x23\x39\x30\0\0\0\x01\0\0";
         let behind = [&b"\x50\x2a\x4d\x18\x01\0\0\0x"[..], frame].concat();
         for bytes in [&frame[..], &behind] {
-            let said = with(b"", bytes).unwrap_err();
+            let said = decoded_with(b"", Archive::Zstd, bytes).unwrap_err();
             assert_eq!(said, "it needs the dictionary 12345, which --dictionary names");
-            let said = with(b"raw bytes", bytes).unwrap_err();
+            let said = decoded_with(b"raw bytes", Archive::Zstd, bytes).unwrap_err();
             assert_eq!(said, "it needs the dictionary 12345, and the given one has no number");
-            let said = with(b"\x37\xa4\x30\xec\x07\0\0\0", bytes).unwrap_err();
+            let said = decoded_with(b"\x37\xa4\x30\xec\x07\0\0\0", Archive::Zstd, bytes).unwrap_err();
             assert_eq!(said, "it needs the dictionary 12345, and the given one is 7");
         }
     }

@@ -1,7 +1,8 @@
 //! Carriage returns that end no line of the protocol, and that some runtimes take for ends.
 
+use super::archive::read_pieces;
 use readlab_system::open_file;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -9,18 +10,14 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// How many carriage returns of a file are not followed by a newline.
 pub fn lone_returns(path: &Path) -> io::Result<u64> {
     let mut file = open_file::read_without_waiting(path)?;
-    let (mut buffer, mut lone, mut is_open) = (vec![0; BUFFER_BYTES], 0, false);
-    loop {
-        let bytes = match file.read(&mut buffer) {
-            Ok(0) => return Ok(lone + u64::from(is_open)),
-            Ok(bytes) => &buffer[..bytes],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
+    let (mut lone, mut is_open) = (0, false);
+    read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
         lone += u64::from(is_open && bytes[0] != b'\n');
         lone += bytes.windows(2).filter(|two| two[0] == b'\r' && two[1] != b'\n').count() as u64;
         is_open = bytes.ends_with(b"\r");
-    }
+        Ok(())
+    })?;
+    Ok(lone + u64::from(is_open))
 }
 
 #[cfg(test)]

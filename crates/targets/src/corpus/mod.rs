@@ -28,27 +28,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A deterministic file that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corpus {
     pub path: PathBuf,
-    /// What it contains.
     pub recipe: Recipe,
     /// Its size: of an archive, that of the archive.
     pub size_bytes: u64,
     /// XXH3 of the content, 64 bits, hexadecimal.
     pub digest: String,
-    /// Whether it existed before.
     pub reused: bool,
 }
 
-/// Why there is no deterministic file.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
-    /// The user has no cache folder.
     #[error("no folder for test files is known: {0}")]
     NoHome(etcetera::HomeDirError),
-    /// The file system is too full.
     #[error("{}: {} are needed and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoSpace {
         folder: PathBuf,
@@ -57,16 +51,10 @@ pub enum CorpusError {
         /// Bytes of the file system that ordinary users can still write.
         free_bytes: u64,
     },
-    /// Something that was not made here has this name.
     #[error("{}: exists and was not made by readlab; remove it or choose another folder", display_path(.0))]
     NotOurs(PathBuf),
-    /// A call failed.
     #[error("{}: {cause}", display_path(.path))]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
 }
 
 /// Names of files that are being written.
@@ -74,19 +62,16 @@ const PART_PREFIX: &str = ".readlab-";
 const PART_SUFFIX: &str = ".part";
 /// Marks a folder that was made here, so that it is removed with its last file.
 const FOLDER_MARK: &str = ".readlab-folder";
-/// Bytes to leave free besides a tenth of what is written: for notes, records, and the tables of
-/// the file system.
+/// Bytes to leave free besides a tenth of what is written: for notes, records, file system tables.
 const MARGIN_BYTES: u64 = 16 << 20;
 
-/// The folder of test files unless the user names one: in the user's cache folder, because they can
-/// be made again.
+/// The folder of test files unless the user names one: in the user's cache, to be made again.
 pub fn default_folder() -> Result<PathBuf, CorpusError> {
     let places = etcetera::choose_base_strategy().map_err(CorpusError::NoHome)?;
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`, made unless it exists and its content has the digest of its
-/// note.
+/// The file of this recipe in `folder`, made unless its content has the digest of its note.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = made_before(&path, recipe)? {
@@ -101,8 +86,7 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
 /// How the bytes of a file are stored: in an archive, or as they are.
 pub type Form = Option<Archive>;
 
-/// The file of this recipe in each of these forms, in their order. The space is checked for all of
-/// them before any is made.
+/// The file of this recipe in these forms, in their order; first the space for all is checked.
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
     // An archive counts as large as its content: more is not known before it is made.
     let needed_bytes: u64 = forms
@@ -208,7 +192,6 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     Ok(found)
 }
 
-/// What was cleaned of a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     pub removed: Vec<PathBuf>,
@@ -258,7 +241,6 @@ fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
         && oracle::truth(path).map_err(at(path))?.digest == note.digest)
 }
 
-/// Refuses where the file system would be full afterwards.
 fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     // The folder may not exist yet: then the space is that of the folder in which it will be.
     let existing = folder.ancestors().find(|it| it.is_dir()).unwrap_or(Path::new("."));
@@ -270,8 +252,7 @@ fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     Ok(())
 }
 
-/// A file under a temporary name, removed unless it is renamed. Its lock shows other runs that it
-/// is being written.
+/// A file under a temporary name, removed unless renamed. Its lock shows that it is being written.
 fn begin(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
     let mut builder = tempfile::Builder::new();
     // Readable for others, as files that programs write commonly are; the umask still applies.
@@ -314,7 +295,6 @@ fn names(folder: &Path) -> Result<Vec<String>, CorpusError> {
     Ok(names)
 }
 
-/// Adds the path to an error.
 fn at(path: &Path) -> impl FnOnce(io::Error) -> CorpusError {
     move |cause| CorpusError::Io { path: path.to_owned(), cause }
 }

@@ -14,28 +14,24 @@ pub(super) const MADE_BY: &str = "readlab corpus";
 /// How the name of a note differs from the name of its file.
 pub(super) const NOTE_SUFFIX: &str = ".readlab.json";
 
-/// The note beside a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CorpusNote {
     made_by: String,
     pub(super) version: u32,
     pub(super) recipe: Recipe,
     pub(super) digest: String,
-    /// Size of the zip, if it is a zip.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     zip_bytes: Option<u64>,
-    /// Size of the gzip, if it is a gzip.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     gzip_bytes: Option<u64>,
     /// What it is if it is another archive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<Archive>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     archive_bytes: Option<u64>,
 }
 
 impl CorpusNote {
-    /// Of a file that is stored as it is.
     pub(super) fn new(recipe: Recipe, digest: String) -> CorpusNote {
         CorpusNote {
             made_by: MADE_BY.to_owned(),
@@ -58,7 +54,6 @@ impl CorpusNote {
         }
     }
 
-    /// The file beside which it is.
     pub(super) fn corpus(self, path: PathBuf, reused: bool) -> Corpus {
         let size_bytes = self.size_bytes();
         Corpus { path, recipe: self.recipe, size_bytes, digest: self.digest, reused }
@@ -79,14 +74,12 @@ impl CorpusNote {
         self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }
 
-    /// The note beside a file, if there is one of ours.
     pub(super) fn beside(path: &Path) -> Option<CorpusNote> {
         let text = fs::read(note_path(path)).ok()?;
         let note: CorpusNote = serde_json::from_slice(&text).ok()?;
         (note.made_by == MADE_BY).then_some(note)
     }
 
-    /// Writes it beside the file.
     pub(super) fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
         let mut part = begin(folder)?;
         let text = serde_json::to_vec(self).expect("a note holds only strings and numbers");

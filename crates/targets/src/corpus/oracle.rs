@@ -20,7 +20,6 @@ const CHUNK_BYTES: usize = 1 << 18;
 /// Bytes at the beginning of a file that decide whether it is text.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// What is true of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     /// Every answer that a contender can give.
@@ -36,7 +35,6 @@ pub struct Truth {
     pub wall_ns: u64,
 }
 
-/// Counts every answer about bytes, piece by piece.
 #[derive(Default)]
 pub struct Tally {
     bytes: u64,
@@ -47,7 +45,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the next piece.
     pub fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.newlines += newlines(piece);
@@ -77,7 +74,6 @@ fn newlines(piece: &[u8]) -> u64 {
     runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
 }
 
-/// Collects the truth about bytes, piece by piece.
 #[derive(Default)]
 struct TruthBuilder {
     tally: Tally,
@@ -131,7 +127,7 @@ pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
 pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut truth = TruthBuilder::default();
-    archive::decode(packed, |piece| {
+    archive::decode(packed, &mut |piece| {
         truth.take(piece);
         check(truth.tally.bytes)
     })?;
@@ -168,13 +164,8 @@ mod tests {
     }
 
     fn answer(bytes: u64, newlines: u64, lines: u64, sum: u64) -> Answer {
-        Answer {
-            bytes: Some(bytes),
-            newlines: Some(newlines),
-            lines: Some(lines),
-            sum: Some(sum),
-            ..Answer::default()
-        }
+        let [bytes, newlines, lines, sum] = [bytes, newlines, lines, sum].map(Some);
+        Answer { bytes, newlines, lines, sum, ..Answer::default() }
     }
 
     #[test]

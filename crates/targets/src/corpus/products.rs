@@ -1,7 +1,6 @@
 //! What proves each piece of a target that is read in pieces: files, or blocks of one file.
 //!
-//! The formula is that of PROTOCOL.md, written here once more: the oracle shares no code with what
-//! it judges.
+//! The formula is that of PROTOCOL.md once more: the oracle shares no code with what it judges.
 
 use readlab_model::trial::{Answer, Work};
 

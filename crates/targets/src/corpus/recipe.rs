@@ -1,5 +1,4 @@
-//! Recipes: the content of deterministic files, the same bytes for the same kind, size and seed on
-//! every machine and forever.
+//! Recipes: the content of deterministic files, the same on every machine and forever.
 //!
 //! Every number comes from xoshiro256++ by integer arithmetic alone. A change of any byte of a kind
 //! needs a new [version](CorpusKind::version), and fails the tests with their digests.
@@ -9,7 +8,6 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use readlab_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What kind of bytes a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -27,7 +25,6 @@ pub enum CorpusKind {
 /// Everything on which the content of a deterministic file depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// The kind of bytes.
     pub kind: CorpusKind,
     /// How many. Text is cut there, and its last byte is a newline.
     pub size_bytes: u64,
@@ -35,22 +32,14 @@ pub struct Recipe {
     pub seed: u64,
 }
 
+readlab_model::worded! { CorpusKind { Lines = "lines", Random = "random", A = "a", Gdelt = "gdelt" } }
+
 impl CorpusKind {
     /// The version of its recipe. Files of another one are not taken for the same.
     pub fn version(self) -> u32 {
         match self {
             CorpusKind::Lines | CorpusKind::Random | CorpusKind::A => 1,
             CorpusKind::Gdelt => 2,
-        }
-    }
-
-    /// The word used in names and on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            CorpusKind::Lines => "lines",
-            CorpusKind::Random => "random",
-            CorpusKind::A => "a",
-            CorpusKind::Gdelt => "gdelt",
         }
     }
 
@@ -77,7 +66,6 @@ impl Recipe {
         }
     }
 
-    /// The content in pieces, in order.
     pub fn pieces(&self) -> Pieces {
         Pieces {
             recipe: *self,
@@ -89,13 +77,11 @@ impl Recipe {
     }
 }
 
-/// The content of a deterministic file, piece by piece.
 #[derive(Debug)]
 pub struct Pieces {
     recipe: Recipe,
     random: Xoshiro256PlusPlus,
     made: u64,
-    /// How many rows were made.
     rows: u64,
     /// The end of the last row, which belongs to the next piece.
     carry: Vec<u8>,
@@ -133,77 +119,20 @@ impl Pieces {
     }
 }
 
-/// A number below `below`, by the high bits of a product; the bias is below one in 2^25 for the
-/// small ranges used here.
+/// A number below `below`, by the high bits of a product, with a bias below 2^-25 if it is small.
 fn below(random: &mut impl Rng, below: u64) -> u64 {
     ((random.next_u64() >> 32) * below) >> 32
 }
 
 /// Words of one to nine letters; 64, so that six bits choose one.
+#[rustfmt::skip]
 const WORDS: [&str; 64] = [
-    "a",
-    "of",
-    "in",
-    "to",
-    "it",
-    "is",
-    "on",
-    "as",
-    "the",
-    "and",
-    "for",
-    "was",
-    "not",
-    "are",
-    "but",
-    "had",
-    "that",
-    "with",
-    "this",
-    "from",
-    "have",
-    "were",
-    "they",
-    "been",
-    "their",
-    "which",
-    "there",
-    "would",
-    "about",
-    "other",
-    "could",
-    "water",
-    "before",
-    "little",
-    "number",
-    "people",
-    "should",
-    "around",
-    "letter",
-    "mother",
-    "country",
-    "thought",
-    "between",
-    "another",
-    "through",
-    "because",
-    "picture",
-    "example",
-    "mountain",
-    "together",
-    "children",
-    "sentence",
-    "question",
-    "language",
-    "distance",
-    "complete",
-    "important",
-    "different",
-    "following",
-    "beginning",
-    "direction",
-    "character",
-    "knowledge",
+    "a", "of", "in", "to", "it", "is", "on", "as", "the", "and", "for", "was", "not", "are", "but", "had",
+    "that", "with", "this", "from", "have", "were", "they", "been", "their", "which", "there", "would",
+    "about", "other", "could", "water", "before", "little", "number", "people", "should", "around",
+    "letter", "mother", "country", "thought", "between", "another", "through", "because", "picture",
+    "example", "mountain", "together", "children", "sentence", "question", "language", "distance",
+    "complete", "important", "different", "following", "beginning", "direction", "character", "knowledge",
     "equipment",
 ];
 
@@ -224,8 +153,7 @@ fn line(random: &mut impl Rng, text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-/// Bytes and lines of the published file, from which the average line follows: 70.1 bytes with its
-/// newline.
+/// Bytes and lines of the published file: 70.1 bytes a line with its newline.
 const PUBLISHED_BYTES: u64 = 6_120_000_000;
 const PUBLISHED_LINES: u64 = 87_298_047;
 
@@ -235,7 +163,6 @@ const ROW_BYTES: u64 = 66;
 /// Letters of an actor. Many rows lack one or both.
 const ACTOR_LETTERS: u64 = 3;
 
-/// Rows of one day.
 const ROWS_A_DAY: u64 = 4096;
 
 /// How many different actors, codes and places there are. With these, a zip is as much smaller than
@@ -302,7 +229,6 @@ fn often_low(random: &mut impl Rng, limit: u64) -> u64 {
     below(random, most + 1)
 }
 
-/// A number with leading zeros.
 fn digits(text: &mut Vec<u8>, value: u64, width: u32) {
     text.extend((0..width).rev().map(|place| b'0' + (value / 10_u64.pow(place) % 10) as u8));
 }

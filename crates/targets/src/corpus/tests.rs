@@ -58,30 +58,19 @@ fn only_a_folder_that_was_made_here_is_removed_with_its_last_file() {
     assert_eq!(names(&own).unwrap(), ["a note of mine"]);
 }
 
-/// A plain file and every kind of archive.
-fn all_forms() -> Vec<Form> {
-    [None].into_iter().chain(Archive::ALL.map(Some)).collect()
-}
-
 #[test]
-fn an_archive_is_listed_with_the_size_that_it_has() {
+fn every_form_is_made_once_listed_with_its_size_and_cleaned() {
     let folder = tempfile::tempdir().unwrap();
-    let forms = all_forms();
-    let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
-    for corpus in list(folder.path()).unwrap().iter().chain(made.iter().map(|(_, corpus)| corpus)) {
-        assert_eq!(corpus.size_bytes, corpus.path.metadata().unwrap().len(), "{corpus:?}");
-    }
-}
-
-#[test]
-fn every_form_is_made_once_listed_and_cleaned() {
-    let folder = tempfile::tempdir().unwrap();
-    let forms = all_forms();
+    let forms: Vec<Form> = [None].into_iter().chain(Archive::ALL.map(Some)).collect();
     let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
     assert!(made.iter().all(|(_, corpus)| !corpus.reused));
     let again = make_forms(folder.path(), RECIPE, &forms).unwrap();
     assert!(again.iter().all(|(_, corpus)| corpus.reused));
-    assert_eq!(list(folder.path()).unwrap().len(), forms.len());
+    let listed = list(folder.path()).unwrap();
+    assert_eq!(listed.len(), forms.len());
+    for corpus in listed.iter().chain(made.iter().map(|(_, corpus)| corpus)) {
+        assert_eq!(corpus.size_bytes, corpus.path.metadata().unwrap().len(), "{corpus:?}");
+    }
     assert_eq!(clean(folder.path()).unwrap().removed.len(), 2 * forms.len());
 }
 

@@ -1,5 +1,4 @@
-//! The true answers about the files of a tree: the oracle's about each, added up, with the numbers
-//! that prove every file.
+//! The true answers about files of a tree: the oracle's about each, added up, with proof of each.
 
 use super::oracle::{ContinueCheck, Truth, truth_of};
 use super::products::Products;
@@ -150,9 +149,8 @@ mod tests {
     fn a_command_need_not_prove_each_file_and_a_method_must() {
         let products = truth(&[b"\n"]).products.unwrap();
         let silent = Answer { newlines: Some(1), ..Answer::default() };
-        assert!(
-            products.agree(Work::Newlines, &silent, false) && !products.agree(Work::Newlines, &silent, true)
-        );
+        let agree = |must_prove| products.agree(Work::Newlines, &silent, must_prove);
+        assert!(agree(false) && !agree(true));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Deterministic trees of files, to be read as a whole: sizes are drawn as programs find them in
 //! source code, in collections of pictures, or in the shards of a data set.
 //!
-//! A tree is written under a temporary name and renamed when it is complete; beside it is a note
-//! with its recipe and digest, as beside a file. Every number comes from xoshiro256++ by integer
-//! arithmetic alone.
+//! A tree is written under a temporary name and renamed when it is complete, with a note beside it
+//! as beside a file. Every number comes from xoshiro256++ by integer arithmetic alone.
 
 use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
 use super::recipe::{CorpusKind, Recipe};
@@ -27,7 +26,6 @@ const VERSION: u32 = 1;
 /// The most files of a tree.
 pub const FILES_MAX: u64 = 10_000_000;
 
-/// What the files of a tree are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum TreeKind {
@@ -39,33 +37,23 @@ pub enum TreeKind {
     Shards,
 }
 
-/// Everything on which a tree depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeRecipe {
-    /// What its files are like.
     pub kind: TreeKind,
     /// How many.
     pub files: u64,
-    /// Which of many such trees.
     pub seed: u64,
 }
 
-/// A tree that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorpusTree {
-    /// Its folder.
     pub path: PathBuf,
-    /// What it contains.
     pub recipe: TreeRecipe,
-    /// Size of all its files.
     pub size_bytes: u64,
-    /// The digest of all its files.
     pub digest: String,
-    /// Whether it existed before.
     pub reused: bool,
 }
 
-/// The note beside a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TreeNote {
@@ -76,15 +64,9 @@ struct TreeNote {
     digest: String,
 }
 
-impl TreeKind {
-    fn word(self) -> &'static str {
-        match self {
-            TreeKind::Source => "source",
-            TreeKind::Pictures => "pictures",
-            TreeKind::Shards => "shards",
-        }
-    }
+readlab_model::worded! { TreeKind { Source = "source", Pictures = "pictures", Shards = "shards" } }
 
+impl TreeKind {
     /// The sizes at each tenth of the files, in bytes, from the smallest to the largest; between
     /// two of them sizes are equally likely. Chosen after source trees (median about 5 kB, a few
     /// files a hundred times as large), photographs of phones, and shards of 16 MB.
@@ -102,7 +84,6 @@ impl TreeKind {
         }
     }
 
-    /// The content of a file of this size.
     fn content(self, size_bytes: u64, seed: u64) -> Recipe {
         let kind = if self == TreeKind::Source { CorpusKind::Lines } else { CorpusKind::Random };
         Recipe { kind, size_bytes, seed }
@@ -138,7 +119,6 @@ impl TreeRecipe {
         Some(TreeRecipe { kind: *kind, files, seed: seed.parse().ok()? })
     }
 
-    /// The size of each file, in order.
     fn sizes(&self) -> impl Iterator<Item = u64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let deciles = self.kind.deciles();
@@ -168,18 +148,15 @@ impl TreeRecipe {
     }
 }
 
-/// The tree of this recipe in `folder`, made unless it exists and its files have the digest of its
-/// note.
+/// The tree of this recipe in `folder`, made unless its files have the digest of its note.
 pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError> {
     let path = folder.join(recipe.folder_name());
     if path.symlink_metadata().is_ok() {
-        let note = TreeNote::beside(&path).filter(|note| note.tree_version == VERSION);
-        let note = note.filter(|note| note.tree == recipe);
-        let Some(note) = note else { return Err(CorpusError::NotOurs(path)) };
-        if digest(&path)? == note.digest {
-            return Ok(note.tree(path, true));
-        }
-        return Err(CorpusError::NotOurs(path));
+        let is_this = |note: &TreeNote| (note.tree_version, note.tree) == (VERSION, recipe);
+        return match TreeNote::beside(&path).filter(is_this) {
+            Some(note) if digest(&path)? == note.digest => Ok(note.tree(path, true)),
+            _ => Err(CorpusError::NotOurs(path)),
+        };
     }
     check_space(folder, recipe.sizes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
     make_folder(folder)?;
@@ -220,8 +197,7 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
     Ok(found)
 }
 
-/// Removes the trees made here with their notes. What else is below them stays, and is returned
-/// too.
+/// Removes the trees made here with their notes. What else is below them stays, and is returned.
 pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
     let mut cleaned = Cleaned::default();
     for tree in list(folder)? {
@@ -285,7 +261,6 @@ fn remove(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Re
     Ok(kept)
 }
 
-/// The digest of all files below a folder.
 fn digest(folder: &Path) -> Result<String, CorpusError> {
     let files = WalkDir::new(folder).into_iter().filter(|entry| {
         let is_file = |entry: &walkdir::DirEntry| entry.file_type().is_file();
@@ -310,14 +285,9 @@ impl TreeNote {
         Ok(())
     }
 
-    fn tree(&self, path: PathBuf, reused: bool) -> CorpusTree {
-        CorpusTree {
-            path,
-            recipe: self.tree,
-            size_bytes: self.size_bytes,
-            digest: self.digest.clone(),
-            reused,
-        }
+    fn tree(self, path: PathBuf, reused: bool) -> CorpusTree {
+        let TreeNote { tree: recipe, size_bytes, digest, .. } = self;
+        CorpusTree { path, recipe, size_bytes, digest, reused }
     }
 }
 
@@ -350,10 +320,8 @@ mod tests {
         fs::write(made.path.join("m0000/p00/f00.txt"), "changed").unwrap();
         assert!(matches!(make(home.path(), made.recipe), Err(CorpusError::NotOurs(_))));
         fs::remove_file(made.path.join("m0000/p00/f00.txt")).unwrap();
-        assert_eq!(
-            super::super::clean(home.path()).unwrap().removed,
-            [made.path.clone(), note_path(&made.path)]
-        );
+        let removed = super::super::clean(home.path()).unwrap().removed;
+        assert_eq!(removed, [made.path.clone(), note_path(&made.path)]);
         assert!(list(home.path()).unwrap().is_empty() && home.path().exists());
     }
 

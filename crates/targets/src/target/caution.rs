@@ -10,33 +10,24 @@ use std::fs::File;
 /// The percentage of the available memory up to which a file is expected to stay cached as a whole.
 const CACHED_PERCENT_MAX: u64 = 80;
 
-/// All cautions about a file.
 pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
-    let mut cautions = Vec::new();
-    if size_bytes == 0 {
-        cautions
-            .push("The file is empty: only the cost of opening and closing it can be measured.".to_owned());
-    }
-    cautions.extend(about_backing(filesystem));
-    if is_dax(file) {
-        cautions.push(
-            "The file is mapped straight from its device (DAX): it is never in the page cache.".to_owned(),
-        );
-    }
-    cautions.extend(extents.into_iter().flat_map(about_extents));
-    cautions.extend(about_memory(size_bytes, &Memory::read()));
-    cautions
+    let empty = "The file is empty: only the cost of opening and closing it can be measured.";
+    let direct = "The file is mapped straight from its device (DAX): it is never in the page cache.";
+    let empty = (size_bytes == 0).then(|| empty.to_owned()).into_iter();
+    let direct = is_dax(file).then(|| direct.to_owned());
+    let cautions = empty.chain(about_backing(filesystem)).chain(direct);
+    cautions.chain(about_bytes(size_bytes, extents)).collect()
 }
 
-/// All cautions about the files of a tree.
 pub fn of_files(size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
-    let mut cautions: Vec<String> = about_backing(filesystem).into_iter().collect();
-    cautions.extend(extents.into_iter().flat_map(about_extents));
-    cautions.extend(about_memory(size_bytes, &Memory::read()));
-    cautions
+    about_backing(filesystem).into_iter().chain(about_bytes(size_bytes, extents)).collect()
 }
 
-/// A caution about where the bytes come from.
+fn about_bytes(size_bytes: u64, extents: Option<&Extents>) -> impl Iterator<Item = String> {
+    let memory = about_memory(size_bytes, &Memory::read());
+    extents.into_iter().flat_map(about_extents).chain(memory)
+}
+
 fn about_backing(filesystem: Filesystem) -> Option<String> {
     match filesystem.backing {
         Backing::Device => None,

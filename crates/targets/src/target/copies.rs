@@ -1,5 +1,4 @@
-//! Copies of a file, so that each of several readers reads one of its own: the first the file
-//! itself, each other a copy.
+//! Copies of a file, so that of several readers the first reads it, each other one its own copy.
 //!
 //! They are written byte by byte into a folder of readlab's own on the same file system, which is
 //! removed with them: calls that share extents would make them one file to the device. To the
@@ -7,12 +6,13 @@
 
 use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
+use crate::corpus::archive::read_pieces;
 use readlab_model::target::tree::TreeOrder;
 use readlab_system::filesystem::free_bytes;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,69 +25,54 @@ const MARGIN_PART: u64 = 10;
 /// Called before every piece with the bytes so far; its error ends the copying.
 pub type CopyCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
-/// A file and its copies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copies {
     /// The file and the copies that are read, as the files of a tree.
     pub all: Box<Target>,
     /// The paths of the same, the file first.
     files: Vec<PathBuf>,
-    folder: Arc<CopiesFolder>,
-}
-
-/// What the copies are kept in.
-#[derive(Debug)]
-struct CopiesFolder(Scratch);
-
-/// Two are the same if they are the same folder.
-impl PartialEq for CopiesFolder {
-    fn eq(&self, other: &CopiesFolder) -> bool {
-        self.0.path() == other.0.path()
-    }
+    folder: Arc<Scratch>,
 }
 
 impl Copies {
     /// Makes so many copies of a file below a folder.
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
-        let size_bytes = fs::metadata(file).map_err(at(file))?.len();
+        let size_bytes = fs::metadata(file).map_err(TargetError::io(file))?.len();
         check_room(below, size_bytes.saturating_mul(u64::from(copies)))?;
-        let folder = CopiesFolder(Scratch::make(below, "copies").map_err(at(below))?);
+        let folder = Scratch::make(below, "copies").map_err(TargetError::io(below))?;
         let mut files = vec![file.to_owned()];
         for number in 1..=copies {
-            let copy = folder.0.path().join(number.to_string());
+            let copy = folder.path().join(number.to_string());
             let before = u64::from(number - 1) * size_bytes;
-            write_copy(file, &copy, &|bytes| check(before + bytes)).map_err(at(&copy))?;
+            write_copy(file, &copy, &|bytes| check(before + bytes)).map_err(TargetError::io(&copy))?;
             files.push(copy);
         }
         Copies::new(files, Arc::new(folder))
     }
 
-    /// The same for so many readers.
     pub fn for_readers(&self, readers: u32) -> Result<Copies, TargetError> {
         let files = self.files.iter().take(readers as usize).cloned().collect();
         Copies::new(files, Arc::clone(&self.folder))
     }
 
-    fn new(files: Vec<PathBuf>, folder: Arc<CopiesFolder>) -> Result<Copies, TargetError> {
-        let list = folder.0.path().join(format!("list-{}", files.len()));
+    fn new(files: Vec<PathBuf>, folder: Arc<Scratch>) -> Result<Copies, TargetError> {
+        let list = folder.path().join(format!("list-{}", files.len()));
         let names: Vec<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
-        fs::write(&list, names.join(&0)).map_err(at(&list))?;
+        fs::write(&list, names.join(&0)).map_err(TargetError::io(&list))?;
         let request =
             TreeRequest { order: TreeOrder::Directory, ..TreeRequest::by_name(ListSource::List(list)) };
         let all = Box::new(Target::examine_tree(&request)?);
         Ok(Copies { all, files, folder })
     }
 
-    /// The file of the reader of this number.
     pub(super) fn of_reader(&self, reader: usize) -> Option<&Path> {
         self.files.get(reader).map(PathBuf::as_path)
     }
 }
 
-/// Refuses where the file system would be full afterwards.
 fn check_room(below: &Path, bytes: u64) -> Result<(), TargetError> {
     let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
-    let free_bytes = free_bytes(below).map_err(at(below))?;
+    let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {
         return Err(TargetError::NoRoom { folder: below.to_owned(), needed_bytes, free_bytes });
     }
@@ -97,23 +82,14 @@ fn check_room(below: &Path, bytes: u64) -> Result<(), TargetError> {
 /// Writes a copy to the device: dirty pages could not be evicted.
 fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
     let (mut from, mut to) = (open_file::read_without_waiting(file)?, File::create_new(copy)?);
-    let (mut piece, mut written) = (vec![0; PIECE_BYTES], 0);
-    loop {
-        check(written)?;
-        match from.read(&mut piece) {
-            Ok(0) => return to.sync_all(),
-            Ok(count) => {
-                to.write_all(&piece[..count])?;
-                written += count as u64;
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause),
-        }
-    }
-}
-
-fn at(path: &Path) -> impl Fn(io::Error) -> TargetError {
-    move |cause| TargetError::Io { path: path.to_owned(), cause }
+    let mut written = 0;
+    check(written)?;
+    read_pieces(&mut from, PIECE_BYTES, &mut |piece| {
+        to.write_all(piece)?;
+        written += piece.len() as u64;
+        check(written)
+    })?;
+    to.sync_all()
 }
 
 #[cfg(test)]

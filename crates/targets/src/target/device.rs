@@ -1,24 +1,16 @@
 //! The block device under a file, and the words for a mount.
 
 use readlab_model::target::device::{Device, ReadAhead};
-use readlab_system::block_device::{self, BlockDevice, ReadAheadSetting};
+use readlab_system::block_device::{self, BlockDevice};
 use readlab_system::file_status::DeviceNumber;
 use readlab_system::mounts::Mount;
 use readlab_system::system_root::SystemRoot;
 
-/// The device under a file: the one with the device number of the file, or the one that is
-/// mounted. Btrfs and other file systems of several devices have numbers of their own; the
-/// mount then names the device. `None` where no block device is known, as for memory, network
-/// and stacked file systems.
+/// The device under a file: with the file's device number, or the one that is mounted, as for btrfs
+/// and others of several devices, which have numbers of their own. `None` where no block device is
+/// known, as for memory, network and stacked file systems.
 pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
-    let found = find(&SystemRoot::default(), mount, number)?;
-    Some(Device {
-        name: found.name(),
-        model: found.model(),
-        rotational: found.is_rotational(),
-        read_ahead_bytes: found.read_ahead_bytes(),
-        scheduler: found.scheduler(),
-    })
+    find(&SystemRoot::default(), mount, number).map(|device| device.facts())
 }
 
 fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Option<BlockDevice> {
@@ -26,13 +18,10 @@ fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Optio
     own.or_else(|| BlockDevice::find(root, mount?.source_device()?))
 }
 
-/// How far the kernel reads ahead for a file of this device number, where its file system has a
-/// setting of its own.
+/// How far the kernel reads ahead for a file, where its file system has a setting of its own.
 pub(super) fn own_read_ahead(mount: Option<&Mount>, number: DeviceNumber) -> Option<ReadAhead> {
     let root = SystemRoot::default();
-    let device = find(&root, mount, number);
-    let ReadAheadSetting { file, bytes } = block_device::own_read_ahead(&root, number, device.as_ref())?;
-    Some(ReadAhead { bytes, setting: file.display().to_string() })
+    block_device::own_read_ahead(&root, number, find(&root, mount, number).as_ref())
 }
 
 /// A mount in words, such as `/dev/vda on /home`.

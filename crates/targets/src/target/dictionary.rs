@@ -25,12 +25,9 @@ pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
     // Its name is written into the record, from where it is read again.
     let text = path.to_str().filter(|_| is_whole);
     let Some(text) = text else { return Err(TargetError::NoDictionary(path)) };
-    Ok(Dictionary {
-        path: text.to_owned(),
-        size_bytes: bytes.len() as u64,
-        digest: digest(&bytes),
-        id: zstd::zstd_safe::get_dict_id_from_dict(&bytes).map(Into::into),
-    })
+    let (path, size_bytes, digest) = (text.to_owned(), bytes.len() as u64, digest(&bytes));
+    let id = zstd::zstd_safe::get_dict_id_from_dict(&bytes).map(Into::into);
+    Ok(Dictionary { path, size_bytes, digest, id })
 }
 
 pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {

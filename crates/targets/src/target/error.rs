@@ -1,5 +1,4 @@
-//! Why a path, a URL or an object is no target. Each message is one line, whatever characters the
-//! path has.
+//! Why a path, a URL or an object is no target, in one line, whatever characters it has.
 
 use super::http::HttpError;
 use super::secret;
@@ -11,26 +10,21 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why a path or URL is no target.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// No file has this name.
     #[error("{}: no such file", display_path(.0))]
     NotFound(PathBuf),
     /// No file has this name, in which there is a password: it was to be a URL.
     #[error("{0}: no such file; a URL begins with http:// or https://")]
     NoScheme(String),
-    /// A link leads nowhere.
     #[error("{}: a link to a file that does not exist", display_path(.0))]
     DanglingLink(PathBuf),
     /// The user may not read the file, or not enter a folder above it.
     #[error("{}: no permission to read it", display_path(.0))]
     Denied(PathBuf),
-    /// A network or a program in user space keeps the file, and neither says that it is there nor
-    /// that it is not.
+    /// A network or a program in user space keeps the file, and does not say whether it is there.
     #[error("{}: its file system did not answer within {} s", display_path(.path), .limit.as_secs())]
     NoAnswer { path: PathBuf, limit: Duration },
-    /// It is no regular file.
     #[error("{}: {kind}, not a file", display_path(.path))]
     NotAFile { path: PathBuf, kind: &'static str },
     /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
@@ -44,74 +38,41 @@ pub enum TargetError {
         size_bytes: u64,
         read: &'static str,
     },
-    /// It cannot be examined or opened.
     #[error("{}: {cause}", display_path(.path))]
-    Io {
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// There are more readers of parts than pages.
+    Io { path: PathBuf, cause: io::Error },
     #[error("{}: {} is too small to be split by {readers}", display_path(.path), Bytes(*.size_bytes).binary())]
-    TooSmall {
-        path: PathBuf,
-        size_bytes: u64,
-        /// Who split it.
-        readers: NonZero<u32>,
-    },
-    /// The files of a tree make no groups by size.
+    TooSmall { path: PathBuf, size_bytes: u64, readers: NonZero<u32> },
     #[error("{name}: {why}")]
-    NoGroups {
-        /// The tree.
-        name: String,
-        /// Why not.
-        why: &'static str,
-    },
-    /// Copies of a file would fill the file system.
+    NoGroups { name: String, why: &'static str },
     #[error("{}: {} are needed for copies and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoRoom {
-        /// Where they would be.
         folder: PathBuf,
         /// What they take, with a margin.
         needed_bytes: u64,
         free_bytes: u64,
     },
-    /// It is smaller than the blocks that are read of it.
     #[error("{}: {} has no block of {}", display_path(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
     NoBlock { path: PathBuf, size_bytes: u64, block_bytes: u64 },
-    /// It cannot be a dictionary.
     #[error("{}: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8", display_path(.0))]
     NoDictionary(PathBuf),
-    /// A dictionary is for a zstd, and this is none.
     #[error("{}: --dictionary decodes a zstd, and this is none", display_path(.0))]
     NoZstd(PathBuf),
-    /// There is nothing to read in a folder or a list.
     #[error("{}: no file in it{skipped}", display_path(.path))]
     NoFiles {
-        /// The folder or the list.
         path: PathBuf,
         /// What is there instead, as the end of the sentence.
         skipped: String,
     },
-    /// The files are not all on one file system, whose cache and device would be those of all.
     #[error("{}: on another file system than {}: readlab reads the files of one at a time", display_path(.path), display_path(.first))]
-    OtherFilesystem {
-        path: PathBuf,
-        /// The first file.
-        first: PathBuf,
-    },
-    /// It is nothing that a server could be asked for.
+    OtherFilesystem { path: PathBuf, first: PathBuf },
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Its server redirects to another one. The address is whole, its query included, so that the
-    /// user can name it.
+    /// Its server redirects to another one, by its whole address, so that the user can name it.
     #[error(
         "{name}: the server answers {code} with a redirect to another server, which is not followed: race {to} instead"
     )]
     Redirected {
-        /// What was requested.
         name: String,
-        /// The status.
         code: u16,
         /// The other URL, which may be a secret of the user's: never in a record.
         to: String,
@@ -119,20 +80,16 @@ pub enum TargetError {
     #[error(
         "{name}: the server redirects it to itself more than {redirects} times: its redirects lead in a circle"
     )]
-    RedirectLoop {
-        /// What was requested first.
-        name: String,
-        /// How many were followed.
-        redirects: u32,
-    },
-    /// Its server does not send it.
+    RedirectLoop { name: String, redirects: u32 },
     #[error("{name}: {cause}")]
-    Web {
-        /// What was requested.
-        name: String,
-        /// What happened instead.
-        cause: HttpError,
-    },
+    Web { name: String, cause: HttpError },
+}
+
+impl TargetError {
+    /// An error about a file that was found.
+    pub(super) fn io(path: &Path) -> impl Fn(io::Error) -> TargetError {
+        move |cause| TargetError::Io { path: path.to_owned(), cause }
+    }
 }
 
 /// Why what the user named could not be examined; it has become this path.

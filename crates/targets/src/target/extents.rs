@@ -1,8 +1,7 @@
 //! Which bytes of a file come from the device as they are, and which do not.
 //!
-//! Holes and unwritten extents read as zeros without touching the device; encoded extents take
-//! fewer bytes from it than they give. A reading that does not know this can look faster than the
-//! device.
+//! Holes and unwritten extents read as zeros without the device; encoded ones take fewer bytes from
+//! it than they give. A reading that does not know this can look faster than the device.
 
 use crate::target::filesystem::Filesystem;
 use readlab_model::target::extents::Extents;
@@ -17,7 +16,6 @@ pub fn read(file: &File) -> io::Result<Extents> {
     of_range(file, 0..FileStatus::read(file)?.size_bytes)
 }
 
-/// The same for a part of a file.
 pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
     let mut found = Extents::default();
     let mut at = range.start;

@@ -25,12 +25,9 @@ pub enum Backing {
     Kernel,
 }
 
-/// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filesystem {
-    number: u32,
-    name: Option<&'static str>,
-    /// Where its bytes come from.
+    kind: FilesystemType,
     pub backing: Backing,
 }
 
@@ -49,8 +46,7 @@ impl Filesystem {
 
 impl From<FilesystemType> for Filesystem {
     fn from(kind: FilesystemType) -> Filesystem {
-        let FilesystemType { number, name } = kind;
-        Filesystem { number, name, backing: name.map_or(Backing::Device, backing) }
+        Filesystem { kind, backing: kind.name.map_or(Backing::Device, backing) }
     }
 }
 
@@ -71,9 +67,9 @@ fn backing(name: &str) -> Backing {
 
 impl fmt::Display for Filesystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name {
+        match self.kind.name {
             Some(name) => f.pad(name),
-            None => f.pad(&format!("{:#x}", self.number)),
+            None => f.pad(&format!("{:#x}", self.kind.number)),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! A target: one file, places of one, a tree of files or a URL that is read, and everything about
 //! it that can make a read look faster or slower than it is.
 //!
-//! The facts are collected once before measuring. The [`readlab_model::target::identity::Identity`] of a file and the
-//! [`web::Version`] of a URL are compared again around every sample, so that a target that changes
-//! during the run is noticed. A file is always opened read-only, and never in a way that could
-//! wait.
+//! The facts are collected once before measuring. A file's
+//! [`readlab_model::target::identity::Identity`] and a URL's [`web::Version`] are compared around
+//! every sample to see a change. A file is opened read-only, and never in a way that could wait.
 
 pub mod caution;
 pub mod copies;
@@ -32,11 +31,10 @@ use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
 pub use path::without_parents;
 use places::FilePlaces;
-use readlab_model::target::ServerOptions;
 use readlab_model::target::device::Device;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::layers::io_quotas;
-use readlab_model::target::{Http, TargetFacts, TargetKind};
+use readlab_model::target::{Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::{Archive, Part, Reads};
 pub use readlab_system::file_status::size_bytes as size_of;
 use readlab_system::file_status::{FileKind, FileStatus};
@@ -62,32 +60,26 @@ use web::Remote;
 /// A target that can be raced: it exists, has a size, and can be opened again and again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Where its bytes come from.
     pub place: Place,
-    /// The part of the file that is read; `None` for all of it. The size in the facts is that of
-    /// the part.
+    /// The part of the file that is read, whose size the facts have; `None` for all of it.
     pub part: Option<Part>,
     /// Copies of the file, where each of several readers reads one of its own.
     pub copies: Option<Copies>,
-    /// Facts about it.
     pub facts: TargetFacts,
     /// The files below it whose pages are evicted for a cold reading, the nearest first.
     pub evictable: Evictable,
 }
 
-/// Where the bytes of a target come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A file that contenders open, by its absolute path.
     File(PathBuf),
     /// A file that contenders read from readlab's own server.
     Served {
-        /// Its absolute path.
         file: PathBuf,
         /// What is requested from the server.
         remote: Box<Remote>,
     },
-    /// Another server.
     Web(Box<Remote>),
     /// Many files that contenders open.
     Tree(Arc<Tree>),
@@ -100,7 +92,6 @@ pub enum Place {
 pub enum Accept {
     /// Regular files only.
     Files,
-    /// Block devices too.
     Devices,
 }
 
@@ -120,8 +111,7 @@ fn check_asked(words: &[&Path], asked: Asked) -> Result<(), TargetError> {
     }
 }
 
-/// Those of these files that can be looked at: without those whose file system does not answer, and
-/// those beside one of them.
+/// Those of these files whose file systems answer, without those beside one that does not.
 pub fn answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     loop {
         let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
@@ -132,13 +122,11 @@ pub fn answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 impl Target {
-    /// Collects the facts about a file except its digest and answer, which take a whole read
-    /// ([`crate::corpus`]).
+    /// The facts about a file but digest and answer, which take a whole read ([`crate::corpus`]).
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
         Target::examine_as(path, Accept::Files)
     }
 
-    /// The same, for files or for devices too.
     pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
         let word = path;
@@ -187,8 +175,7 @@ impl Target {
         Ok(())
     }
 
-    /// From now on contenders request a file from readlab's own server; what is on another server
-    /// stays there.
+    /// From now on contenders request a file from readlab's own server; foreign targets stay there.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
             self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
@@ -198,7 +185,6 @@ impl Target {
         Ok(())
     }
 
-    /// What is requested, if it is behind a server.
     pub fn remote(&self) -> Option<&Remote> {
         match &self.place {
             Place::File(_) | Place::Tree(_) | Place::Blocks(_) => None,
@@ -206,7 +192,6 @@ impl Target {
         }
     }
 
-    /// Whether its server speaks with encryption.
     pub fn is_encrypted(&self) -> bool {
         self.remote().is_some_and(|remote| remote.source.is_encrypted())
     }
@@ -229,7 +214,6 @@ impl Target {
         Ok(tree.into_iter().flatten().chain(files).collect())
     }
 
-    /// Its files, if it is a tree.
     pub fn tree(&self) -> Option<&Arc<Tree>> {
         match &self.place {
             Place::Tree(tree) => Some(tree),
@@ -292,8 +276,7 @@ fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), Target
 /// The most that is read to check the size of a file that the kernel makes up.
 const CHECK_BYTES_MAX: u64 = 16 << 20;
 
-/// Refuses files whose size is not what reading gives. Only files of size 0, and files that the
-/// kernel makes up, are read.
+/// Refuses files whose size is not what reading gives: reads those of size 0 or of the kernel.
 fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem) -> Result<(), TargetError> {
     if size_bytes > 0 && filesystem.backing != Backing::Kernel {
         return Ok(());
@@ -310,8 +293,7 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
     }
 }
 
-/// The facts about a file or folder with those about what stores it, and the files of layers below
-/// that are evicted with it.
+/// The facts about a file or folder and what stores it, and the files below that are evicted too.
 fn with_storage(
     mut facts: TargetFacts,
     real: &Path,
@@ -334,8 +316,7 @@ fn with_storage(
     (facts, evictable)
 }
 
-/// The mount of a file and the device below it; a block device has no mount and is the device
-/// itself.
+/// The mount of a file and the device below it; a block device is the device, and has no mount.
 fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<Device>) {
     if let FileKind::BlockDevice(number) = status.kind {
         return (None, device::under(None, number));

@@ -15,8 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The largest page of the page cache on processors with pages of 4 KiB: a folio of one entry in
-/// the page middle directory.
+/// The largest page of the page cache with pages of 4 KiB: a folio of one page middle entry.
 const LARGEST_PAGE_BYTES: u64 = 2 << 20;
 
 /// So many places of a file are compared by those who split it.
@@ -25,8 +24,7 @@ const PLACES: u64 = 64;
 /// What is read at each of them.
 const PLACE_BYTES: usize = 4096;
 
-/// The part of a reader, by its number, of a file of this size; `None` if the file has no page for
-/// each reader.
+/// The part of a reader of a file of this size; `None` if the file has no page for each reader.
 pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
     let readers = u64::from(readers.get());
     let cuts = [LARGEST_PAGE_BYTES, page_bytes()];

@@ -16,9 +16,8 @@ pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The path made absolute. Where it has a `..`, its folder is the real one: after a link, `..` is
-/// not the folder before it, and browsers remove it from a name as if it were. A file that does not
-/// exist keeps its name.
+/// The path made absolute. With a `..` its folder is the real one: after a link `..` is not the
+/// folder before it, as browsers take it to be. A file that does not exist keeps its name.
 pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     if !absolute.components().any(|part| part == Component::ParentDir) {
@@ -31,8 +30,7 @@ pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
     Ok(real.unwrap_or(absolute))
 }
 
-/// Whether a name, or a link to which it leads, is in a file system that shows each process
-/// something else.
+/// Whether a name, or a link to which it leads, is in a file system that differs between processes.
 fn is_of_this_process(path: &Path) -> bool {
     /// The longest chain of links that the kernel follows.
     const LINKS_MAX: usize = 40;

@@ -1,12 +1,11 @@
-//! What is requested from a server, a URL or an object of a store, and what a program needs to
-//! request it.
+//! What is requested from a server, a URL or an object, and what a program needs to request it.
 //!
 //! Secrets are given to contenders in their environment, and never on a command line. The programs
 //! of others, which the contender `command` starts, get them only if the user wants that.
 
 use super::http::RequestVerb;
 use super::s3::store::VARIABLES_REMOVED;
-use super::s3::{ConfigError, ObjectName, OfProcess, PresignError, Store, StoreOptions};
+use super::s3::{ConfigError, ObjectName, OfProcess, PresignError, Store};
 use super::url::{Url, UrlError};
 use jiff::Timestamp;
 use readlab_model::target::{ServerOptions, StoreFacts};
@@ -20,7 +19,6 @@ use std::time::Duration;
 /// How long a signed URL is valid that a contender gets: longer than any run takes.
 const VALID: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// What is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     Url(Url),
@@ -33,26 +31,19 @@ pub struct StoredObject {
     pub name: ObjectName,
 }
 
-/// Why there is nothing to request.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It is no URL.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// It is no name of an object.
     #[error(transparent)]
     Object(#[from] super::s3::ObjectNameError),
-    /// The store is not known.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// What a contender gets to read a target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadRequest {
-    /// The word for the target on its command line.
     pub word: OsString,
-    /// Variables removed from its environment.
     pub env_removed: Vec<OsString>,
     /// Variables added to its environment; some may be secrets.
     pub env: Vec<(OsString, OsString)>,
@@ -70,10 +61,7 @@ impl Source {
             return Ok(Source::Url(word.parse()?));
         }
         let name = word.parse()?;
-        let store = Store::configured(
-            &StoreOptions { endpoint: options.endpoint.clone(), unsigned: options.unsigned },
-            &OfProcess,
-        )?;
+        let store = Store::configured(options, &OfProcess)?;
         Ok(Source::Object(Box::new(StoredObject { store, name })))
     }
 
@@ -85,7 +73,6 @@ impl Source {
         }
     }
 
-    /// Whether its bytes are encrypted on their way.
     pub fn is_encrypted(&self) -> bool {
         match self {
             Source::Url(url) => url.is_encrypted(),
@@ -93,7 +80,6 @@ impl Source {
         }
     }
 
-    /// What a record has of the store.
     pub fn store(&self) -> Option<StoreFacts> {
         match self {
             Source::Url(_) => None,

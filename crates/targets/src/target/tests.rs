@@ -2,6 +2,7 @@
 
 use super::{Target, TargetError, tree};
 use readlab_model::target::TargetFacts;
+use readlab_model::target::extents::Extents;
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +18,14 @@ fn refused(path: &Path) -> String {
     let error = Target::examine(path).unwrap_err().to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
     error
+}
+
+/// The extents of a file, where its file system tells them.
+fn extents(facts: &TargetFacts) -> Option<&Extents> {
+    if facts.extents.is_none() {
+        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
+    }
+    facts.extents.as_ref()
 }
 
 #[test]
@@ -110,10 +119,7 @@ fn facts_of_a_plain_file_are_all_there() {
     fs::write(&path, vec![b'x'; 100_000]).unwrap();
     let facts = Target::examine(&path).unwrap().facts;
     assert!(facts.filesystem.is_some() && facts.mount.is_some(), "{facts:?}");
-    let Some(extents) = &facts.extents else {
-        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
-        return;
-    };
+    let Some(extents) = extents(&facts) else { return };
     assert!(extents.count >= 1, "{extents:?}");
     if extents.encoded_bytes == 0 {
         assert_eq!(facts.expected_device_bytes(), Some(100_000), "{extents:?}");
@@ -130,10 +136,7 @@ fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
     file.set_len(4 << 20).unwrap();
     let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 2 << 20, 65_536).is_ok();
     let facts = Target::examine(&path).unwrap().facts;
-    let Some(extents) = &facts.extents else {
-        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
-        return;
-    };
+    let Some(extents) = extents(&facts) else { return };
     if !reserved || extents.encoded_bytes > 0 {
         eprintln!("SKIPPED: {:?} reserves no extents or compresses them", facts.filesystem);
         return;
@@ -153,10 +156,7 @@ fn a_file_with_more_extents_than_one_call_gives_is_counted_whole() {
         file.write_all_at(&[b'x'; 4096], tooth * 65_536).unwrap();
     }
     let facts = Target::examine(&path).unwrap().facts;
-    let Some(extents) = &facts.extents else {
-        eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
-        return;
-    };
+    let Some(extents) = extents(&facts) else { return };
     if extents.encoded_bytes + extents.inline_bytes > 0 {
         eprintln!("SKIPPED: {:?} compresses", facts.filesystem);
         return;

@@ -11,7 +11,6 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url {
     scheme: Scheme,
-    /// As the user wrote it.
     text: String,
     /// For everything that people read, and for every record.
     shown: String,
@@ -28,10 +27,8 @@ enum Scheme {
     Https,
 }
 
-/// Why a word is no URL that can be raced. No message has a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It has a user, whose password would be in every record.
     #[error("a URL with a user or a password is not read: both would be in the record")]
     User,
     /// It was copied from where its query is hidden.
@@ -71,7 +68,6 @@ impl Scheme {
 }
 
 impl Url {
-    /// Whether its bytes are encrypted on their way.
     pub fn is_encrypted(&self) -> bool {
         self.scheme == Scheme::Https
     }
@@ -96,7 +92,6 @@ impl Url {
         &self.authority
     }
 
-    /// Whether its query is a secret.
     pub fn is_secret(&self) -> bool {
         self.shown != self.text
     }
@@ -106,16 +101,12 @@ impl Url {
         &self.request
     }
 
-    /// The URL as the user wrote it, whose query may be a secret: only for contenders, and not on
-    /// their command line.
+    /// The URL as the user wrote it, perhaps a secret: for contenders, not on their command line.
     pub fn exact(&self) -> &str {
         &self.text
     }
-}
 
-impl Url {
-    /// Where a redirect from here leads, by the field `Location` (RFC 3986, 5.2); `None` if that is
-    /// no URL.
+    /// Where a redirect leads by the field `Location` (RFC 3986, 5.2); `None` if that is no URL.
     pub fn resolved(&self, location: &str) -> Option<Url> {
         let location = location.split('#').next().unwrap_or_default();
         let scheme = self.scheme.prefix();
@@ -135,8 +126,7 @@ impl Url {
         absolute.parse().ok()
     }
 
-    /// Whether another URL is of the same server: of the same host and port, or the encrypted form
-    /// of this one.
+    /// Whether another URL is of the same host and port, or the encrypted form of this one.
     pub fn shares_server(&self, other: &Url) -> bool {
         let is_same = (self.scheme, self.port) == (other.scheme, other.port);
         let usual = |url: &Url, scheme: Scheme| url.scheme == scheme && url.port == scheme.default_port();
@@ -166,7 +156,6 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The port of an authority that names one; `None` if what is after its colon is no port.
 fn port(authority: &str, scheme: Scheme) -> Option<u16> {
     // The colons of an IPv6 address in brackets do not separate a port.
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
@@ -223,8 +212,7 @@ mod tests {
     use crate::target::web::Remote;
     use crate::target::{Place, Target};
     use proptest::prelude::*;
-    use readlab_model::target::ServerOptions;
-    use readlab_model::target::TargetFacts;
+    use readlab_model::target::{ServerOptions, TargetFacts};
     use readlab_protocol::Reads;
 
     #[test]
@@ -268,10 +256,8 @@ mod tests {
             ("https://[::1]/x", "[::1]:443", "::1", "[::1]", "/x"),
         ] {
             let url: Url = text.parse().unwrap();
-            assert_eq!(
-                [url.address().as_str(), url.host(), url.authority(), url.exact_request()],
-                [address, host, authority, request]
-            );
+            assert_eq!((url.address(), url.host()), (address.to_owned(), host));
+            assert_eq!((url.authority(), url.exact_request()), (authority, request));
             assert_eq!([url.to_string().as_str(), url.exact()], [text; 2]);
             assert_eq!((url.is_encrypted(), url.is_secret()), (text.starts_with("https"), false));
         }

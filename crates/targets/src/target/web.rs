@@ -11,22 +11,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// By which variables the programs of others trust the certificates of a file: curl, what is built
-/// with OpenSSL, AWS's tools.
+/// By which variables other programs trust certificates of a file: curl, OpenSSL's, AWS's tools.
 const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
 
-/// Redirects that are followed before a target is given up.
 const REDIRECTS_MAX: u32 = 10;
 
-/// The fields that distinguish one state of a URL's content from another, as far as its server
-/// sends them.
+/// The fields that distinguish states of a URL's content, as far as its server sends them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
-    /// The field `ETag`.
     pub etag: Option<String>,
-    /// The field `Last-Modified`.
     pub last_modified: Option<String>,
-    /// The field `Content-Length`.
     pub content_length: Option<String>,
 }
 
@@ -60,13 +54,8 @@ impl Version {
         let (from, to) = (from.as_deref().unwrap_or("none"), to.as_deref().unwrap_or("none"));
         Some(format!("changed its {name} from {from} to {to}"))
     }
-
-    fn is_unknown(&self) -> bool {
-        *self == Version::default()
-    }
 }
 
-/// What is requested from a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
     pub source: Source,
@@ -74,7 +63,6 @@ pub struct Remote {
     pub version: Option<Version>,
     /// Whether the server says that it answers requests for ranges.
     pub has_ranges: bool,
-    /// How the server is reached and trusted.
     options: ServerOptions,
     /// Whether it is readlab's own, of which every URL is a secret.
     is_own: bool,
@@ -82,7 +70,6 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Nothing is requested yet.
     pub fn new(source: Source, options: &ServerOptions) -> Remote {
         let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
         Remote { source, version: None, has_ranges: false, options: options.clone(), is_own: false, client }
@@ -91,11 +78,8 @@ impl Remote {
     /// What readlab's own server has.
     pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
         let mut remote = Remote::new(source, options);
-        let asked = remote.ask(RequestVerb::Head, &|| Ok(()));
-        let (version, has_ranges) = asked
-            .map(|response| (Version::in_head(&response), has_ranges(&response)))
-            .map_err(|cause| remote.failed(cause))?;
-        (remote.version, remote.has_ranges, remote.is_own) = (Some(version), has_ranges, true);
+        let (version, response) = remote.head(&|| Ok(())).map_err(|cause| remote.failed(cause))?;
+        (remote.version, remote.has_ranges, remote.is_own) = (version, has_ranges(&response), true);
         Ok(remote)
     }
 
@@ -118,9 +102,8 @@ impl Remote {
         url.resolved(location).filter(|next| url.shares_server(next)).map(Source::Url)
     }
 
-    /// The head of the answer, with the version of the content where a HEAD shows it. A server may
-    /// refuse HEAD, or redirect it elsewhere, and still send the bytes: then a GET decides, which
-    /// ends after its head.
+    /// The head of the answer, with the version of the content if by HEAD. A server may refuse
+    /// HEAD, or redirect it, and still send the bytes: a GET, ended after its head, decides then.
     fn any_head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
         match self.head(check) {
             Err(HttpError::Redirect { to, .. }) if self.next(to.exact()).is_none() => {}
@@ -135,26 +118,20 @@ impl Remote {
         self.ask(RequestVerb::Head, check).map(|response| (Some(Version::in_head(&response)), response))
     }
 
-    /// Requests it with the lab's own client.
     pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
         let url = self.source.url(verb).map_err(HttpError::Presign)?;
         self.client.ask(verb, &url, &[], check)
     }
 
-    fn version_now(&self) -> Result<Version, HttpError> {
-        self.ask(RequestVerb::Head, &|| Ok(())).map(|response| Version::in_head(&response))
-    }
-
     /// How its content has changed; `None` where the server says nothing about that.
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
-        match self.version_now() {
-            Ok(now) => before.change(&now),
+        match self.ask(RequestVerb::Head, &|| Ok(())) {
+            Ok(response) => before.change(&Version::in_head(&response)),
             Err(error) => Some(format!("can no longer be reached: {error}")),
         }
     }
 
-    /// What a contender gets whose method reads this.
     pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         let mut request = match &self.source {
             // A command gets it as an argument: another user who sees it there is refused.
@@ -174,8 +151,7 @@ impl Remote {
 }
 
 impl Target {
-    /// Collects the facts about what is requested except its size and answer, which take a whole
-    /// read ([`crate::corpus`]).
+    /// The facts about a request but size and answer, which take a whole read ([`crate::corpus`]).
     pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
         let named = source.to_string();
         let mut remote = Remote::new(source, options);
@@ -213,13 +189,8 @@ impl Target {
         };
         let has_ranges = has_ranges(&response);
         (remote.version, remote.has_ranges) = (version, has_ranges);
-        Ok(Target {
-            place: Place::Web(Box::new(remote)),
-            part: None,
-            copies: None,
-            facts,
-            evictable: Vec::new(),
-        })
+        let place = Place::Web(Box::new(remote));
+        Ok(Target { place, part: None, copies: None, facts, evictable: Vec::new() })
     }
 }
 
@@ -233,7 +204,7 @@ fn cautions(version: Option<&Version>) -> Vec<String> {
     let mut cautions = vec![format!(
         "The server is not readlab's: {CACHE_UNKNOWN}. Every reading includes the server and the network."
     )];
-    if version.is_none_or(Version::is_unknown) {
+    if version.is_none_or(readlab_model::is_default) {
         let text = "The server sends neither ETag, Last-Modified nor Content-Length to a HEAD: only the answers show a \
                     change of the bytes.";
         cautions.push(text.to_owned());
@@ -271,10 +242,8 @@ mod tests {
 
     #[test]
     fn another_server_always_has_its_caution() {
-        assert!(
-            cautions(Some(&Version { etag: Some("a".into()), ..Version::default() }))[0]
-                .contains(CACHE_UNKNOWN)
-        );
+        let version = Version { etag: Some("a".into()), ..Version::default() };
+        assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN));
         assert_eq!(cautions(None).len(), 2);
     }
 }

@@ -2,6 +2,7 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use readlab_roster::server::Status;
 use readlab_roster::server::file_version::{Asked, FileVersion};
 use readlab_roster::server::request::Request;
 use std::io::Write;
@@ -25,39 +26,24 @@ pub(super) enum Misbehaviour {
     NotFound,
     InternalError,
     Busy,
-    /// Busy for the first two requests.
     BusyTwice,
-    /// Leads to another page.
     Redirect,
-    /// Half of the body, then the end of the connection.
     CutShort,
-    /// Half of the body, then a reset.
     Reset,
-    /// A chunked body without its end.
     ChunksWithoutEnd,
-    /// No head.
     SilentBeforeHead,
-    /// A head, and no body.
     SilentAfterHead,
-    /// More bytes than the head promises.
     BytesBehind,
-    /// A content encoding that nobody asked for.
     Encoded,
     /// Another version than asked for, as by a server that does not know `If-Match`.
     OtherVersion,
     /// The same from the second request on.
     ChangedVersion,
-    /// All bytes for a request of some.
     Whole,
-    /// A range beside the one that was asked for.
     OtherRange,
-    /// The range without its last byte.
     ShorterRange,
-    /// The bytes of the range, said to be those of another one.
     WrongContentRange,
-    /// Fewer bytes than the range in the head has.
     ShorterPart,
-    /// More bytes than the range in the head has.
     LongerPart,
 }
 
@@ -70,7 +56,6 @@ pub(super) struct Resource<'a> {
     pub elsewhere: &'a str,
 }
 
-/// What is sent for a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub bytes: Vec<u8>,
@@ -84,9 +69,7 @@ pub(super) struct Reply {
 pub(super) enum End {
     /// It waits for the next request, unless the client said that this was its last.
     Stays,
-    /// It ends the connection.
     Closes,
-    /// It breaks the connection.
     Resets,
     /// It sends nothing for this long, and ends the connection.
     ClosesAfter(Duration),
@@ -94,7 +77,7 @@ pub(super) enum End {
 
 /// An answer, still to be changed by a misbehaviour.
 struct Answer {
-    status: u16,
+    status: Status,
     fields: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
@@ -139,7 +122,9 @@ impl Misbehaviour {
         }
         let answer = right(request, resource);
         match self {
-            _ if !matches!(answer.status, 200 | 206) => answer.reply(request, false),
+            _ if !matches!(answer.status, Status::Ok | Status::PartialContent) => {
+                answer.reply(request, false)
+            }
             Misbehaviour::ChangedVersion if earlier == 0 => answer.reply(request, false),
             Misbehaviour::OtherVersion | Misbehaviour::ChangedVersion => {
                 let other = Resource { etag: OTHER_ETAG, ..resource };
@@ -174,7 +159,7 @@ impl Misbehaviour {
 
     /// The reply whose range goes wrong; a right one where only the answer for a range can.
     fn range_reply(self, answer: Answer, request: &Request, resource: Resource<'_>) -> Reply {
-        let (is_range, size) = (answer.status == 206, resource.content.len());
+        let (is_range, size) = (answer.status == Status::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
             Misbehaviour::Whole if is_range => {
@@ -203,14 +188,14 @@ impl Misbehaviour {
     /// The answer that has no content, if that is what goes wrong.
     fn refusal(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
-            Misbehaviour::Forbidden => Some(error(403, "AccessDenied")),
-            Misbehaviour::NotFound => Some(error(404, "NoSuchKey")),
-            Misbehaviour::InternalError => Some(error(500, "InternalError")),
-            Misbehaviour::Busy => Some(error(503, "SlowDown")),
-            Misbehaviour::BusyTwice if earlier < 2 => Some(error(503, "SlowDown")),
+            Misbehaviour::Forbidden => Some(error(Status::Forbidden, "AccessDenied")),
+            Misbehaviour::NotFound => Some(error(Status::NotFound, "NoSuchKey")),
+            Misbehaviour::InternalError => Some(error(Status::InternalServerError, "InternalError")),
+            Misbehaviour::Busy => Some(error(Status::Busy, "SlowDown")),
+            Misbehaviour::BusyTwice if earlier < 2 => Some(error(Status::Busy, "SlowDown")),
             Misbehaviour::Redirect => Some(Answer {
                 fields: vec![("Location", resource.elsewhere.to_owned())],
-                ..error(307, "TemporaryRedirect")
+                ..error(Status::TemporaryRedirect, "TemporaryRedirect")
             }),
             _ => None,
         }
@@ -223,13 +208,13 @@ pub(super) fn right_reply(request: &Request, resource: Resource<'_>) -> Reply {
 }
 
 /// An error, as S3 words it; then the connection stays.
-pub(super) fn error_reply(request: &Request, status: u16, code: &str) -> Reply {
+pub(super) fn error_reply(request: &Request, status: Status, code: &str) -> Reply {
     error(status, code).reply(request, false)
 }
 
 fn right(request: &Request, resource: Resource<'_>) -> Answer {
     if !["GET", "HEAD"].contains(&request.verb.as_str()) {
-        return error(405, "MethodNotAllowed");
+        return error(Status::MethodNotAllowed, "MethodNotAllowed");
     }
     let Resource { content, etag, .. } = resource;
     let version = FileVersion::with_etag(content.len() as u64, etag);
@@ -240,14 +225,13 @@ fn right(request: &Request, resource: Resource<'_>) -> Answer {
         ("Last-Modified", version.modified()),
     ];
     match version.asked(request) {
-        Asked::Whole => Answer { status: 200, fields, body: content.to_vec() },
-        Asked::Part(part) => {
-            Answer { status: 206, fields, body: Vec::new() }.of_range(resource, |_| span(&part))
-        }
-        Asked::OtherVersion => error(412, "PreconditionFailed"),
-        Asked::IfChanged => Answer { status: 304, fields, body: Vec::new() },
+        Asked::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
+        Asked::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
+            .of_range(resource, |_| span(&part)),
+        Asked::OtherVersion => error(Status::PreconditionFailed, "PreconditionFailed"),
+        Asked::IfChanged => Answer { status: Status::NotModified, fields, body: Vec::new() },
         Asked::Nowhere => {
-            let mut answer = error(416, "InvalidRange");
+            let mut answer = error(Status::RangeNotSatisfiable, "InvalidRange");
             answer.fields.push(("Content-Range", format!("bytes */{}", content.len())));
             answer
         }
@@ -268,7 +252,7 @@ fn span(part: &Range<u64>) -> Range<usize> {
     at(part.start)..at(part.end)
 }
 
-fn error(status: u16, code: &str) -> Answer {
+fn error(status: Status, code: &str) -> Answer {
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{code}</Message></Error>"
     );
@@ -287,10 +271,9 @@ impl Answer {
         let mut fields: Vec<_> =
             self.fields.into_iter().filter(|(name, _)| *name != "Content-Range").collect();
         fields.push(("Content-Range", format!("bytes {start}-{}/{total}", end.saturating_sub(1))));
-        Answer { status: 206, fields, body }
+        Answer { status: Status::PartialContent, fields, body }
     }
 
-    /// The range that its head has.
     fn range(&self) -> Option<Range<usize>> {
         let (_, field) = self.fields.iter().find(|(name, _)| *name == "Content-Range")?;
         let (range, _) = field.strip_prefix("bytes ")?.split_once('/')?;
@@ -307,7 +290,7 @@ impl Answer {
     }
 
     fn head(&self, length: Option<usize>) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        let mut head = format!("HTTP/1.1 {}\r\n", self.status.line());
         for (name, value) in &self.fields {
             head += &format!("{name}: {value}\r\n");
         }
@@ -320,7 +303,7 @@ impl Answer {
 
     fn reply(self, request: &Request, is_wrong: bool) -> Reply {
         let mut bytes = self.head(Some(self.body.len()));
-        if !request.is_head() && self.status != 304 {
+        if !request.is_head() && self.status != Status::NotModified {
             bytes.extend(self.body);
         }
         Reply { bytes, end: End::Stays, is_wrong }
@@ -332,22 +315,6 @@ impl Answer {
         bytes.extend(self.body);
         bytes.extend(b"\r\n");
         Reply { bytes, end: End::Closes, is_wrong: true }
-    }
-}
-
-fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        206 => "Partial Content",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        412 => "Precondition Failed",
-        416 => "Range Not Satisfiable",
-        503 => "Service Unavailable",
-        _ => "Internal Server Error",
     }
 }
 

@@ -1,16 +1,20 @@
 //! The servers of a verification: they listen on 127.0.0.1, on ports that the system chooses, until
 //! they are dropped. Each connection has a thread. Nothing is timed, so that they are part of this
-//! process.
+//! process. Their certificates are made anew each time: a key that comes with readlab would be known
+//! to everybody.
 
 use super::answers::{End, Reply};
-use super::certificates::Authority;
 use super::pages::Pages;
-use readlab_roster::server::request::{Request, parsed};
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use readlab_roster::server::request::{Request, parsed, read_more};
 use readlab_system::tcp::{RefusingPort, reset_at_end};
+use rustls::crypto::ring;
+use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,10 +35,15 @@ const ARRIVES: Duration = Duration::from_millis(50);
 /// Bytes of a head that no client reaches.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
+/// Years in which a certificate is valid that is to be trusted.
+const NOW: RangeInclusive<i32> = 2020..=2120;
+
+/// Years that are over.
+const PAST: RangeInclusive<i32> = 2020..=2021;
+
 /// Where a page is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Without encryption.
     Plain,
     /// By a certificate of the authority.
     Encrypted,
@@ -90,9 +99,9 @@ impl Servers {
         let listen = |config| Listening::start(&pages, config);
         Ok(Servers {
             plain: listen(None)?,
-            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"])?))?,
-            expired: listen(Some(authority.expired_identity(&[HOST, "127.0.0.1"])?))?,
-            other_host: listen(Some(authority.identity(&[OTHER_HOST])?))?,
+            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"], NOW)?))?,
+            expired: listen(Some(authority.identity(&[HOST, "127.0.0.1"], PAST)?))?,
+            other_host: listen(Some(authority.identity(&[OTHER_HOST], NOW)?))?,
             nowhere: RefusingPort::take()?,
             authority: pem,
             pages,
@@ -196,12 +205,50 @@ fn next_request(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<Opti
         if unread.len() > HEAD_BYTES_MAX {
             return Err(ErrorKind::InvalidData.into());
         }
-        let mut piece = [0; 4096];
-        match stream.read(&mut piece) {
-            Ok(0) => return Ok(None),
-            Ok(count) => unread.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        if !read_more(stream, unread)? {
+            return Ok(None);
         }
     }
+}
+
+/// An authority that issues certificates.
+struct Authority {
+    /// What a client needs to trust it.
+    pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new() -> io::Result<Authority> {
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let mut params = params(&[], "readlab test authority", NOW)?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+        let certificate = params.self_signed(&key).map_err(io::Error::other)?;
+        Ok(Authority { pem: certificate.pem(), issuer: Issuer::new(params, key) })
+    }
+
+    /// What a server needs to be these hosts.
+    fn identity(&self, hosts: &[&str], years: RangeInclusive<i32>) -> io::Result<Arc<ServerConfig>> {
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let mut params = params(hosts, "readlab test server", years)?;
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let certificate = params.signed_by(&key, &self.issuer).map_err(io::Error::other)?;
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
+        let builder = builder.with_no_client_auth();
+        let config = builder.with_single_cert(vec![certificate.der().clone()], key);
+        config.map(Arc::new).map_err(io::Error::other)
+    }
+}
+
+fn params(hosts: &[&str], name: &str, years: RangeInclusive<i32>) -> io::Result<CertificateParams> {
+    let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let mut params = CertificateParams::new(hosts).map_err(io::Error::other)?;
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.not_before = rcgen::date_time_ymd(*years.start(), 1, 1);
+    params.not_after = rcgen::date_time_ymd(*years.end(), 1, 1);
+    Ok(params)
 }

@@ -1,7 +1,9 @@
 //! What the servers of a verification have, page by page, and what was requested of each.
 
+use super::super::locked;
 use super::answers::{End, Misbehaviour, Reply, Resource, error_reply, right_reply};
 use jiff::Timestamp;
+use readlab_roster::server::Status;
 use readlab_roster::server::request::Request;
 use readlab_targets::target::s3::signature::decoded;
 use readlab_targets::target::s3::verification::ReceivedRequest;
@@ -11,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The bucket of all objects, which URLs have as the first part of their path.
 pub(super) const BUCKET: &str = "readlab";
@@ -66,11 +68,9 @@ pub(super) struct Page {
     requests: Mutex<Vec<Logged>>,
 }
 
-/// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Logged {
     pub connection: u64,
-    /// Whether it is a `HEAD`.
     pub is_head: bool,
     pub range: Option<String>,
     pub if_match: Option<String>,
@@ -81,7 +81,6 @@ pub(super) struct Logged {
     pub is_of_proxy: bool,
     /// Whether a redirect was followed.
     pub is_elsewhere: bool,
-    /// Why it was refused.
     pub refusal: Option<String>,
     /// Whether the answer was not what it asked for.
     pub is_wrong: bool,
@@ -102,7 +101,6 @@ impl Pages {
         page
     }
 
-    /// The number of a new connection.
     pub(super) fn opened(&self) -> u64 {
         let connection = self.connections.fetch_add(1, Ordering::Relaxed);
         locked(&self.open).insert(connection);
@@ -125,13 +123,12 @@ impl Pages {
         let path = String::from_utf8_lossy(&path).trim_start_matches('/').to_owned();
         let (folder, key) = path.split_once('/').unwrap_or_default();
         let page = [BUCKET, ELSEWHERE].contains(&folder).then(|| locked(&self.pages).get(key).cloned());
-        let Some(page) = page.flatten() else { return error_reply(request, 404, "NoSuchKey") };
+        let Some(page) = page.flatten() else { return error_reply(request, Status::NotFound, "NoSuchKey") };
         page.reply(connection, request, folder == ELSEWHERE, after_host.is_some())
     }
 }
 
 impl Page {
-    /// What is read from now on.
     pub(super) fn put(&self, file: &Path) -> io::Result<()> {
         *locked(&self.content) = Arc::new(fs::read(file)?);
         Ok(())
@@ -162,7 +159,7 @@ impl Page {
         let mut requests = locked(&self.requests);
         let earlier = requests.iter().filter(|logged| !logged.is_head).count();
         let reply = match (refusal, self.misbehaviour) {
-            (Some(_), _) => error_reply(request, 403, "AccessDenied"),
+            (Some(_), _) => error_reply(request, Status::Forbidden, "AccessDenied"),
             (None, Some(misbehaviour)) if !is_elsewhere => misbehaviour.reply(request, resource, earlier),
             _ => right_reply(request, resource),
         };
@@ -184,8 +181,4 @@ impl Page {
             }
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

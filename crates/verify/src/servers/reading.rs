@@ -1,6 +1,6 @@
 //! A session that reads a page of a server.
 
-use super::super::check::{Fault, Outcome, ReadWords, Visit, ready, refusal_of};
+use super::super::check::{Fault, Outcome, ReadWords, Reason, Visit, ready};
 use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
 use super::super::{instead_of_failure, reason_of};
@@ -17,7 +17,6 @@ use readlab_targets::target::s3::store::VARIABLES_REMOVED;
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use readlab_targets::target::source::{Source, StoredObject};
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -38,7 +37,6 @@ const REMOVED: [&str; 7] = [
     remote::STYLE_VARIABLE,
 ];
 
-/// Which version is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Etag {
     OfPage,
@@ -46,17 +44,13 @@ pub(super) enum Etag {
     Unset,
 }
 
-/// By what a server is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// By the authorities of the system.
     System,
-    /// By the authority of the servers.
     Authority,
     AbsentFile,
 }
 
-/// What a session reads, and how.
 #[derive(Clone)]
 pub(super) struct Reading<'s> {
     pub servers: &'s Servers,
@@ -190,19 +184,17 @@ impl<'s> Reading<'s> {
     pub(super) fn right(&self, stage: &Stage, cases: &[&Case], request: TurnRequest) -> Outcome {
         let Some(first) = cases.first() else { return Ok(0) };
         let prepared = self.prepared(stage, first)?;
-        let fault = |case: &Case, reason: &dyn fmt::Display| prepared.fault(stage, &case.name, reason);
-        let opened = ready(stage, &prepared.words, &self.method);
-        let mut session = match opened {
+        let mut session = match ready(stage, &prepared.words) {
             Err(SessionError::Unavailable(reason)) if self.may_be_unavailable => {
                 stage.leave_out(&self.method.method, &format!("{}: {reason}", self.what));
                 return Ok(0);
             }
-            opened => opened.map_err(|error| fault(first, &error))?,
+            opened => prepared.attempt(stage, &first.name, || Ok(opened?))?,
         };
         let mut connections = Connections::default();
         let mut answers = 0;
         for case in cases {
-            prepared.page.put(&case.path).map_err(|error| fault(case, &error))?;
+            prepared.attempt(stage, &case.name, || Ok(prepared.page.put(&case.path)?))?;
             let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
                 let keeps = prepared.keeps_connections(case);
                 let reason = connections.refusal(&requests, request.count, keeps).or_else(|| {
@@ -215,69 +207,63 @@ impl<'s> Reading<'s> {
                 Err(SessionError::Failed(reason)) if !is_text(case) && reason.contains("UTF-8") => {
                     return Ok(answers);
                 }
-                Err(error) => return Err(fault(case, &error)),
-                Ok(()) => answers += request.count,
+                turn => prepared.attempt(stage, &case.name, || Ok(turn?))?,
             }
+            answers += request.count;
         }
-        prepared.ends_without_secrets(stage, session, None)?;
+        prepared.attempt(stage, "", || ends_without_secrets(session, None))?;
         Ok(answers)
     }
 
-    /// A session that must fail.
     pub(super) fn failing(&self, stage: &Stage, case: &Case) -> Outcome {
         let prepared = self.prepared(stage, case)?;
-        let fault = |reason: &dyn fmt::Display| prepared.fault(stage, "", reason);
-        let (session, result) = prepared.begin(stage)?;
-        if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
-            return Ok(1);
-        }
-        let reason = reason_of(result).map_err(|reason| fault(&reason))?;
-        prepared.failed_well(stage, session, &reason)
+        prepared.attempt(stage, "", || {
+            let mut session = stage.launch(&prepared.words)?;
+            let result = prepared.one_reading(&mut session, stage);
+            if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
+                return Ok(1);
+            }
+            prepared.failed_well(session, &reason_of(result)?)
+        })
     }
 
     /// A session with a server that misbehaves: if an answer was wrong, it fails.
     pub(super) fn at_misbehaving_server(&self, stage: &Stage, how: Misbehaviour, case: &Case) -> Outcome {
         let prepared = self.prepared(stage, case)?;
-        let fault = |reason: &dyn fmt::Display| prepared.fault(stage, "", reason);
-        let (mut session, result) = prepared.begin(stage)?;
-        let requests = prepared.page.requests();
-        if let Some(reason) =
-            requests.iter().find_map(|logged| logged.is_elsewhere.then_some("it followed a redirect"))
-        {
-            return Err(fault(&reason));
-        }
-        let turn = match result {
-            Err(SessionError::Failed(reason)) => return prepared.failed_well(stage, session, &reason),
-            Err(error) => return Err(fault(&instead_of_failure(&error.to_string()))),
-            Ok(turn) => turn,
-        };
-        if let Some(reason) = refusal_of(&turn.samples, &self.method, self.visit.work, case) {
-            return Err(fault(&reason));
-        }
-        let was_wrong = requests.iter().any(|logged| logged.is_wrong);
-        let counts_retry =
-            turn.samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0));
-        match how {
-            // Not every client can see what follows the promised bytes: it is in no answer, neither
-            // this nor the next.
-            Misbehaviour::BytesBehind => match session.turn(super::SINGLE, stage.deadline) {
-                Ok(turn) => {
-                    if let Some(reason) = refusal_of(&turn.samples, &self.method, self.visit.work, case) {
-                        return Err(fault(&reason));
-                    }
-                }
-                Err(SessionError::Failed(reason)) => return prepared.failed_well(stage, session, &reason),
-                Err(error) => return Err(fault(&error)),
-            },
-            Misbehaviour::BusyTwice if was_wrong && !counts_retry => {
-                return Err(fault(&"it repeated a request, and counts no 'retries'"));
+        let words = &prepared.words;
+        prepared.attempt(stage, "", || {
+            let mut session = stage.launch(words)?;
+            let result = prepared.one_reading(&mut session, stage);
+            let requests = prepared.page.requests();
+            if requests.iter().any(|logged| logged.is_elsewhere) {
+                return Err("it followed a redirect".into());
             }
-            Misbehaviour::BusyTwice => {}
-            _ if was_wrong => return Err(fault(&instead_of_failure("it sent a sample"))),
-            _ => {}
-        }
-        prepared.ends_without_secrets(stage, session, None)?;
-        Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
+            let turn = match result {
+                Err(SessionError::Failed(reason)) => return prepared.failed_well(session, &reason),
+                Err(error) => return Err(instead_of_failure(&error.to_string()).into()),
+                Ok(turn) => turn,
+            };
+            words.check_samples(&turn.samples, case)?;
+            let was_wrong = requests.iter().any(|logged| logged.is_wrong);
+            let counts_retry =
+                turn.samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0));
+            match how {
+                // Not every client can see what follows the promised bytes: it is in no answer, neither
+                // this nor the next.
+                Misbehaviour::BytesBehind => match session.turn(super::SINGLE, stage.deadline) {
+                    Err(SessionError::Failed(reason)) => return prepared.failed_well(session, &reason),
+                    turn => words.check_samples(&turn?.samples, case)?,
+                },
+                Misbehaviour::BusyTwice if was_wrong && !counts_retry => {
+                    return Err("it repeated a request, and counts no 'retries'".into());
+                }
+                Misbehaviour::BusyTwice => {}
+                _ if was_wrong => return Err(instead_of_failure("it sent a sample").into()),
+                _ => {}
+            }
+            ends_without_secrets(session, None)?;
+            Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
+        })
     }
 
     fn prepared(&self, stage: &Stage, case: &Case) -> Result<Prepared<'_>, Fault> {
@@ -291,20 +277,24 @@ impl<'s> Reading<'s> {
 }
 
 impl Prepared<'_> {
-    fn fault(&self, stage: &Stage, content: &str, reason: &dyn fmt::Display) -> Fault {
+    /// What is found; where the search for it stops, a fault at this content of the page.
+    fn attempt<T>(
+        &self,
+        stage: &Stage,
+        content: &str,
+        search: impl FnOnce() -> Result<T, Reason>,
+    ) -> Result<T, Fault> {
         let Reading { what, key, .. } = self.reading;
         let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
-        let fault = self.words.fault(stage, &format!("{of}{BUCKET}/{key}"), reason);
-        let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
-        Fault { request, ..fault }
+        self.words.attempt(stage, &format!("{of}{BUCKET}/{key}"), search).map_err(|fault| {
+            let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
+            Fault { request, ..fault }
+        })
     }
 
-    /// Starts a session and asks for one reading.
-    fn begin(&self, stage: &Stage) -> Result<(Session, Result<Turn, SessionError>), Fault> {
-        let mut session = stage.launch(&self.words).map_err(|error| self.fault(stage, "", &error))?;
-        let result = session.ready();
-        let result = result.and_then(|_| session.turn(super::SINGLE, stage.deadline));
-        Ok((session, result))
+    fn one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
+        session.ready()?;
+        session.turn(super::SINGLE, stage.deadline)
     }
 
     /// One turn, whose answers and requests are right: the requests.
@@ -315,13 +305,12 @@ impl Prepared<'_> {
         case: &Case,
         request: TurnRequest,
     ) -> Result<Vec<Logged>, SessionError> {
-        let Reading { method, visit, .. } = self.reading;
         let before = self.page.requests().len();
         let turn = session.turn(request, stage.deadline)?;
         let requests = self.page.requests().split_off(before);
-        let reason = refusal_of(&turn.samples, method, visit.work, case)
-            .or_else(|| turn.samples.iter().find_map(implausible))
-            .or_else(|| conduct(&requests, &turn.samples, &self.expected(request, case)));
+        self.words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
+        let reason = turn.samples.iter().find_map(implausible);
+        let reason = reason.or_else(|| conduct(&requests, &turn.samples, &self.expected(request, case)));
         reason.map_or(Ok(requests), |reason| Err(SessionError::Failed(reason)))
     }
 
@@ -349,36 +338,29 @@ impl Prepared<'_> {
     }
 
     /// A failure says of which target it is, and nothing secret.
-    fn failed_well(&self, stage: &Stage, session: Session, reason: &str) -> Outcome {
+    fn failed_well(&self, session: Session, reason: &str) -> Result<u32, Reason> {
         let file = self.reading.trust == Trust::AbsentFile;
         let is_named = reason.contains(&self.shown)
             || file && (reason.contains("absent.pem") || reason.contains(CACERT_VARIABLE));
         if !is_named {
-            let reason = format!("it failed with {reason:?}, which must have {:?}", self.shown);
-            return Err(self.fault(stage, "", &reason));
+            return Err(format!("it failed with {reason:?}, which must have {:?}", self.shown).into());
         }
-        self.ends_without_secrets(stage, session, Some(reason))?;
+        ends_without_secrets(session, Some(reason))?;
         Ok(1)
     }
+}
 
-    /// The end of a session, after a failure or not: nothing that it wrote is secret.
-    fn ends_without_secrets(
-        &self,
-        stage: &Stage,
-        mut session: Session,
-        failure: Option<&str>,
-    ) -> Result<(), Fault> {
-        let fault = |reason: &dyn fmt::Display| self.fault(stage, "", reason);
-        let status = session.end().map_err(|error| fault(&error))?;
-        let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
-        if secrets().iter().any(|secret| written.contains(secret)) {
-            return Err(fault(&format!("what it wrote has a secret: {:?}", written.trim())));
-        }
-        if failure.is_none() && !status.success() {
-            return Err(fault(&format!("at the end of its input it ended with {status}")));
-        }
-        Ok(())
+/// The end of a session, after a failure or not: nothing that it wrote is secret.
+fn ends_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(), Reason> {
+    let status = session.end()?;
+    let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
+    if secrets().iter().any(|secret| written.contains(secret)) {
+        return Err(format!("what it wrote has a secret: {:?}", written.trim()).into());
     }
+    if failure.is_none() && !status.success() {
+        return Err(format!("at the end of its input it ended with {status}").into());
+    }
+    Ok(())
 }
 
 /// Why the times within a window cannot be.

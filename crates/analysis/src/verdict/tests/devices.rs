@@ -6,25 +6,15 @@ use readlab_model::target::device::ReadAhead;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 
 #[test]
-fn a_cold_reading_at_the_rate_of_the_device_is_stopped_by_it() {
-    let mut record = machine();
-    let read = cold(&mut record, "rust/read/avx512", cpu(430, 40, 160));
-    assert_eq!(verdict_on(&record, read).stops_at(), "device 93 %");
-}
-
-#[test]
 fn a_device_that_gives_in_bursts_is_one_all_the_same() {
     // Four fifths of the limit: by its interval, it is the limit.
-    let verdict = |walls_ms: [u64; 5]| {
+    for (walls_ms, right) in [([500; 5], "too little in flight"), ([380, 620, 500, 390, 610], "device 80 %")]
+    {
         let mut record = machine();
-        let read = cold(&mut record, "rust/read/avx512", from_device(cpu(500, 40, 160)));
-        let samples = &mut record.trials[TrialIndex::new(read)].samples;
-        let timed = |(sample, wall_ms)| Sample { wall_ns: wall_ms * 1_000_000, ..sample };
-        *samples = samples.iter().zip(walls_ms).map(timed).collect();
-        verdict_on(&record, read).stops_at()
-    };
-    assert_eq!(verdict([500; 5]), "too little in flight");
-    assert_eq!(verdict([380, 620, 500, 390, 610]), "device 80 %");
+        let read = cold(&mut record, "rust/read/avx512", cpu(500, 40, 160));
+        timed(&mut record, read, walls_ms);
+        assert_eq!(stops_at(&record, read), right);
+    }
 }
 
 #[test]
@@ -35,20 +25,9 @@ fn small_blocks_and_a_shallow_queue_are_separated_by_what_was_faster() {
     assert_eq!(pace, DeviceUse::TooLittle);
     direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(600, 20, 40));
     let shallow = direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", cpu(1200, 40, 80));
-    assert_eq!(verdict_on(&record, small).stops_at(), "small blocks");
-    assert!(verdict_on(&record, small).sentence.contains("5.0 times"));
+    told(&record, small, "small blocks", "5.0 times");
     // Deeper is three times as fast here, larger only twice.
-    assert_eq!(verdict_on(&record, shallow).stops_at(), "shallow depth");
-}
-
-#[test]
-fn waiting_without_device_and_processor_is_latency() {
-    let mut record = machine();
-    let meters = MeterValues { device_bytes: Some(0), ..cpu(5000, 30, 100) };
-    let fuse = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
-    assert_eq!(verdict_on(&record, fuse).verdict, Verdict::Latency);
-    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
-    assert_eq!(verdict_on(&record, warm).verdict, Verdict::Latency);
+    assert_eq!(stops_at(&record, shallow), "shallow depth");
 }
 
 #[test]
@@ -63,8 +42,8 @@ fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
             distinct: SIZE / 4096,
             file_bytes,
         });
-        let meters = MeterValues { device_bytes: Some(fetched), ..cpu(wall_ms, 40, 160) };
-        let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, meters);
+        let reading = fetching(fetched, cpu(wall_ms, 40, 160));
+        let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, reading);
         let judged = verdict_on(&record, read);
         (judged.stops_at(), judged.sentence, limits(&record).len())
     };
@@ -102,19 +81,15 @@ fn cold_above_a_cache_is_held_against_no_device() {
         let judged = verdict_on(&record, trial);
         assert!(!matches!(judged.verdict, Verdict::Device { .. } | Verdict::Latency), "{judged:?}");
         assert!(judged.limit.is_none_or(|limit| limit.kind != LimitKind::Device));
-        assert!(
-            judged.sentence.ends_with("for cold is cold above the page cache of /i"),
-            "{}",
-            judged.sentence
-        );
+        let said = "for cold is cold above the page cache of /i";
+        assert!(judged.sentence.ends_with(said), "{}", judged.sentence);
     }
-    assert!(verdict_on(&record, waits).sentence.contains("waits for what lies below"));
+    says(&verdict_on(&record, waits), "waits for what lies below");
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
     record.targets[0].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
-    let judged = verdict_on(&record, waits);
     let said =
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
-    assert!(judged.sentence.contains(said), "{}", judged.sentence);
+    says(&verdict_on(&record, waits), said);
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
     let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
@@ -128,38 +103,24 @@ fn of_many_files_too_few_in_flight_are_told_also_above_a_cache() {
     let alone = cold(&mut record, "rust/read/avx512", cpu(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
     cold(&mut record, "rust/files-threads/avx512", cpu(1000, 40, 80));
-    assert_eq!(verdict_on(&record, alone).stops_at(), "shallow depth");
+    assert_eq!(stops_at(&record, alone), "shallow depth");
 }
 
 #[test]
 fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
-    let mut record = record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }));
-    let meters = MeterValues { device_bytes: Some(200_000_000), ..cpu(1000, 60, 200) };
-    let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, meters);
+    let mut record = encoded_file();
+    let reading = fetching(200_000_000, cpu(1000, 60, 200));
+    let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, reading);
     direct(&mut record, "rust/direct@buffer_bytes=1048576", cpu(1000, 40, 80));
     assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { busy: None });
-    record.add(Line::Limit(Box::new(Limit {
-        kind: LimitKind::Device,
-        name: "fio".into(),
-        target: 0,
-        state: None,
-        trial: None,
-        threads: 1,
-        unit: LimitUnit::BytesPerSecond,
-        value: 2_000_000_000,
-        ci95: None,
-        samples: vec![2_000_000_000],
-        how: String::new(),
-    })));
+    record.add(limit(LimitKind::Device, "fio", 2_000_000_000));
     let judged = verdict_on(&record, read);
     assert_eq!(judged.verdict, Verdict::Decoding);
     assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
     let said = explain_device_bytes(&record, 0);
     assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
-    assert!(
-        said[1].contains("takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times"),
-        "{said:?}"
-    );
+    let rate = "takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times";
+    assert!(said[1].contains(rate), "{said:?}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_trial_is_never_its_own_limit() {
     let direct_alone = direct(&mut alone, "rust/direct@buffer_bytes=8192", cpu(10_500, 100, 400));
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
-    assert!(judged.sentence.contains("no reading past the page cache shows"), "{}", judged.sentence);
+    says(&judged, "no reading past the page cache shows");
     // It is one for others. Who is beyond it is not so many times as fast as a limit: there is
     // none.
     let wc = cold(&mut alone, "command/wc -l", cpu(970, 200, 300));
@@ -42,13 +42,10 @@ fn a_trial_is_never_its_own_limit() {
     assert_eq!(judged.stops_at(), "limit not known");
     let expected =
         "limit not known here: 1.03 GB/s is more than the 95.2 MB/s that rust/direct@buffer=8KiB showed";
-    assert!(
-        judged.sentence.starts_with(expected) && !judged.sentence.contains("times"),
-        "{}",
-        judged.sentence
-    );
+    let is_right = judged.sentence.starts_with(expected) && !judged.sentence.contains("times");
+    assert!(is_right, "{}", judged.sentence);
     // Earlier trials are compared with the better limit.
-    assert_eq!(verdict_on(&alone, direct_alone).stops_at(), "too little in flight");
+    assert_eq!(stops_at(&alone, direct_alone), "too little in flight");
 }
 
 #[test]
@@ -60,7 +57,7 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
     assert_eq!(replaced(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
     let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));
     assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
-    assert_eq!(verdict_on(&record, faster).stops_at(), "limit not known");
+    assert_eq!(stops_at(&record, faster), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
     assert_eq!(
         replaced(&record, &limits(&record), 0, CacheState::Cold),
@@ -71,10 +68,7 @@ fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
     // A little above is within what limits are measured to.
     let mut record = machine();
     let near = cold(&mut record, "rust/read/x", cpu(370, 40, 160));
-    assert_eq!(
-        (verdict_on(&record, near).stops_at().as_str(), device_limits(&record).len()),
-        ("device 108 %", 1)
-    );
+    assert_eq!((stops_at(&record, near).as_str(), device_limits(&record).len()), ("device 108 %", 1));
 }
 
 #[test]

@@ -18,24 +18,27 @@ use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
 
 const SIZE: u64 = 1_000_000_000;
+const MS: u64 = 1_000_000;
 
-/// MeterValues of every sample of a trial, in milliseconds, bytes and counts.
-#[derive(Debug, Clone, Copy, Default)]
-struct MeterValues {
-    wall_ms: u64,
-    user_ms: Option<u64>,
-    system_ms: Option<u64>,
-    device_bytes: Option<u64>,
-    minor_faults: Option<u64>,
+/// A reading that takes so many milliseconds, without page faults and bytes from the device.
+fn cpu(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
+    Sample {
+        wall_ns: wall_ms * MS,
+        cpu_user_ns: Some(user_ms * MS),
+        cpu_system_ns: Some(system_ms * MS),
+        device_read_bytes: Some(0),
+        minor_faults: Some(0),
+        ..Sample::default()
+    }
 }
 
-fn cpu(wall_ms: u64, user_ms: u64, system_ms: u64) -> MeterValues {
-    let (user_ms, system_ms) = (Some(user_ms), Some(system_ms));
-    MeterValues { wall_ms, user_ms, system_ms, device_bytes: Some(0), minor_faults: Some(0) }
+fn faulting(minor_faults: u64, reading: Sample) -> Sample {
+    Sample { minor_faults: Some(minor_faults), ..reading }
 }
 
-fn from_device(meters: MeterValues) -> MeterValues {
-    MeterValues { device_bytes: Some(SIZE), ..meters }
+/// The same that takes so many bytes from the device.
+fn fetching(bytes: u64, reading: Sample) -> Sample {
+    Sample { device_read_bytes: Some(bytes), ..reading }
 }
 
 fn record(extents: Option<Extents>) -> Record {
@@ -44,76 +47,151 @@ fn record(extents: Option<Extents>) -> Record {
     record
 }
 
-/// Adds a trial whose samples are all alike; its number.
-fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, meters: MeterValues) -> usize {
+fn encoded_file() -> Record {
+    record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }))
+}
+
+/// Adds a trial with a sample a round; its number.
+fn add_rounds(
+    record: &mut Record,
+    name: &str,
+    state: CacheState,
+    cache: Cache,
+    rounds: impl IntoIterator<Item = Sample>,
+) -> usize {
     let index = record.trials.len();
     record.add(testing::trial(index, name, state, cache));
-    for round in 0..5 {
-        record.add(Line::Sample(Box::new(Sample {
-            trial: TrialIndex::new(index),
-            round,
-            wall_ns: meters.wall_ms * 1_000_000,
-            cpu_user_ns: meters.user_ms.map(|ms| ms * 1_000_000),
-            cpu_system_ns: meters.system_ms.map(|ms| ms * 1_000_000),
-            device_read_bytes: meters.device_bytes,
-            minor_faults: meters.minor_faults,
-            ..Sample::default()
-        })));
+    for (round, sample) in (0..).zip(rounds) {
+        record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(index), round, ..sample })));
     }
     testing::outcome(record, index, Outcome::Measured);
     index
 }
 
-fn warm(record: &mut Record, name: &str, meters: MeterValues) -> usize {
-    add(record, name, CacheState::Warm, Cache::Through, meters)
+/// Adds a trial whose samples are all alike; its number.
+fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, reading: Sample) -> usize {
+    add_rounds(record, name, state, cache, std::iter::repeat_n(reading, 5))
 }
 
-fn cold(record: &mut Record, name: &str, meters: MeterValues) -> usize {
-    add(record, name, CacheState::Cold, Cache::Through, from_device(meters))
+fn warm(record: &mut Record, name: &str, reading: Sample) -> usize {
+    add(record, name, CacheState::Warm, Cache::Through, reading)
 }
 
-fn direct(record: &mut Record, name: &str, meters: MeterValues) -> usize {
-    add(record, name, CacheState::Cold, Cache::Bypass, from_device(meters))
+fn cold(record: &mut Record, name: &str, reading: Sample) -> usize {
+    add(record, name, CacheState::Cold, Cache::Through, fetching(SIZE, reading))
+}
+
+fn direct(record: &mut Record, name: &str, reading: Sample) -> usize {
+    add(record, name, CacheState::Cold, Cache::Bypass, fetching(SIZE, reading))
+}
+
+/// Changes each sample of a trial by the value in its place.
+fn change_each<T>(
+    record: &mut Record,
+    trial: usize,
+    values: impl IntoIterator<Item = T>,
+    change: impl Fn(&mut Sample, T),
+) {
+    let changed = |(mut sample, value): (Sample, T)| {
+        change(&mut sample, value);
+        sample
+    };
+    let samples = &mut record.trials[TrialIndex::new(trial)].samples;
+    *samples = samples.iter().zip(values).map(changed).collect();
+}
+
+/// Gives the samples of a trial these times, in turn.
+fn timed(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
+    change_each(record, trial, walls_ms, |sample, wall_ms| sample.wall_ns = wall_ms * MS);
+}
+
+/// A limit of the target that no trial of the record measured.
+fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
+    Line::Limit(Box::new(Limit {
+        kind,
+        name: name.to_owned(),
+        target: 0,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value,
+        ci95: None,
+        samples: vec![value],
+        how: String::new(),
+    }))
 }
 
 /// Memory 20 GB/s with one thread and 32 with two, copy 10 GB/s, a fault a microsecond, device 2.5
 /// GB/s.
 fn machine() -> Record {
     let mut record = record(None);
-    let mapped = MeterValues { minor_faults: Some(20_000), ..cpu(20, 0, 20) };
-    for (name, meters) in [
-        ("rust/resident", cpu(50, 50, 0)),
-        ("rust/resident@threads=2", cpu(31, 60, 0)),
-        ("rust/copy@buffer_bytes=131072", cpu(100, 1, 99)),
-        ("rust/faults", mapped),
+    for (name, state, reading) in [
+        ("rust/resident", CacheState::Warm, cpu(50, 50, 0)),
+        ("rust/resident@threads=2", CacheState::Warm, cpu(31, 60, 0)),
+        ("rust/copy@buffer_bytes=131072", CacheState::Warm, cpu(100, 1, 99)),
+        ("rust/faults", CacheState::Warm, faulting(20_000, cpu(20, 0, 20))),
+        ("rust/device@buffer_bytes=131072,depth=16", CacheState::Cold, fetching(SIZE, cpu(400, 5, 30))),
     ] {
-        add(&mut record, name, CacheState::Warm, Cache::None, meters);
+        add(&mut record, name, state, Cache::None, reading);
     }
-    let name = "rust/device@buffer_bytes=131072,depth=16";
-    add(&mut record, name, CacheState::Cold, Cache::None, from_device(cpu(400, 5, 30)));
     record
 }
 
+fn judged(record: &Record, limits: &[Limit], it: &TrialRecord) -> Option<Diagnosis> {
+    judge(record, limits, &SharedNoise::of_contest(record, it), it)
+}
+
 fn verdict_on(record: &Record, trial: usize) -> Diagnosis {
-    judge(record, &limits(record), &record.trials[TrialIndex::new(trial)]).unwrap()
+    judged(record, &limits(record), &record.trials[TrialIndex::new(trial)]).unwrap()
+}
+
+fn stops_at(record: &Record, trial: usize) -> String {
+    verdict_on(record, trial).stops_at()
+}
+
+/// Checks that this stops a trial, and that the sentence says so.
+#[track_caller]
+fn told(record: &Record, trial: usize, right: &str, said: &str) {
+    let judged = verdict_on(record, trial);
+    assert_eq!(judged.stops_at(), right, "{judged:?}");
+    says(&judged, said);
+}
+
+#[track_caller]
+fn says(judged: &Diagnosis, words: &str) {
+    assert!(judged.sentence.contains(words), "{words} is not in: {}", judged.sentence);
 }
 
 #[test]
-fn reading_at_the_rate_of_the_copy_is_stopped_by_it() {
-    let mut record = machine();
-    let read = warm(&mut record, "rust/read/avx512@buffer_bytes=262144", cpu(110, 10, 99));
-    let judged = verdict_on(&record, read);
-    assert_eq!(judged.verdict, Verdict::Copy);
-    assert_eq!(judged.stops_at(), "copy 91 %");
-    assert!((judged.share_of_limit.unwrap() - 100.0 / 110.0).abs() < 1e-9);
-    assert!(
-        judged.sentence.contains("9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy"),
-        "{}",
-        judged.sentence
-    );
-    // Slower, but most of its time is still the copy.
-    let half = warm(&mut record, "rust/read/memchr", cpu(160, 60, 99));
-    assert_eq!(verdict_on(&record, half).verdict, Verdict::Copy);
+fn a_reading_is_stopped_by_the_limit_that_it_reaches_or_by_what_takes_most_of_its_time() {
+    let (cold, warm) = (CacheState::Cold, CacheState::Warm);
+    for (name, state, reading, right, said) in [
+        (
+            "rust/read/avx512@buffer_bytes=262144",
+            warm,
+            cpu(110, 10, 99),
+            "copy 91 %",
+            "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy",
+        ),
+        // Slower, but most of its time is still the copy.
+        ("rust/read/memchr", warm, cpu(160, 60, 99), "copy", "copy out of the page cache"),
+        ("command/wc -l", warm, cpu(150, 45, 100), "copy", "copy out of the page cache"),
+        ("command/awk 'END{print NR}'", warm, cpu(3000, 2800, 150), "processing", "own code"),
+        ("rust/mmap/avx512", warm, faulting(900, cpu(55, 54, 1)), "memory 91 %", "memory"),
+        // A mapping of small folios.
+        ("rust/mmap/avx512", warm, faulting(244_000, cpu(300, 60, 240)), "faults", "80 % page faults"),
+        ("rust/read/avx512", cold, fetching(SIZE, cpu(430, 40, 160)), "device 93 %", "the device"),
+        // Neither the device nor the processor works.
+        ("rust/read/avx512", cold, cpu(5000, 30, 100), "latency", "an idle processor and an idle device"),
+        ("rust/read/avx512", warm, cpu(5000, 30, 100), "latency", "an idle processor and an idle device"),
+    ] {
+        let mut record = machine();
+        let read = add(&mut record, name, state, Cache::Through, reading);
+        let judged = verdict_on(&record, read);
+        assert!(judged.stops_at().starts_with(right), "{name}: {judged:?}");
+        says(&judged, said);
+    }
 }
 
 #[test]
@@ -136,8 +214,8 @@ fn archive() -> Record {
     record
 }
 
-fn decoding(record: &mut Record, name: &str, cache: Cache, meters: MeterValues) -> usize {
-    let index = add(record, name, CacheState::Warm, cache, meters);
+fn decoding(record: &mut Record, name: &str, cache: Cache, reading: Sample) -> usize {
+    let index = add(record, name, CacheState::Warm, cache, reading);
     record.trials[TrialIndex::new(index)].trial.decodes = Some(Archive::Gzip);
     index
 }
@@ -148,28 +226,23 @@ fn who_decodes_nearly_as_fast_as_can_be_is_stopped_by_decoding() {
     let limit = limits(&record).into_iter().find(|limit| limit.kind == LimitKind::Decoding).unwrap();
     assert_eq!((limit.value, limit.unit), (3_000_000_000, LimitUnit::BytesPerSecond));
     let whole = decoding(&mut record, "rust/gzip-libdeflate", Cache::Through, cpu(1030, 950, 80));
-    let judged = verdict_on(&record, whole);
-    assert_eq!((judged.verdict.clone(), judged.stops_at().as_str()), (Verdict::Decoding, "decoding 97 %"));
-    let expected = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
-    assert!(judged.sentence.starts_with(expected), "{}", judged.sentence);
-    // Slower, but most of its time is what decoding takes.
-    let streamed = decoding(&mut record, "rust/gzip", Cache::Through, cpu(1800, 1700, 100));
-    assert_eq!(verdict_on(&record, streamed).verdict, Verdict::Decoding);
-    // Its own code takes longer than any decoding.
-    let lines = decoding(&mut record, "java/gzip", Cache::Through, cpu(5000, 4900, 100));
-    assert_eq!(verdict_on(&record, lines).verdict, Verdict::Processing { lift: None });
+    let said = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
+    told(&record, whole, "decoding 97 %", said);
+    for (name, reading, right, why) in [
+        ("rust/gzip", cpu(1800, 1700, 100), Verdict::Decoding, "most of its time is what decoding takes"),
+        ("java/gzip", cpu(5000, 4900, 100), Verdict::Processing { lift: None }, "its own code takes longer"),
+    ] {
+        let slower = decoding(&mut record, name, Cache::Through, reading);
+        assert_eq!(verdict_on(&record, slower).verdict, right, "{why}");
+    }
     // The same file read as it is knows no decoder.
     let plain = warm(&mut record, "rust/read/scalar", cpu(500, 400, 99));
     assert!(verdict_on(&record, plain).limit.unwrap().kind != LimitKind::Decoding);
 }
 
 #[test]
-fn a_mapped_scan_at_the_rate_of_memory_is_stopped_by_it() {
+fn two_threads_have_a_limit_of_memory_of_their_own() {
     let mut record = machine();
-    let one =
-        warm(&mut record, "rust/mmap/avx512", MeterValues { minor_faults: Some(900), ..cpu(55, 54, 1) });
-    assert_eq!(verdict_on(&record, one).stops_at(), "memory 91 %");
-    // Two threads have a limit of their own.
     let two = warm(&mut record, "rust/mmap/avx512@threads=2", cpu(33, 62, 1));
     assert_eq!(verdict_on(&record, two).verdict, Verdict::Memory);
     let slow = warm(&mut record, "rust/mmap/x@threads=2", cpu(55, 108, 1));
@@ -190,29 +263,9 @@ fn a_slow_scan_is_processing_and_the_faster_one_is_named() {
 }
 
 #[test]
-fn a_command_is_judged_by_its_user_and_system_time() {
-    let mut record = machine();
-    let wc = warm(&mut record, "command/wc -l", cpu(150, 45, 100));
-    assert_eq!(verdict_on(&record, wc).verdict, Verdict::Copy);
-    let awk = warm(&mut record, "command/awk 'END{print NR}'", cpu(3000, 2800, 150));
-    assert!(matches!(verdict_on(&record, awk).verdict, Verdict::Processing { .. }));
-}
-
-#[test]
-fn a_mapping_of_small_folios_is_stopped_by_faults() {
-    let mut record = machine();
-    let meters = MeterValues { minor_faults: Some(244_000), ..cpu(300, 60, 240) };
-    let mapped = warm(&mut record, "rust/mmap/avx512", meters);
-    let judged = verdict_on(&record, mapped);
-    assert_eq!(judged.verdict, Verdict::Faults, "{judged:?}");
-    assert!(judged.sentence.contains("80 % page faults"), "{}", judged.sentence);
-}
-
-#[test]
 fn where_nothing_decides_the_shares_are_shown() {
     let mut record = machine();
-    let meters = MeterValues { device_bytes: Some(0), ..cpu(1000, 300, 300) };
-    let open = warm(&mut record, "command/cat", meters);
+    let open = warm(&mut record, "command/cat", cpu(1000, 300, 300));
     let judged = verdict_on(&record, open);
     let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
     assert_eq!(shares[0], (TimeShare::Waiting, 0.4));
@@ -223,9 +276,8 @@ fn where_nothing_decides_the_shares_are_shown() {
 /// processor for a part of the time only.
 fn busy_machine(times: u64) -> Record {
     let mut record = machine();
-    for it in record.trials.iter_mut().filter(|it| it.trial.is_control()) {
-        let slower = |sample: Sample| Sample { wall_ns: times * sample.wall_ns, ..sample };
-        it.samples = it.samples.iter().map(slower).collect();
+    for control in 0..record.trials.len() {
+        change_each(&mut record, control, std::iter::repeat(times), |sample, times| sample.wall_ns *= times);
     }
     record
 }
@@ -234,14 +286,13 @@ fn busy_machine(times: u64) -> Record {
 fn who_waits_for_a_processor_most_of_the_time_is_stopped_by_the_scheduler() {
     let mut record = busy_machine(4);
     let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 240, 5));
-    let judged = verdict_on(&record, scan);
-    assert!(matches!(judged.verdict, Verdict::Scheduler { quota: None, .. }), "{judged:?}");
-    assert!(judged.stops_at().starts_with("scheduler 7"), "{}", judged.stops_at());
-    assert!(judged.sentence.contains("others use them;"), "{}", judged.sentence);
-    record.header.machine.cpu_quota = Some(0.25);
-    let judged = verdict_on(&record, scan);
-    assert!(matches!(judged.verdict, Verdict::Scheduler { quota: Some(_), .. }), "{judged:?}");
-    assert!(judged.sentence.contains("quota of 0.25"), "{}", judged.sentence);
+    for (quota, words) in [(None, "others use them;"), (Some(0.25), "quota of 0.25")] {
+        record.header.machine.cpu_quota = quota;
+        let judged = verdict_on(&record, scan);
+        let is_right = matches!(judged.verdict, Verdict::Scheduler { quota: had, .. } if had == quota);
+        assert!(is_right && judged.stops_at().starts_with("scheduler 7"), "{judged:?}");
+        says(&judged, words);
+    }
 }
 
 #[test]
@@ -249,9 +300,7 @@ fn a_busy_machine_is_no_latency() {
     // A processor for half of the time, like every other process.
     let mut record = busy_machine(2);
     let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
-    let judged = verdict_on(&record, scan);
-    assert_eq!(judged.verdict, Verdict::Processing { lift: None }, "{judged:?}");
-    assert!(judged.sentence.contains("waiting for a processor"), "{}", judged.sentence);
+    told(&record, scan, "processing", "waiting for a processor");
     let waits = warm(&mut record, "rust/read/x", cpu(1000, 50, 50));
     assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
 }
@@ -266,27 +315,18 @@ fn threads_that_wait_although_one_alone_does_not_wait_for_each_other() {
     warm(&mut record, "rust/pread/x@threads=1", cpu(500, 200, 295));
     let judged = verdict_on(&record, several);
     let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
-    assert_eq!(judged.stops_at(), "lock");
-    assert_eq!(judged.verdict, Verdict::Lock { alone });
+    assert_eq!((judged.stops_at().as_str(), judged.verdict), ("lock", Verdict::Lock { alone }));
 }
 
 #[test]
 fn what_is_missing_is_said_instead_of_guessed() {
     let mut record = machine();
-    let blind = warm(&mut record, "rust/read/avx512", MeterValues { wall_ms: 200, ..MeterValues::default() });
+    let blind = warm(&mut record, "rust/read/avx512", Sample { wall_ns: 200 * MS, ..Sample::default() });
     let reason = "perf events are not permitted".to_owned();
     record.add(Line::Missing { trial: TrialIndex::new(blind), meter: "cpu_user_ns".into(), reason });
-    let judged = verdict_on(&record, blind);
-    assert!(judged.sentence.contains("perf events are not permitted"), "{}", judged.sentence);
+    says(&verdict_on(&record, blind), "perf events are not permitted");
     let control = &record.trials[TrialIndex::new(0)];
-    assert_eq!(judge(&record, &limits(&record), control), None);
-}
-
-/// Gives the samples of a trial these times, in turn.
-fn timed(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
-    let samples = &mut record.trials[TrialIndex::new(trial)].samples;
-    let with = |(sample, wall_ms)| Sample { wall_ns: wall_ms * 1_000_000, ..sample };
-    *samples = samples.iter().zip(walls_ms).map(with).collect();
+    assert_eq!(judged(&record, &limits(&record), control), None);
 }
 
 #[test]
@@ -295,13 +335,7 @@ fn what_is_not_faster_beyond_doubt_is_no_remedy() {
     let slow = warm(&mut record, "rust/mmap/scalar", cpu(500, 495, 5));
     let faster = warm(&mut record, "rust/mmap/avx2", cpu(460, 455, 5));
     timed(&mut record, faster, [460, 700, 410, 620, 450]);
-    let judged = verdict_on(&record, slow);
-    assert_eq!(judged.verdict, Verdict::Processing { lift: None });
-    assert!(
-        judged.sentence.contains("no other scan of this method was faster beyond doubt"),
-        "{}",
-        judged.sentence
-    );
+    told(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
     timed(&mut record, faster, [460, 470, 410, 440, 450]);
     assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: Some(_) }));
 }
@@ -311,39 +345,43 @@ fn readers_that_each_read_the_whole_are_held_against_limits_by_all_that_they_rea
     let mut record = machine();
     let two = warm(&mut record, "java/BufferedReader@readers=2", cpu(110, 20, 198));
     let judged = verdict_on(&record, two);
-    assert!(judged.sentence.contains("18.2 GB/s"), "{}", judged.sentence);
+    says(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
-    assert!((judged.parts.unwrap().copy - 0.9).abs() < 0.01, "{judged:?}");
+    assert!((judged.parts.unwrap().of(TimeShare::Copy) - 0.9).abs() < 0.01, "{judged:?}");
 }
 
-fn meters() -> impl Strategy<Value = MeterValues> {
-    let some = || proptest::option::of(0u64..20_000);
-    (1u64..10_000, some(), some(), proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000))
-        .prop_map(|(wall_ms, user_ms, system_ms, device_bytes, minor_faults)| MeterValues {
-            wall_ms,
-            user_ms,
-            system_ms,
-            device_bytes,
+/// Readings that may lack any meter.
+fn readings() -> impl Strategy<Value = Sample> {
+    let cpu_ns = || proptest::option::of((0u64..20_000).prop_map(|ms| ms * MS));
+    let (bytes, faults) = (proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000));
+    (1u64..10_000, cpu_ns(), cpu_ns(), bytes, faults).prop_map(
+        |(wall_ms, cpu_user_ns, cpu_system_ns, device_read_bytes, minor_faults)| Sample {
+            wall_ns: wall_ms * MS,
+            cpu_user_ns,
+            cpu_system_ns,
+            device_read_bytes,
             minor_faults,
-        })
+            ..Sample::default()
+        },
+    )
 }
 
 proptest! {
     #[test]
     fn parts_add_up_and_shares_stay_in_range_unless_the_verdict_says_so(
-        meters in proptest::collection::vec((meters(), 0usize..5, any::<bool>()), 1..8),
+        readings in proptest::collection::vec((readings(), 0usize..5, any::<bool>()), 1..8),
         with_limits in any::<bool>(),
     ) {
         let mut record = if with_limits { machine() } else { record(None) };
         let names = ["rust/read/x", "rust/mmap/x", "rust/direct@buffer_bytes=8192", "rust/pread/x@threads=2", "command/wc -l"];
-        for (meters, name, is_cold) in meters {
+        for (reading, name, is_cold) in readings {
             let state = if is_cold { CacheState::Cold } else { CacheState::Warm };
             let cache = if name == 2 { Cache::Bypass } else { Cache::Through };
-            add(&mut record, names[name], state, cache, meters);
+            add(&mut record, names[name], state, cache, reading);
         }
         let limits = limits(&record);
         for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
-            let judged = judge(&record, &limits, trial).unwrap();
+            let judged = judged(&record, &limits, trial).unwrap();
             prop_assert!(!judged.sentence.is_empty() && !judged.stops_at().is_empty());
             if let Some(parts) = judged.parts {
                 let shares = parts.largest_first();

@@ -1,17 +1,15 @@
 //! Folded stacks: equal ones counted together, frames from outermost to innermost. Flame graphs are
 //! drawn from them.
 
+use readlab_record::HotSpot;
 use std::collections::BTreeMap;
 
-/// Marks behind the name of a frame of the kernel, one that was inlined, and one that a runtime
-/// compiled.
+// Marks behind the name of a frame of the kernel, one that was inlined, and one that a runtime
+// compiled.
 pub(super) const KERNEL: &str = "_[k]";
-/// See [`KERNEL`].
 pub(super) const INLINED: &str = "_[i]";
-/// See [`KERNEL`].
 pub(super) const COMPILED: &str = "_[j]";
 
-/// Where the code of a frame comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     Kernel,
@@ -27,15 +25,6 @@ pub(super) enum Origin {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Folded(BTreeMap<Vec<String>, u64>);
 
-/// Something that was on top of stacks, and its share of all samples.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hot {
-    /// The function.
-    pub name: String,
-    /// 0 to 1.
-    pub share: f64,
-}
-
 impl Folded {
     pub fn add(&mut self, stack: impl IntoIterator<Item = impl AsRef<str>>, times: u64) {
         let frames: Vec<String> = stack.into_iter().map(|name| plain(name.as_ref())).collect();
@@ -46,14 +35,20 @@ impl Folded {
         self.0.values().sum()
     }
 
+    /// Samples with this frame in them.
+    pub(super) fn holding(&self, frame: &str) -> u64 {
+        let holds = |frames: &[String]| frames.iter().skip(1).any(|name| name == frame);
+        self.0.iter().filter(|(frames, _)| holds(frames)).map(|(_, times)| times).sum()
+    }
+
     /// The stacks, sorted, each with how often it was seen.
     pub(super) fn stacks(&self) -> impl Iterator<Item = (&[String], u64)> {
         self.0.iter().map(|(frames, times)| (&frames[..], *times))
     }
 
-    /// The functions with the most samples, the hottest first.
+    /// The functions that were most often on top of stacks, the hottest first.
     #[expect(clippy::cast_precision_loss, reason = "shares of some thousand samples")]
-    pub fn hottest(&self, most: usize) -> Vec<Hot> {
+    pub fn hottest(&self, most: usize) -> Vec<HotSpot> {
         let mut by_name = BTreeMap::<&str, u64>::new();
         for (frames, times) in &self.0 {
             let name = frames.last().map_or("", |last| Origin::classify(last).0);
@@ -62,7 +57,7 @@ impl Folded {
         let mut hottest: Vec<(&str, u64)> = by_name.into_iter().collect();
         hottest.sort_by_key(|&(name, times)| (std::cmp::Reverse(times), name));
         let all = self.samples().max(1) as f64;
-        let hot = |(name, times): (&str, u64)| Hot { name: name.to_owned(), share: times as f64 / all };
+        let hot = |(name, times): (&str, u64)| HotSpot { name: name.to_owned(), share: times as f64 / all };
         hottest.into_iter().take(most).map(hot).collect()
     }
 }

@@ -12,8 +12,9 @@ mod sampling;
 mod symbols;
 mod unwind;
 
-pub use folded::{Folded, Hot};
+pub use folded::Folded;
 pub use picture::svg;
+pub use symbols::Maps;
 
 use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
 use readlab_system::folder::scratch::{ScratchNote, own_map};
@@ -22,7 +23,7 @@ use readlab_system::program::Additions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use symbols::{Maps, UNMAPPED, UNNAMED};
+use symbols::{UNMAPPED, UNNAMED};
 
 /// Variables with which the runtime of a process writes the names of the code that it makes, and
 /// the file to which it does.
@@ -43,20 +44,6 @@ pub fn additions_of_commands() -> Additions {
     Additions { env, creates: None }
 }
 
-/// The file that was made for a process with [`additions`]; removed with this value.
-#[derive(Debug)]
-pub struct RuntimeMap {
-    _maps: Maps,
-}
-
-impl RuntimeMap {
-    /// Of this process.
-    pub fn of_process(pid: u32) -> RuntimeMap {
-        RuntimeMap { _maps: Maps::from_pids(BTreeSet::from([pid])) }
-    }
-}
-
-/// Whether processes of this user can be sampled here.
 pub fn can_sample() -> Result<(), String> {
     StackSampling::start(std::process::id()).map(drop)
 }
@@ -80,24 +67,11 @@ pub struct Sampled {
     _note: Option<ScratchNote>,
 }
 
-/// Samples that hold a frame without a name.
-#[derive(Debug, Clone, Copy, Default)]
-struct HoldingSamples {
-    /// Of code that was made at run time.
-    unnamed: u64,
-    /// Where no code is known.
-    unmapped: u64,
-}
-
-/// Where the time was spent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The stacks.
     pub folded: Folded,
     /// What was sampled and how, in one line.
     pub how: String,
-    /// Samples that were lost.
-    pub lost: u64,
     /// What is missing in it, each with the reason and, where there is one, the command that helps.
     pub blind: Vec<String>,
 }
@@ -110,7 +84,7 @@ impl Profiling {
         let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
             // It may have written a map already, which this value removes.
-            drop(Maps::from_pids(BTreeSet::from([pid])));
+            drop(Maps::of_process(pid));
         }
         begun
     }
@@ -120,7 +94,6 @@ impl Profiling {
         self.sampling.count_from_now();
     }
 
-    /// Samples that count, so far.
     pub fn samples(&self) -> u64 {
         self.sampling.taken()
     }
@@ -140,52 +113,39 @@ impl Profiling {
 }
 
 impl Sampled {
-    /// Names every frame.
     pub fn named(mut self) -> Profile {
         self.maps.read();
         let stacks = &self.found.stacks;
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
         let names = symbols::names(&frames, &self.maps);
         let mut folded = Folded::default();
-        let mut holding = HoldingSamples::default();
         for ((thread, frames), times) in stacks {
             let named = frames.iter().flat_map(|frame| &names[frame]).map(String::as_str);
-            let holds = |word| named.clone().any(|name| name == word);
-            holding.unnamed += if holds(UNNAMED) { *times } else { 0 };
-            holding.unmapped += if holds(UNMAPPED) { *times } else { 0 };
             folded.add(std::iter::once(thread.as_str()).chain(named), *times);
         }
-        let blind = self.blind(folded.samples(), holding);
-        Profile { folded, how: self.how.clone(), lost: self.found.lost, blind }
+        let blind = self.blind(&folded);
+        Profile { folded, how: self.how, blind }
     }
 
-    /// What these samples do not show.
-    fn blind(&self, samples: u64, holding: HoldingSamples) -> Vec<String> {
-        let HoldingSamples { unnamed, unmapped } = holding;
-        let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples.max(1)));
-        let mut blind = Vec::new();
-        if !self.kernel {
-            blind.push(
-                "the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it"
-                    .to_owned(),
-            );
+    fn blind(&self, folded: &Folded) -> Vec<String> {
+        let samples = folded.samples().max(1);
+        let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples));
+        let holding = |frame| Some(folded.holding(frame)).filter(|part| *part > 0).map(of_all);
+        let kernel = if !self.kernel {
+            Some("the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it")
         } else if !kernel_symbols_are_readable() {
-            blind.push(
-                "functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` shows them"
-                    .to_owned(),
-            );
-        }
-        if unnamed > 0 && self.maps.any() {
-            blind.push(format!("{} hold code that its runtime made and did not name", of_all(unnamed)));
-        } else if unnamed > 0 {
-            blind.push(format!(
-                "{} hold code made at run time, and its runtime wrote no names",
-                of_all(unnamed)
-            ));
-        }
-        if unmapped > 0 {
-            blind.push(format!("{} hold a frame where no code is known", of_all(unmapped)));
-        }
+            Some("functions of the kernel have no names: `sudo sysctl kernel.kptr_restrict=0` shows them")
+        } else {
+            None
+        };
+        let unnamed = if self.maps.any() {
+            "hold code that its runtime made and did not name"
+        } else {
+            "hold code made at run time, and its runtime wrote no names"
+        };
+        let mut blind: Vec<String> = kernel.into_iter().map(str::to_owned).collect();
+        blind.extend(holding(UNNAMED).map(|part| format!("{part} {unnamed}")));
+        blind.extend(holding(UNMAPPED).map(|part| format!("{part} hold a frame where no code is known")));
         if self.found.cut > 0 {
             blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));
         }

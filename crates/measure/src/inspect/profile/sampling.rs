@@ -23,7 +23,6 @@ const NAP: Duration = Duration::from_millis(20);
 pub(super) struct SampledStacks {
     /// Stacks with the thread's name, outermost frame first, and how often each was seen.
     pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
-    /// Every process that was seen.
     pub(super) pids: BTreeSet<u32>,
     /// Samples that the kernel had no room for.
     pub(super) lost: u64,
@@ -31,16 +30,23 @@ pub(super) struct SampledStacks {
     pub(super) cut: u64,
 }
 
-/// Sampling in a thread, until it is stopped.
 #[derive(Debug)]
 pub(super) struct StackSampling {
     pub(super) event: Event,
     /// Whether the kernel's frames are seen.
     pub(super) kernel: bool,
-    stop: Arc<AtomicBool>,
-    from_ns: Arc<AtomicU64>,
-    taken: Arc<AtomicU64>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<SampledStacks>>,
+}
+
+/// What the thread and its owner say to each other.
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    /// Samples count from this time on.
+    from_ns: AtomicU64,
+    /// Samples that count, so far.
+    taken: AtomicU64,
 }
 
 impl StackSampling {
@@ -48,33 +54,29 @@ impl StackSampling {
     pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
         let (event, kernel) = (sampler.event(), sampler.sees_kernel());
-        let (from_ns, taken) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicU64::new(0)));
-        let stop = Arc::new(AtomicBool::new(false));
-        let collector = Collector::start(pid, Arc::clone(&from_ns), Arc::clone(&taken));
-        let until = Arc::clone(&stop);
+        let shared = Arc::new(Shared { from_ns: AtomicU64::new(u64::MAX), ..Shared::default() });
+        let collector = Collector::start(pid, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
-            .spawn(move || collector.collect(sampler, &until))
+            .spawn(move || collector.collect(sampler))
             .map_err(|cause| format!("no thread to read samples: {cause}"))?;
-        Ok(StackSampling { event, kernel, stop, from_ns, taken, thread: Some(thread) })
+        Ok(StackSampling { event, kernel, shared, thread: Some(thread) })
     }
 
     pub(super) fn count_from_now(&self) {
-        self.from_ns.store(monotonic_ns(), Ordering::Relaxed);
+        self.shared.from_ns.store(monotonic_ns(), Ordering::Relaxed);
     }
 
-    /// Samples that count, so far.
     pub(super) fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+        self.shared.taken.load(Ordering::Relaxed)
     }
 
-    /// Ends the sampling and returns what was found.
     pub(super) fn stop(mut self) -> SampledStacks {
         self.join().expect("it is stopped once")
     }
 
     fn join(&mut self) -> Option<SampledStacks> {
-        self.stop.store(true, Ordering::Relaxed);
+        self.shared.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(|thread| thread.join().expect("reading records does not panic"))
     }
 }
@@ -93,31 +95,30 @@ struct Collector {
     names: HashMap<u32, String>,
     pending: Vec<PerfRecord>,
     found: SampledStacks,
-    from_ns: Arc<AtomicU64>,
-    taken: Arc<AtomicU64>,
+    shared: Arc<Shared>,
 }
 
 impl Collector {
     /// With all that a process has by now.
-    fn start(pid: u32, from_ns: Arc<AtomicU64>, taken: Arc<AtomicU64>) -> Collector {
+    fn start(pid: u32, shared: Arc<Shared>) -> Collector {
         let mut mappings = Mappings::default();
         mappings.read(pid);
         let name = |thread| Some((thread, thread_name(pid, thread)?));
         let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
-        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, from_ns, taken }
+        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, shared }
     }
 
-    fn collect(mut self, mut sampler: StackSampler, stop: &AtomicBool) -> SampledStacks {
+    fn collect(mut self, mut sampler: StackSampler) -> SampledStacks {
         loop {
             sampler.wait(NAP);
-            let last = stop.load(Ordering::Relaxed);
+            let last = self.shared.stop.load(Ordering::Relaxed);
             // What was written before now is in the rings; of what comes while they are read, one
             // ring may hold more than another.
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
-            let counting = self.from_ns.load(Ordering::Relaxed) != u64::MAX;
+            let counting = self.shared.from_ns.load(Ordering::Relaxed) != u64::MAX;
             self.found.lost += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
             self.take_in(before_ns);
@@ -140,7 +141,7 @@ impl Collector {
     fn take(&mut self, record: PerfRecord) {
         let PerfRecord { pid, tid, time_ns, .. } = record;
         match record.body {
-            PerfEvent::Sample(sample) if time_ns >= self.from_ns.load(Ordering::Relaxed) => {
+            PerfEvent::Sample(sample) if time_ns >= self.shared.from_ns.load(Ordering::Relaxed) => {
                 self.count(pid, tid, &sample);
             }
             PerfEvent::Sample(_) => {}
@@ -180,7 +181,7 @@ impl Collector {
         frames.reverse();
         let name = self.names.get(&tid).cloned().unwrap_or_default();
         *self.found.stacks.entry((name, frames)).or_default() += 1;
-        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.shared.taken.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -190,11 +191,15 @@ mod tests {
     use readlab_system::perf::Registers;
 
     fn collector() -> Collector {
-        Collector::start(u32::MAX, Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)))
+        Collector::start(u32::MAX, Arc::default())
     }
 
     fn record(time_ns: u64, body: PerfEvent) -> PerfRecord {
         PerfRecord { time_ns, pid: 5, tid: 6, body }
+    }
+
+    fn of_child(time_ns: u64, body: PerfEvent) -> PerfRecord {
+        PerfRecord { time_ns, pid: 8, tid: 8, body }
     }
 
     fn sampled_at(ip: u64) -> PerfEvent {
@@ -220,26 +225,19 @@ mod tests {
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
         collector.take_in(u64::MAX);
         assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
-        assert_eq!(collector.taken.load(Ordering::Relaxed), 2);
+        assert_eq!(collector.shared.taken.load(Ordering::Relaxed), 2);
     }
 
     #[test]
     fn what_was_sampled_before_the_counting_is_not_counted() {
         let mut collector = collector();
-        collector.from_ns.store(50, Ordering::Relaxed);
+        collector.shared.from_ns.store(50, Ordering::Relaxed);
         collector.take(record(49, sampled_at(0x1004)));
-        collector.take(PerfRecord {
-            time_ns: 20,
-            pid: 8,
-            tid: 8,
-            body: PerfEvent::Fork { parent: 5, parent_tid: 6 },
-        });
+        collector.take(of_child(20, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(record(50, sampled_at(0x1008)));
-        assert_eq!((collector.found.stacks.len(), collector.taken.load(Ordering::Relaxed)), (1, 1));
-        assert!(
-            collector.found.pids.contains(&8),
-            "a process that may write a map is known from the beginning"
-        );
+        assert_eq!((collector.found.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
+        let is_known = collector.found.pids.contains(&8);
+        assert!(is_known, "a process that may write a map is known from the beginning");
     }
 
     #[test]
@@ -265,13 +263,12 @@ mod tests {
         let map = |path: &[u8]| PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
         collector.take(record(1, PerfEvent::Comm { name: b"sh".to_vec(), exec: false }));
         collector.take(record(2, map(b"/bin/sh")));
-        let child = |time_ns, body| PerfRecord { time_ns, pid: 8, tid: 8, body };
-        collector.take(child(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
-        collector.take(child(4, sampled_at(0x1001)));
-        collector.take(child(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
-        collector.take(child(6, sampled_at(0x1001)));
-        collector.take(child(7, map(b"/bin/wc")));
-        collector.take(child(8, sampled_at(0x1001)));
+        collector.take(of_child(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(of_child(4, sampled_at(0x1001)));
+        collector.take(of_child(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(of_child(6, sampled_at(0x1001)));
+        collector.take(of_child(7, map(b"/bin/wc")));
+        collector.take(of_child(8, sampled_at(0x1001)));
         let mut seen: Vec<_> = collector.found.stacks.into_keys().collect();
         seen.sort();
         let stack = |name: &str, frame| (name.to_owned(), vec![frame]);

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where the code of a frame is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Frame {
     Kernel(u64),
@@ -108,12 +107,11 @@ fn bracketed(path: &Path) -> String {
 /// The maps that runtimes wrote for the code they made, `/tmp/perf-PID.map`; removed with this
 /// value.
 #[derive(Debug, Default)]
-pub(super) struct Maps {
+pub struct Maps {
     pids: BTreeSet<u32>,
     functions: BTreeMap<u32, Vec<MapEntry>>,
 }
 
-/// A function that a runtime made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct MapEntry {
     start: u64,
@@ -122,12 +120,15 @@ struct MapEntry {
 }
 
 impl Maps {
+    pub fn of_process(pid: u32) -> Maps {
+        Maps::from_pids(BTreeSet::from([pid]))
+    }
+
     /// Of these processes, nothing read yet.
     pub(super) fn from_pids(pids: BTreeSet<u32>) -> Maps {
         Maps { pids, functions: BTreeMap::new() }
     }
 
-    /// Reads what was written by now.
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
             // An empty one was made for a runtime that wrote none.
@@ -138,7 +139,6 @@ impl Maps {
         }
     }
 
-    /// Whether any runtime wrote one.
     pub(super) fn any(&self) -> bool {
         !self.functions.is_empty()
     }
@@ -155,7 +155,6 @@ impl Maps {
 /// A frame in memory of no file without a name.
 pub(super) const UNNAMED: &str = "[made at run time]";
 
-/// A frame where no code is known.
 pub(super) const UNMAPPED: &str = "[unknown]";
 
 impl Drop for Maps {
@@ -210,13 +209,13 @@ mod tests {
         let pid = (1 << 22) + std::process::id();
         let path = map_of(pid);
         std::fs::write(&path, "10 10 f\n").unwrap();
-        let mut maps = Maps::from_pids(BTreeSet::from([pid]));
+        let mut maps = Maps::of_process(pid);
         maps.read();
         assert!(maps.any() && maps.name(pid, 0x11, UNNAMED) == "f_[j]");
         drop(maps);
         assert!(!path.exists());
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        let mut maps = Maps::from_pids(BTreeSet::from([pid]));
+        let mut maps = Maps::of_process(pid);
         maps.read();
         assert!(!maps.any(), "a link leads anywhere");
         drop(maps);
@@ -232,19 +231,18 @@ mod tests {
         let here = a_function_of_this_program_has_its_name as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);
-        let nowhere = Frame::File("/no/such/library.so".into(), 7);
-        let frames = BTreeSet::from([
-            frame.clone(),
-            nowhere.clone(),
-            Frame::Made(pid, 1),
-            Frame::Unmapped(pid, 1),
-            Frame::Kernel(1),
-        ]);
+        let nameless = [
+            (Frame::File("/no/such/library.so".into(), 7), "[library.so]"),
+            (Frame::Made(pid, 1), UNNAMED),
+            (Frame::Unmapped(pid, 1), UNMAPPED),
+            (Frame::Kernel(1), "[kernel]_[k]"),
+        ];
+        let mut frames = BTreeSet::from([frame.clone()]);
+        frames.extend(nameless.iter().map(|(frame, _)| frame.clone()));
         let names = names(&frames, &Maps::default());
         assert!(names[&frame][0].contains("a_function_of_this_program_has_its_name"), "{names:?}");
-        assert_eq!(names[&nowhere], ["[library.so]"]);
-        assert_eq!(names[&Frame::Made(pid, 1)], [UNNAMED]);
-        assert_eq!(names[&Frame::Unmapped(pid, 1)], [UNMAPPED]);
-        assert_eq!(names[&Frame::Kernel(1)], ["[kernel]_[k]"]);
+        for (frame, name) in &nameless {
+            assert_eq!(names[frame], [*name]);
+        }
     }
 }

@@ -19,14 +19,12 @@ const FRAMES_MOST: usize = 256;
 
 type SharedBytes = Arc<[u8]>;
 
-/// The unwind tables of a program's file.
 struct Tables {
     sections: ExplicitModuleSectionInfo<SharedBytes>,
     /// Executable segments: place in the file, size there, address.
     segments: Vec<[u64; 3]>,
 }
 
-/// Walks stacks of any number of processes.
 pub(super) struct Walker {
     tables: HashMap<PathBuf, Option<Tables>>,
     unwinders: HashMap<u32, UnwinderNative<SharedBytes, MayAllocateDuringUnwind>>,
@@ -38,7 +36,6 @@ impl Walker {
         Walker { tables: HashMap::new(), unwinders: HashMap::new(), cache: CacheNative::new() }
     }
 
-    /// Notes that the mappings of a process have changed.
     pub(super) fn forget(&mut self, pid: u32) {
         self.unwinders.remove(&pid);
     }
@@ -76,13 +73,11 @@ impl Walker {
     }
 }
 
-/// The registers in the unwinder's type.
 #[cfg(target_arch = "x86_64")]
 fn native(registers: Registers) -> UnwindRegsNative {
     UnwindRegsNative::new(registers.program_counter, registers.stack_pointer, registers.frame_pointer)
 }
 
-/// The registers in the unwinder's type.
 #[cfg(target_arch = "aarch64")]
 fn native(registers: Registers) -> UnwindRegsNative {
     UnwindRegsNative::new(registers.link, registers.stack_pointer, registers.frame_pointer)

@@ -7,7 +7,7 @@ mod tests;
 
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
-use crate::interface::{SampleError, Slot, TrialEnd};
+use crate::interface::{Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::TrialIndex;
 
@@ -18,7 +18,6 @@ const CONTROL_TURNS: usize = 3;
 const TURNS_MIN: usize = 5;
 
 impl Run<'_> {
-    /// Learns from the samples of a turn.
     pub(super) fn learn(&mut self, trial: TrialIndex, samples: &[Sample]) {
         self.plausibility.learn(&self.plan.planned(trial).trial, samples);
     }
@@ -29,7 +28,7 @@ impl Run<'_> {
         if self.doubt(progress).is_none() {
             return Ok(None);
         }
-        let mut controls = self.plan.trials_of(self.plan.planned(progress.trial).trial.state);
+        let mut controls = self.plan.trials_of(self.planned(progress).trial.state);
         controls.retain(|&trial| self.plan.is_control(trial));
         for _ in 0..CONTROL_TURNS {
             for &control in &controls {
@@ -69,10 +68,7 @@ impl Run<'_> {
                 self.learn(trial, &samples);
                 Ok(Some(samples))
             }
-            Err(SampleError::TrialEnd(TrialEnd::Run(end) | TrialEnd::Both(_, end))) => {
-                Err(RunStop::Ended(end))
-            }
-            Err(SampleError::Unproven(_) | SampleError::TrialEnd(TrialEnd::Trial(_))) => Ok(None),
+            Err(error) => Ok(TrialEnd::from(error).outcome().map(|_| None)?),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Whole scripted runs in which a contender lies or a control was preempted.
 
-use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, WARM, plan, play, runs};
+use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, WARM, play_trials, runs};
 use readlab_model::sample::{Delivered, Sample, TurnSeen};
-use readlab_model::trial::TrialIndex;
-use std::collections::VecDeque;
+use readlab_model::trial::CacheState;
 
 const MS: u64 = 1_000_000;
 
@@ -37,17 +36,17 @@ impl Shown {
 }
 
 /// `null`, `resident` and `a`, each showing these in order, and then the last of them for ever.
-fn race(state: readlab_model::trial::CacheState, rounds: u32, shown: [&[Shown]; 3]) -> RecordedRun {
+fn race(state: CacheState, rounds: u32, shown: [&[Shown]; 3]) -> RecordedRun {
     let mut sampler = ScriptedSampler::default();
     for (trial, shown) in shown.into_iter().enumerate() {
-        let mut left: VecDeque<Shown> = shown.iter().copied().collect();
-        let alter = move |sample: &mut Sample| {
-            let now = if left.len() > 1 { left.pop_front() } else { left.front().copied() };
-            now.expect("something is scripted").into_sample(sample);
-        };
-        sampler.alterations.insert(TrialIndex::new(trial), Box::new(alter));
+        let for_ever = std::iter::repeat(shown[shown.len() - 1]);
+        let in_order = shown.to_vec();
+        let mut shown = in_order.into_iter().chain(for_ever);
+        sampler = sampler.alters(trial, move |sample| {
+            shown.next().expect("it never ends").into_sample(sample);
+        });
     }
-    play(&plan(runs(rounds), &[("null", state), ("resident", state), ("a", state)]), sampler)
+    play_trials(runs(rounds), &[("null", state), ("resident", state), ("a", state)], sampler)
 }
 
 fn outcome_of_a(recorded: &RecordedRun) -> String {
@@ -67,13 +66,9 @@ fn a_preempted_control_refuses_no_trial() {
     let alone = Shown { window_ns: 2 * MS, cpu_ns: 0, seen_ns: 3 * MS };
     let recorded = race(WARM, 1, [&[NULL], &[coarse, alone], &[honest(2 * MS)]]);
     assert_eq!(outcome_of_a(&recorded), "measured a");
-    assert_eq!(
-        recorded.only(&["turn resident"]).len(),
-        2,
-        "further turns until the doubt was gone: {:?}",
-        recorded.log
-    );
-    assert_eq!(recorded.count_of(TrialIndex::new(1)), 1, "only the reading of its round is recorded");
+    let turns = recorded.only(&["turn resident"]).len();
+    assert_eq!(turns, 2, "further turns until the doubt was gone: {:?}", recorded.log);
+    assert_eq!(recorded.readings()[1], 1, "only the reading of its round is recorded");
 }
 
 #[test]
@@ -92,7 +87,7 @@ fn windows_that_leave_much_of_every_turn_out_are_refused_with_both_numbers() {
         let said = outcome_of_a(&recorded);
         let begin = "refused a: its windows leave out 20000000 ns of a turn that took 40000000 ns, the least of 5 turns";
         assert!(said.starts_with(begin), "{said}");
-        assert_eq!(recorded.count_of(TrialIndex::new(2)), 3, "further turns are not recorded");
+        assert_eq!(recorded.readings()[2], 3, "further turns are not recorded");
     }
 }
 
@@ -134,14 +129,12 @@ fn a_warm_turn_without_the_time_to_touch_the_bytes_is_refused() {
 
 #[test]
 fn bytes_that_were_seen_to_arrive_need_no_other_proof() {
-    let mut sampler = ScriptedSampler::default();
     let resident = |sample: &mut Sample| honest(6 * MS).into_sample(sample);
     let by_calls = |sample: &mut Sample| {
         Shown { window_ns: 9 * MS, cpu_ns: MS, seen_ns: 9 * MS }.into_sample(sample);
         sample.turn.delivered = Some(Delivered::Calls);
     };
-    sampler.alterations.insert(TrialIndex::new(0), Box::new(resident));
-    sampler.alterations.insert(TrialIndex::new(1), Box::new(by_calls));
-    let recorded = play(&plan(runs(4), &[("resident", WARM), ("a", WARM)]), sampler);
+    let sampler = ScriptedSampler::default().alters(0, resident).alters(1, by_calls);
+    let recorded = play_trials(runs(4), &[("resident", WARM), ("a", WARM)], sampler);
     assert_eq!(outcome_of_a(&recorded), "measured a");
 }

@@ -12,16 +12,12 @@ use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{EndReason, Outcome, Record, StopReason, TrialRecord};
 
-/// The earlier part, if there was one.
 #[derive(Clone, Copy, Default)]
 pub struct ResumeState<'a>(Option<&'a Record>);
 
-/// The numbers of the next round and the next fill in a state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct NextRound {
-    /// The round, from 0.
     pub(crate) round: u32,
-    /// The fill, from 0.
     pub(crate) fill: u32,
 }
 
@@ -37,7 +33,6 @@ pub fn reopen(record: &Record) -> Vec<TrialIndex> {
 }
 
 impl<'a> ResumeState<'a> {
-    /// The part that this record holds.
     pub fn from_record(record: &'a Record) -> ResumeState<'a> {
         ResumeState(Some(record))
     }
@@ -129,7 +124,6 @@ impl<'a> ResumeState<'a> {
         (!measured.is_empty()).then_some(why)
     }
 
-    /// Trials that were measured and not inspected.
     pub(super) fn not_inspected(self, plan: &Plan) -> Vec<TrialIndex> {
         let is_open = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| {

@@ -5,17 +5,14 @@ mod failures;
 mod limits;
 mod order;
 mod qualifying;
-mod recounting;
-mod settling;
 
-use crate::interface::{SampleError, TrialEnd};
+use crate::interface::TrialEnd;
 use crate::plan::{Budget, Plan, Planned, Rules};
 use crate::round::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_until_full, refused, runs,
-    unproven,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_trials, play_until_full,
+    record_of, refused, runs, unproven,
 };
 use readlab_model::sample::Sample;
-use readlab_model::trial::CacheState;
+use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{EndReason, Line, Outcome};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};

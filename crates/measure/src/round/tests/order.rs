@@ -1,23 +1,23 @@
-//! The order of a run: states, fills, rounds, starts, and what comes before and after them.
+//! The order of a run: states, fills, rounds, starts, what comes before and after them, and when trials are
+//! settled.
 
 use super::*;
-use readlab_model::trial::TrialIndex;
 use std::rc::Rc;
 
 #[test]
 fn a_whole_run_reads_like_the_method() {
-    let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("mmap", WARM)]);
-    let recorded = play(&plan, ScriptedSampler::default());
+    let trials = [("read", COLD), ("read", WARM), ("mmap", WARM)];
+    let recorded = play_trials(runs(2), &trials, ScriptedSampler::default());
     insta::assert_snapshot!(recorded.log.join("\n"));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
 #[test]
 fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
-    let trials = [("a", WARM), ("b", WARM), ("c", WARM), ("d", WARM), ("e", WARM)];
+    let trials = ["a", "b", "c", "d", "e"].map(|name| (name, WARM));
     let orders = |seed| {
-        let plan = plan(Rules { seed, ..runs(6) }, &trials);
-        play(&plan, ScriptedSampler::default()).samples().iter().map(|s| s.trial).collect::<Vec<_>>()
+        let recorded = play_trials(Rules { seed, ..runs(6) }, &trials, ScriptedSampler::default());
+        recorded.samples().iter().map(|s| s.trial).collect::<Vec<_>>()
     };
     assert_eq!(orders(1), orders(1));
     assert_ne!(orders(1), orders(2));
@@ -31,69 +31,63 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
 
 #[test]
 fn places_are_counted_from_zero_within_each_round() {
-    let recorded = play(&plan(runs(3), &[("a", WARM), ("b", WARM), ("c", WARM)]), ScriptedSampler::default());
+    let trials = [("a", WARM), ("b", WARM), ("c", WARM)];
+    let recorded = play_trials(runs(2), &trials, ScriptedSampler::default());
     let places: Vec<(u32, u32)> = recorded.samples().iter().map(|s| (s.round, s.position)).collect();
-    let expected: Vec<(u32, u32)> =
-        (0..3).flat_map(|round| (0..3).map(move |place| (round, place))).collect();
-    assert_eq!(places, expected);
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
 }
 
 #[test]
 fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
     let rules = Rules { fills: 3, ..runs(6) };
-    let recorded = play(&plan(rules, &[("a", COLD), ("a", WARM)]), ScriptedSampler::default());
-    let of = |trial| {
-        let samples = recorded.samples().into_iter().filter(move |s| s.trial == trial);
-        samples.map(|s| (s.fill, s.round)).collect::<Vec<_>>()
-    };
-    assert_eq!(of(TrialIndex::new(0)), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
-    assert_eq!(of(TrialIndex::new(1)), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
+    let recorded = play_trials(rules, &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
+    let of = |trial| recorded.samples_of(trial).iter().map(|s| (s.fill, s.round)).collect::<Vec<_>>();
+    assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
+    assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
     assert_eq!(recorded.only(&["open"]).len(), 2, "contenders are started once in each state");
 }
 
 #[test]
 fn fills_come_until_the_rule_has_enough() {
-    let rules = Rules { fills: 3, ..runs(10) };
-    let recorded = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
-    assert_eq!(recorded.only(&["filled"]), ["filled 0", "filled 1", "filled 2", "filled 3"]);
-    assert_eq!(recorded.count_of(TrialIndex::new(0)), 10);
-}
-
-#[test]
-fn twelve_readings_have_twelve_fills() {
-    let recorded = play(&plan(Rules { fills: 10, ..runs(12) }, &[("a", WARM)]), ScriptedSampler::default());
-    let places: Vec<(u32, u32)> = recorded.samples().iter().map(|s| (s.fill, s.round)).collect();
-    assert_eq!(places, (0..12).map(|at| (at, at)).collect::<Vec<_>>());
+    for (fills, readings, filled) in [(3, 10, 4), (10, 12, 12)] {
+        let rules = Rules { fills, ..runs(readings) };
+        let recorded = play_trials(rules, &[("a", WARM)], ScriptedSampler::default());
+        assert_eq!(
+            (recorded.only(&["filled"]).len(), recorded.readings()),
+            (filled, vec![readings as usize])
+        );
+        let last = recorded.samples().last().map(|it| (it.fill as usize, it.round));
+        assert_eq!(last, Some((filled - 1, readings - 1)));
+    }
 }
 
 #[test]
 fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
     for (warmup, warm_ups) in [(0, 1), (1, 2), (3, 6)] {
         let rules = Rules { warmup, fills: 6, ..runs(6) };
-        let recorded = play(&plan(rules, &[("a", WARM)]), ScriptedSampler::default());
+        let recorded = play_trials(rules, &[("a", WARM)], ScriptedSampler::default());
         assert_eq!(recorded.only(&["rehearse"]).len(), warm_ups, "warm-up {warmup}");
     }
 }
 
 #[test]
 fn a_contender_keeps_running_for_five_fills() {
-    let plan = plan(Rules { fills: 7, ..runs(7) }, &[("a", WARM)]);
-    let recorded = play(&plan, ScriptedSampler::default());
+    let recorded = play_trials(Rules { fills: 7, ..runs(7) }, &[("a", WARM)], ScriptedSampler::default());
     let starts = recorded.only(&["start ", "filled"]);
     let before: Vec<&str> =
         starts.windows(2).filter(|pair| pair[1] == "start a").map(|pair| pair[0]).collect();
     assert_eq!(before, ["filled 0", "filled 5"]);
-    assert_eq!(recorded.count_of(TrialIndex::new(0)), 7);
+    assert_eq!(recorded.readings(), [7]);
 }
 
 #[test]
 fn the_next_contenders_are_started_ahead_and_none_is_starting_when_a_round_begins() {
     let sampler = ScriptedSampler::default();
     let launches = Rc::clone(&sampler.launches);
-    play(&plan(runs(1), &[("a", COLD), ("b", COLD), ("c", COLD), ("d", COLD)]), sampler);
-    let launches = launches.borrow();
+    play_trials(runs(1), &["a", "b", "c", "d"].map(|name| (name, COLD)), sampler);
     let numbers = [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3], vec![3], vec![]];
-    assert_eq!(*launches, numbers.map(|some| some.into_iter().map(TrialIndex::new).collect::<Vec<_>>()));
+    let expected = numbers.map(|some| some.into_iter().map(TrialIndex::new).collect::<Vec<_>>());
+    assert_eq!(*launches.borrow(), expected);
 }
 
 #[test]
@@ -115,9 +109,8 @@ fn a_state_without_trials_is_not_prepared() {
 
 #[test]
 fn several_readings_of_a_turn_are_all_kept() {
-    let mut sampler = ScriptedSampler::default();
-    sampler.turns.insert(TrialIndex::new(0), [Ok(vec![3, 1, 2])].into());
-    let recorded = play(&plan(runs(3), &[("a", WARM)]), sampler);
+    let sampler = ScriptedSampler::default().turns(0, [Ok(vec![3, 1, 2])]);
+    let recorded = play_trials(runs(3), &[("a", WARM)], sampler);
     let readings: Vec<(u32, u64)> = recorded.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
     assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
 }
@@ -135,26 +128,56 @@ fn turns_of_several_readings_end_at_the_most_exactly_and_are_spread_over_the_fil
 #[test]
 fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
     let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
-    let trace = |trial| Ok(vec![Line::Trace { trial, trace: Box::default() }]);
-    let opens = BTreeMap::from([(TrialIndex::new(2), VecDeque::from([Err(TrialEnd::Trial(failed("no")))]))]);
-    let inspections = VecDeque::from([trace(TrialIndex::new(1)), trace(TrialIndex::new(0))]);
-    let recorded = play(&plan, ScriptedSampler { opens, inspections, ..ScriptedSampler::default() });
+    let trace = |trial| Ok(vec![Line::Trace { trial: TrialIndex::new(trial), trace: Box::default() }]);
+    let sampler = ScriptedSampler { inspections: [trace(1), trace(0)].into(), ..ScriptedSampler::default() };
+    let recorded = play(&plan, sampler.at_open(2, failed("no")));
     let after = recorded.log.iter().position(|line| line.starts_with("inspect")).unwrap();
     assert!(!recorded.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
-    let marks = recorded.only(&["trace", "end"]);
-    assert_eq!(
-        marks[..2],
-        ["trace read", "trace read"],
-        "the cache is still warm, so the warm trial comes first"
-    );
+    assert_eq!(recorded.only(&["trace", "end"])[..2], ["trace read", "trace read"]);
     let traced = recorded.lines.iter().filter_map(|line| match line {
         Line::Trace { trial, .. } => Some(*trial),
         _ => None,
     });
-    assert_eq!(traced.collect::<Vec<_>>(), [1, 0].map(TrialIndex::new));
+    let warm_first = [1, 0].map(TrialIndex::new);
+    assert_eq!(traced.collect::<Vec<_>>(), warm_first, "the cache is still warm");
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
-    let inspections = VecDeque::from([Err(EndReason::Interrupted)]);
+    let inspections = [Err(EndReason::Interrupted)].into();
     let stopped = play(&plan, ScriptedSampler { inspections, ..ScriptedSampler::default() });
     assert_eq!(stopped.only(&["inspect"]).len(), 2, "said and done once");
     assert_eq!(stopped.end.unwrap(), EndReason::Interrupted);
+}
+
+#[test]
+fn controls_are_in_every_round_and_end_with_the_last_of_the_others() {
+    let sampler = ScriptedSampler::default().walls([(0, 10)]);
+    let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
+    assert_eq!(play_trials(Rules { min_runs: 1, ..runs(4) }, &trials, sampler).readings(), [4, 4, 4]);
+    // Only controls: each is settled by itself.
+    let controls = [("null", WARM), ("resident", WARM)];
+    assert_eq!(play_trials(runs(2), &controls, ScriptedSampler::default()).readings(), [2, 2]);
+}
+
+#[test]
+fn a_trial_that_is_settled_leaves_the_others_to_their_rounds() {
+    let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..runs(6) };
+    let sampler = ScriptedSampler::default().walls([(1, 6_000)]);
+    let recorded = play_trials(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)], sampler);
+    assert_eq!(recorded.readings(), [6, 2, 6]);
+}
+
+#[test]
+fn max_time_waits_for_the_fewest_readings() {
+    let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..runs(9) };
+    assert_eq!(play_trials(rules, &[("a", COLD)], ScriptedSampler::default()).readings(), [3]);
+}
+
+#[test]
+fn precision_ends_a_trial_once_it_has_the_fewest_readings_and_fills() {
+    let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..runs(50) };
+    let readings = |rules, sampler| play_trials(rules, &[("a", WARM)], sampler).readings();
+    assert_eq!(readings(rules, ScriptedSampler::default()), [6]);
+    let many_fills = Rules { fills: 9, ..rules };
+    assert_eq!(readings(many_fills, ScriptedSampler::default()), [9], "one round a fill, nine fills");
+    let unsteady = (0..50).map(|n| 100 + 20 * (n % 7));
+    assert_eq!(readings(rules, ScriptedSampler::default().windows(0, unsteady)), [50]);
 }

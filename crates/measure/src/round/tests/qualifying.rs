@@ -3,9 +3,7 @@
 use super::*;
 use crate::plan::{Focus, Role};
 use readlab_model::sample::{Delivered, TurnSeen};
-use readlab_model::trial::TrialIndex;
 use readlab_protocol::Archive;
-use readlab_record::{Record, testing};
 
 /// The rules of a race that would read every trial twenty times.
 fn race_rules() -> Rules {
@@ -15,9 +13,15 @@ fn race_rules() -> Rules {
 /// A race of trials that each take the same time in all rounds.
 fn race(trials: &[(&str, u64)]) -> (Plan, ScriptedSampler) {
     let named: Vec<(&str, CacheState)> = trials.iter().map(|(name, _)| (*name, COLD)).collect();
-    let walls =
-        trials.iter().enumerate().map(|(trial, (_, wall_ns))| (TrialIndex::new(trial), *wall_ns)).collect();
-    (plan(race_rules(), &named), ScriptedSampler { walls, ..ScriptedSampler::default() })
+    let walls = trials.iter().map(|(_, wall_ns)| *wall_ns).enumerate();
+    (plan(race_rules(), &named), ScriptedSampler::default().walls(walls))
+}
+
+/// How many readings each trial of a race has whose plan is changed so.
+fn readings(trials: &[(&str, u64)], change: impl FnOnce(&mut Plan)) -> Vec<usize> {
+    let (mut plan, sampler) = race(trials);
+    change(&mut plan);
+    play(&plan, sampler).readings()
 }
 
 fn stops(recorded: &RecordedRun) -> Vec<&str> {
@@ -34,29 +38,26 @@ fn a_trial_far_behind_stops_after_two_rounds_and_a_near_one_after_five() {
         "stopped near NotFirst after 5 rounds",
     ];
     assert_eq!(stops(&recorded)[..3], expected);
-    assert_eq!(recorded.count_of(TrialIndex::new(0)), 15, "chosen after five rounds, and ten fresh ones");
+    assert_eq!(recorded.readings()[0], 15, "chosen after five rounds, and ten fresh ones");
     assert_eq!(recorded.outcomes().len(), 4, "each is measured: {:?}", recorded.outcomes());
 }
 
 #[test]
 fn the_baseline_has_every_round_and_the_usual_way_of_a_language_until_it_is_told_from_the_best() {
-    let (mut plan, sampler) = race(&[("fast", 100), ("usual", 900), ("baseline", 900), ("far", 900)]);
-    plan.trials[1].role = Role::Usual;
-    plan.trials[2].role = Role::Baseline;
-    let recorded = play(&plan, sampler);
+    let trials = [("fast", 100), ("usual", 900), ("baseline", 900), ("far", 900)];
+    let roles = |plan: &mut Plan| (plan.trials[1].role, plan.trials[2].role) = (Role::Usual, Role::Baseline);
     // Without an indifference zone, the look after 12 rounds is the first that finds the baseline slower
     // once the winner has its ten.
-    assert_eq!([0, 1, 2, 3].map(|trial| recorded.count_of(TrialIndex::new(trial))), [12, 2, 12, 2]);
+    assert_eq!(readings(&trials, roles), [12, 2, 12, 2]);
 }
 
 #[test]
 fn a_program_of_the_suite_stops_when_time_is_up_and_one_of_the_user_s_does_not() {
-    let (mut plan, sampler) = race(&[("fast", 100), ("common", 900), ("baseline", 900)]);
-    plan.rules.budget = Budget::Advised(Nanos(1));
-    plan.trials[1].role = Role::Common;
-    plan.trials[2].role = Role::Baseline;
-    let recorded = play(&plan, sampler);
-    assert_eq!([0, 1, 2].map(|trial| recorded.count_of(TrialIndex::new(trial))), [5, 2, 5]);
+    let of_race = readings(&[("fast", 100), ("common", 900), ("baseline", 900)], |plan| {
+        plan.rules.budget = Budget::Advised(Nanos(1));
+        (plan.trials[1].role, plan.trials[2].role) = (Role::Common, Role::Baseline);
+    });
+    assert_eq!(of_race, [5, 2, 5]);
 }
 
 #[test]
@@ -66,12 +67,9 @@ fn the_best_of_each_contender_has_more_rounds_once_the_winner_is_confirmed() {
         plan.trials[trial].trial.id.method.contender = "java".to_owned();
     }
     let recorded = play(&plan, sampler);
-    assert_eq!([0, 1, 2].map(|trial| recorded.count_of(TrialIndex::new(trial))), [18, 10, 2]);
-    let rounds_of = |trial| {
-        let own = recorded.samples().into_iter().filter(move |it| it.trial == TrialIndex::new(trial));
-        own.map(|it| it.round).collect::<Vec<_>>()
-    };
-    assert_eq!(rounds_of(1), [0, 1, 10, 11, 12, 13, 14, 15, 16, 17], "after the winner's ten rounds");
+    assert_eq!(recorded.readings(), [18, 10, 2]);
+    let rounds: Vec<u32> = recorded.samples_of(1).iter().map(|it| it.round).collect();
+    assert_eq!(rounds, [0, 1, 10, 11, 12, 13, 14, 15, 16, 17], "after the winner's ten rounds");
     let of_best = stops(&recorded).into_iter().filter(|line| line.starts_with("stopped best"));
     let expected = ["stopped best NotFirst after 2 rounds", "stopped best NotFirst after 10 rounds"];
     assert_eq!(of_best.collect::<Vec<_>>(), expected);
@@ -79,63 +77,50 @@ fn the_best_of_each_contender_has_more_rounds_once_the_winner_is_confirmed() {
 
 #[test]
 fn what_comes_out_of_an_archive_is_not_compared_with_its_bytes() {
-    let (mut plan, sampler) =
-        race(&[("bytes", 100), ("slow-bytes", 300), ("decoder", 900), ("slow-decoder", 3000)]);
-    for trial in [2, 3] {
-        plan.trials[trial].trial.decodes = Some(Archive::Gzip);
-    }
-    let recorded = play(&plan, sampler);
-    assert_eq!([0, 1, 2, 3].map(|trial| recorded.count_of(TrialIndex::new(trial))), [10, 2, 10, 2]);
+    let trials = [("bytes", 100), ("slow-bytes", 300), ("decoder", 900), ("slow-decoder", 3000)];
+    let decode = |planned: &mut Planned| planned.trial.decodes = Some(Archive::Gzip);
+    let of_race = readings(&trials, |plan| plan.trials[2..].iter_mut().for_each(decode));
+    assert_eq!(of_race, [10, 2, 10, 2]);
 }
 
 #[test]
 fn trials_that_tie_stop_together_and_neither_is_called_slower() {
-    let (plan, mut sampler) = race(&[("a", 100), ("b", 100)]);
-    let plan = Plan { rules: Rules { precision: 0.01, ..plan.rules }, ..plan };
+    let (mut plan, sampler) = race(&[("a", 100), ("b", 100)]);
+    plan.rules.precision = 0.01;
     // The machine becomes slower, for both alike.
-    for trial in [0, 1] {
-        sampler.turns.insert(TrialIndex::new(trial), (0..20).map(|n| Ok(vec![100 + 10 * n])).collect());
-    }
-    let recorded = play(&plan, sampler);
+    let walls = (0..20).map(|n| 100 + 10 * n);
+    let recorded = play(&plan, sampler.windows(0, walls.clone()).windows(1, walls));
     assert_eq!(stops(&recorded), ["stopped a Decided after 10 rounds", "stopped b Decided after 10 rounds"]);
 }
 
 #[test]
 fn a_close_race_goes_on_to_the_most_readings() {
-    let (plan, mut sampler) = race(&[("a", 100), ("b", 100)]);
+    let (plan, sampler) = race(&[("a", 100), ("b", 100)]);
     // Faster and slower in turn, by far.
-    sampler
-        .turns
-        .insert(TrialIndex::new(1), (0..20).map(|n| Ok(vec![if n % 2 == 0 { 60 } else { 160 }])).collect());
-    let recorded = play(&plan, sampler);
-    assert_eq!([0, 1].map(|trial| recorded.count_of(TrialIndex::new(trial))), [20, 20]);
+    let recorded = play(&plan, sampler.windows(1, [60, 160].repeat(10)));
+    assert_eq!(recorded.readings(), [20, 20]);
     assert_eq!(stops(&recorded)[0], "stopped a MostReadings after 20 rounds");
 }
 
 #[test]
 fn one_disturbed_reading_of_the_leader_does_not_keep_the_others_in() {
-    let (plan, mut sampler) = race(&[("fast", 100), ("slow", 120)]);
-    sampler
-        .turns
-        .insert(TrialIndex::new(0), [100, 100, 900, 100, 100].map(|wall_ns| Ok(vec![wall_ns])).into());
-    assert_eq!(stops(&play(&plan, sampler))[0], "stopped slow NotFirst after 5 rounds");
+    let (plan, sampler) = race(&[("fast", 100), ("slow", 120)]);
+    let recorded = play(&plan, sampler.windows(0, [100, 100, 900, 100, 100]));
+    assert_eq!(stops(&recorded)[0], "stopped slow NotFirst after 5 rounds");
 }
 
 #[test]
 fn a_race_of_all_trials_alike_stops_none() {
-    let (plan, sampler) = race(&[("fast", 100), ("far", 900)]);
-    let plan = Plan { rules: Rules { focus: Focus::Everything, ..plan.rules }, ..plan };
-    let recorded = play(&plan, sampler);
-    assert_eq!([0, 1].map(|trial| recorded.count_of(TrialIndex::new(trial))), [20, 20]);
+    let everything = |plan: &mut Plan| plan.rules.focus = Focus::Everything;
+    assert_eq!(readings(&[("fast", 100), ("far", 900)], everything), [20, 20]);
 }
 
 #[test]
 fn a_leader_that_cannot_be_true_is_refused_and_stops_nobody() {
-    let (plan, mut sampler) = race(&[("resident", 50), ("liar", 1), ("honest", 100), ("slower", 101)]);
-    sampler.alterations.insert(TrialIndex::new(0), Box::new(visited));
-    let recorded = play(&plan, sampler);
+    let (plan, sampler) = race(&[("resident", 50), ("liar", 1), ("honest", 100), ("slower", 101)]);
+    let recorded = play(&plan, sampler.alters(0, visited));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused liar")), "{:?}", recorded.log);
-    assert_eq!(recorded.count_of(TrialIndex::new(2)), 15);
+    assert_eq!(recorded.readings()[2], 15);
     assert_eq!(stops(&recorded)[0], "stopped slower NotFirst after 5 rounds");
 }
 
@@ -146,17 +131,19 @@ fn visited(sample: &mut Sample) {
     sample.turn.delivered = Some(Delivered::Calls);
 }
 
+/// The lines of a run up to the last reading of a round.
+fn through_round(run: &RecordedRun, round: u32) -> &[Line] {
+    let is_of_round = |line: &Line| matches!(line, Line::Sample(it) if it.round == round);
+    &run.lines[..=run.lines.iter().rposition(is_of_round).unwrap()]
+}
+
 #[test]
 fn a_stopped_trial_stays_stopped_when_the_race_is_resumed() {
     let (plan, sampler) = race(&[("fast", 100), ("far", 300)]);
     let whole = play(&plan, sampler);
-    let last =
-        whole.lines.iter().rposition(|line| matches!(line, Line::Sample(it) if it.round == 6)).unwrap();
-    let mut record = Record::new(testing::header());
-    whole.lines[..=last].iter().cloned().for_each(|line| record.add(line));
     let (_, sampler) = race(&[("fast", 100), ("far", 300)]);
-    let rest = play_rest(&plan, &record, sampler);
-    assert_eq!([rest.count_of(TrialIndex::new(0)), rest.count_of(TrialIndex::new(1))], [3, 0]);
+    let rest = play_rest(&plan, through_round(&whole, 6), sampler);
+    assert_eq!(rest.readings(), [3, 0]);
     assert!(rest.outcomes().contains(&"measured far"));
 }
 
@@ -177,19 +164,14 @@ const ZONE: f64 = 0.1;
 /// The same race with an indifference zone and readings that scatter by up to ten percent, of which
 /// these were taken already.
 fn noisy_race(trials: &[(&str, u64)], indifference: f64, taken: &[usize]) -> (Plan, ScriptedSampler) {
-    let (plan, mut sampler) = race(trials);
-    let rules = Rules { indifference, max_runs: 60, ..plan.rules };
+    let (mut plan, mut sampler) = race(trials);
+    plan.rules = Rules { indifference, max_runs: 60, ..plan.rules };
     for (at, (_, wall_ns)) in trials.iter().enumerate() {
         let wall =
             |round: usize| 1000 * wall_ns * (90 + (round * 37 + at * 53 + round * at * 11) as u64 % 21);
-        let left = taken.get(at).copied().unwrap_or(0)..60;
-        sampler.turns.insert(TrialIndex::new(at), left.map(|round| Ok(vec![wall(round)])).collect());
+        sampler = sampler.windows(at, (taken.get(at).copied().unwrap_or(0)..60).map(wall));
     }
-    (Plan { rules, ..plan }, sampler)
-}
-
-fn counts(recorded: &RecordedRun, trials: usize) -> Vec<usize> {
-    (0..trials).map(|trial| recorded.count_of(TrialIndex::new(trial))).collect()
+    (plan, sampler)
 }
 
 const FIELD: [(&str, u64); 6] = [("a", 100), ("b", 104), ("c", 130), ("d", 170), ("e", 400), ("f", 900)];
@@ -199,10 +181,10 @@ fn trials_far_slower_stop_after_two_rounds_and_one_is_left() {
     let (plan, sampler) = noisy_race(&FIELD, ZONE, &[]);
     let recorded = play(&plan, sampler);
     let stops = stops(&recorded);
-    assert!(stops.contains(&"stopped e NotFirst after 2 rounds"), "{stops:?}");
-    assert!(stops.contains(&"stopped f NotFirst after 2 rounds"), "{stops:?}");
-    let decided = stops.iter().filter(|line| line.contains("Decided"));
-    assert_eq!(decided.count(), 1, "{stops:?}");
+    for far in ["stopped e NotFirst after 2 rounds", "stopped f NotFirst after 2 rounds"] {
+        assert!(stops.contains(&far), "{stops:?}");
+    }
+    assert_eq!(stops.iter().filter(|line| line.contains("Decided")).count(), 1, "{stops:?}");
 }
 
 #[test]
@@ -210,21 +192,10 @@ fn two_equal_trials_are_decided_by_the_zone_and_without_one_are_read_to_the_end(
     let twins = [("a", 100), ("b", 100), ("c", 200), ("d", 210), ("e", 220)];
     let readings = |zone| {
         let (plan, sampler) = noisy_race(&twins, zone, &[]);
-        let counts = counts(&play(&plan, sampler), twins.len());
-        [counts[0].min(counts[1]), counts[0].max(counts[1])]
+        play(&plan, sampler).readings()[..2].to_vec()
     };
-    let [fewer, most] = readings(ZONE);
-    assert!(fewer < 60 && most < 60, "{fewer} and {most}");
+    assert!(readings(ZONE).iter().all(|&count| count < 60), "{:?}", readings(ZONE));
     assert_eq!(readings(0.0), [60, 60]);
-}
-
-#[test]
-fn the_same_seed_decides_the_same() {
-    let played = || {
-        let (plan, sampler) = noisy_race(&FIELD, ZONE, &[]);
-        play(&plan, sampler).log
-    };
-    assert_eq!(played(), played());
 }
 
 #[test]
@@ -233,16 +204,14 @@ fn a_race_that_was_cut_between_rounds_decides_the_same() {
     let whole = play(&plan, sampler);
     let rounds = whole.samples().iter().map(|it| it.round).max().unwrap();
     for round in 0..rounds {
-        let is_last = |line: &Line| matches!(line, Line::Sample(it) if it.round == round);
-        let last = whole.lines.iter().rposition(is_last).unwrap();
-        let mut record = Record::new(testing::header());
-        whole.lines[..=last].iter().cloned().for_each(|line| record.add(line));
+        let lines = through_round(&whole, round);
+        let record = record_of(lines);
         let taken: Vec<usize> =
             (0..FIELD.len()).map(|trial| record.trials[TrialIndex::new(trial)].samples.len()).collect();
         let (_, sampler) = noisy_race(&FIELD, ZONE, &taken);
-        let rest = counts(&play_rest(&plan, &record, sampler), FIELD.len());
+        let rest = play_rest(&plan, lines, sampler).readings();
         let all: Vec<usize> = taken.iter().zip(rest).map(|(before, after)| before + after).collect();
-        assert_eq!(all, counts(&whole, FIELD.len()), "cut after round {round}");
+        assert_eq!(all, whole.readings(), "cut after round {round}");
     }
 }
 
@@ -264,7 +233,7 @@ fn usual_ways_go_on_until_they_are_told_from_the_best_of_their_language() {
     };
     assert_eq!(first_stop("usual-c").unwrap(), "stopped usual-c NotFirst after 2 rounds");
     assert_eq!(first_stop("usual-b").unwrap(), "stopped usual-b NotFirst after 5 rounds");
-    let counts = counts(&recorded, trials.len());
+    let counts = recorded.readings();
     assert!(counts[1] >= 10 && counts[2] > 5, "with the time that is left: {counts:?}");
     assert_eq!((counts[4], counts[5]), (2, 2), "{counts:?}");
 }
@@ -275,6 +244,7 @@ fn time_that_is_used_up_is_for_the_decision_alone() {
     plan.rules.budget = Budget::Advised(Nanos(1));
     plan.trials[4].trial.id.method.contender = "java".to_owned();
     let recorded = play(&plan, sampler);
-    assert_eq!(counts(&recorded, FIELD.len())[4..], [2, 2]);
-    assert_eq!(recorded.count_of(TrialIndex::new(0)), 3, "the fewest rounds of a race of many");
+    let readings = recorded.readings();
+    assert_eq!(readings[4..], [2, 2]);
+    assert_eq!(readings[0], 3, "the fewest rounds of a race of many");
 }

@@ -2,20 +2,18 @@
 
 use super::*;
 use crate::meters::{Metered, Missing, Whole};
-use crate::sampler::testing;
-use readlab_protocol::TurnRequest;
-use readlab_roster::session::Turn;
+use crate::sampler::testing::{self, metered_turn, turn};
+use readlab_model::target::places::Pattern;
 use readlab_system::process::Unavailable;
 
 const MS: u64 = 1_000_000;
-const READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
 /// One reading that claims this CPU time and this peak.
 fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
     let line =
         SampleLine { wall_ns: MS, cpu_user_ns, cpu_system_ns, peak_rss_bytes, ..SampleLine::default() };
-    Turn { samples: vec![line], counts: Vec::new(), latencies: None, seen_ns: 2 * MS }
+    Turn { seen_ns: 2 * MS, ..turn(vec![line]) }
 }
 
 fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
@@ -26,7 +24,7 @@ fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
 }
 
 fn judged(answer: Turn, metered: Metered) -> Option<String> {
-    refuted(&MeteredTurn { request: READING, began_ns: 0, answer, metered })
+    refuted(&metered_turn(answer, metered))
 }
 
 /// What is said of so much claimed CPU time where the kernel counted this.
@@ -39,10 +37,9 @@ fn cpu_time_may_exceed_the_kernels_count_by_two_ticks_and_a_hundredth() {
     let slack_ns = 2 * tick_ns() + 3 * MS;
     assert_eq!(claimed((200 * MS, 100 * MS + slack_ns), 300 * MS), None);
     let why = claimed((200 * MS, 100 * MS + slack_ns + 1), 300 * MS).unwrap();
-    let both = format!(
-        "it claims {} ns of CPU time in a turn for which the kernel counted 300000000 ns",
-        300 * MS + slack_ns + 1
-    );
+    let claimed_ns = 300 * MS + slack_ns + 1;
+    let both =
+        format!("it claims {claimed_ns} ns of CPU time in a turn for which the kernel counted 300000000 ns");
     assert_eq!(why, both);
     assert!(claimed((u64::MAX, u64::MAX), 300 * MS).unwrap().contains(&u64::MAX.to_string()), "no overflow");
 }
@@ -60,18 +57,34 @@ fn much_work_without_cpu_time_is_refused() {
     assert_eq!(claimed((0, 0), 4 * 2 * tick_ns()), None, "too little to judge");
     let why = claimed((0, 0), 1000 * MS).unwrap();
     assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
-    let half = MeteredTurn {
-        request: TurnRequest { lead: 9, count: 1 },
-        began_ns: 0,
-        answer: claim(Some((90 * MS, 0)), None),
-        metered: metered(Ok(1000 * MS), true),
-    };
+    let mut half = metered_turn(claim(Some((90 * MS, 0)), None), metered(Ok(1000 * MS), true));
+    half.request.lead = 9;
     assert_eq!(refuted(&half), None, "untimed readings have their part");
 }
 
 #[test]
 fn without_a_claim_nothing_is_refused() {
     assert_eq!(judged(claim(None, None), metered(Ok(1000 * MS), true)), None);
+}
+
+#[test]
+fn latencies_are_of_the_reads_of_the_turn_and_none_is_longer_than_a_window() {
+    let (pattern, file_bytes) = (Pattern::Random, 1 << 20);
+    let places = PlacesFacts { pattern, block_bytes: 4096, reads: 3, distinct: 3, file_bytes };
+    let of = |times_ns: &[u64], places: Option<&PlacesFacts>| {
+        let sample = SampleLine { wall_ns: 1000, ..SampleLine::default() };
+        let latencies = Some(readlab_record::testing::latencies(times_ns.iter().copied()));
+        refuted_latencies(&Turn { latencies, ..turn(vec![sample; 2]) }, places)
+    };
+    assert_eq!(of(&[100, 200, 300, 100, 200, 1000], Some(&places)), None);
+    let fewer = of(&[100, 200, 300], Some(&places)).unwrap();
+    assert_eq!(fewer, "its latencies are of 3 reads, and it read 6 blocks");
+    let longer = of(&[100, 200, 300, 100, 200, 1100], Some(&places)).unwrap();
+    assert!(longer.ends_with("in a window of 1000 ns"), "{longer}");
+    let untimed = of(&[0, 0, 300, 100, 200, 1000], Some(&places)).unwrap();
+    assert_eq!(untimed, "2 of its 6 reads took 0 ns, which no read does");
+    assert!(of(&[100], None).is_some(), "of a file that is read whole nothing is said");
+    assert_eq!(refuted_latencies(&turn(Vec::new()), Some(&places)), None);
 }
 
 #[test]

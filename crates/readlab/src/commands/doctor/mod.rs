@@ -4,7 +4,7 @@ pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
 use anstyle::{AnsiColor, Style};
-use readlab_fleet::program;
+use readlab_fleet::agent;
 use readlab_measure::busy;
 use readlab_measure::rights::Rights;
 use readlab_model::units::Bytes;
@@ -21,7 +21,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Arguments of `readlab doctor`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DoctorArgs {
     /// A file, or a folder with its files, to check as well
@@ -30,9 +29,6 @@ pub struct DoctorArgs {
 
 /// Checks the machine, and prints the findings to standard output, the worst first. A finding is
 /// not an error.
-///
-/// # Errors
-/// If the target cannot be examined, or standard output cannot be written.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = args.target.as_deref().map(examine).transpose()?;
     let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
@@ -83,7 +79,7 @@ fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
 
 /// Whether this host can be one of a fleet.
 fn part_in_a_fleet() -> Finding {
-    let entry = program::entry();
+    let entry = agent::entry();
     let place = BuildDir::for_entry(&entry).ok().flatten();
     let missing = place.as_ref().and_then(|place| entry.missing(place));
     let is_built = place.is_some_and(|place| place.is_built(&entry));
@@ -103,7 +99,6 @@ fn part_in_a_fleet() -> Finding {
     }
 }
 
-/// What a killed run left behind.
 fn left_behind(leftover: &Leftover) -> Finding {
     Finding {
         level: Level::Note,

@@ -1,18 +1,17 @@
 //! Whole connections with the server, over both services.
 
+use super::super::connected;
 use super::super::connections::Connections;
 use super::super::s3::S3;
-use super::super::secret_path::SecretPath;
+use super::super::service::SecretPath;
 use super::*;
 use readlab_model::target::Style;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::s3::signature::{Moment, SignedParts, scope};
 use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use std::io::{BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
-/// What an answer is.
 #[derive(Debug)]
 struct Got {
     head: String,
@@ -31,10 +30,8 @@ impl Client {
     }
 
     fn of_connection(service: impl Service, before: impl FnOnce(&Connection)) -> Client {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, accepted) = connected();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let (accepted, _) = listener.accept().unwrap();
         let connection = Arc::new(Connections::default()).admit(accepted).unwrap();
         before(&connection);
         let server = std::thread::spawn(move || hold(&connection, &service));
@@ -128,33 +125,23 @@ fn a_file_that_changed_is_another_version() {
 }
 
 #[test]
-fn who_does_not_know_the_path_gets_one_answer_and_no_more() {
+fn who_is_refused_gets_one_answer_without_a_reset_whatever_else_was_sent() {
     let file = file();
-    for line in ["GET /", "POST /secret", "HEAD /secret2"] {
-        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
-        client.send(&format!("{line} HTTP/1.1\r\n\r\nGET /secret HTTP/1.1\r\n\r\n"));
-        let rest = client.rest();
-        assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
-    }
-}
-
-#[test]
-fn a_client_that_still_sends_gets_its_refusal_and_no_reset() {
-    let file = file();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let body = "x".repeat(40 << 10);
-    client.send(&format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
-    let rest = client.rest();
-    assert!(rest.starts_with("HTTP/1.1 404 ") && rest.ends_with("Connection: close\r\n\r\n"), "{rest}");
-}
-
-#[test]
-fn a_body_ends_the_connection() {
-    let file = file();
-    let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
-    client.send("GET /secret HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /secret HTTP/1.1\r\n\r\n");
-    let rest = client.rest();
-    assert!(rest.starts_with("HTTP/1.1 400 ") && !rest.contains("200 OK"), "{rest}");
+    let long = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    for (head, status) in [
+        ("GET / HTTP/1.1\r\n", 404),
+        ("POST /secret HTTP/1.1\r\n", 404),
+        ("HEAD /secret2 HTTP/1.1\r\n", 404),
+        (long.as_str(), 404),
+        ("GET /secret HTTP/1.1\r\nContent-Length: 30\r\n", 400),
+    ] {
+        let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
+        client.send(&format!("{head}\r\nGET /secret HTTP/1.1\r\n\r\n"));
+        let rest = client.rest();
+        assert!(rest.starts_with(&format!("HTTP/1.1 {status} ")), "{rest}");
+        assert!(rest.ends_with("Connection: close\r\n\r\n") && !rest.contains("200 OK"), "{rest}");
+    }
 }
 
 #[test]

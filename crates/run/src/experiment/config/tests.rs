@@ -1,24 +1,15 @@
 //! Tests of merging the user's options with a suite: who decides what.
 
 use super::*;
+use crate::experiment::options::SamplingOptions;
 use readlab_measure::plan::Budget;
+use readlab_model::units::Nanos;
 use std::path::Path;
 
 fn suite(head: &str) -> Suite {
     let text =
         format!("name = \"x\"\nabout = \"\"\n{head}\n[[trial]]\ntrial = \"rust/read\"\nwork = \"lines\"\n");
     Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
-}
-
-fn user() -> UserOptions {
-    UserOptions {
-        sampling: SamplingConfig::default(),
-        trials: TrialOptions::default(),
-        inspect: InspectConfig::default(),
-        space: None,
-        server: ServerOptions::default(),
-        quiet: false,
-    }
 }
 
 fn merged(head: &str, user: UserOptions) -> RunConfig {
@@ -28,14 +19,14 @@ fn merged(head: &str, user: UserOptions) -> RunConfig {
 #[test]
 fn the_suite_decides_what_the_user_leaves_open() {
     let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
-    let config = merged(head, user());
+    let config = merged(head, UserOptions::default());
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
     assert_eq!(rules.max_time, Nanos(2_000_000_000));
     assert_eq!(rules.budget, Budget::Advised(Nanos(480_000_000_000)));
     assert_eq!((config.work, config.states), (Some(Work::Sum), States::Warm));
     assert_eq!(config.reference, Some("rust/read".parse().unwrap()));
-    assert_eq!((config.trial_time, config.state_option), (None, None));
+    assert_eq!((config.user.sampling.max_time, config.state_option), (None, None));
     assert!(config.entries.iter().any(|entry| entry.work == Some(Work::Lines)));
 }
 
@@ -43,22 +34,22 @@ fn the_suite_decides_what_the_user_leaves_open() {
 fn an_option_of_the_user_takes_precedence_over_the_suite() {
     let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
     let second = Some(Nanos(1_000_000_000));
-    let sampling = SamplingConfig {
+    let sampling = SamplingOptions {
         runs: Some(3),
         max_time: second,
         budget: second,
         state: Some(States::Cold),
-        ..SamplingConfig::default()
+        ..SamplingOptions::default()
     };
-    let trials = TrialOptions {
+    let selection = SelectionOptions {
         work: Some(Work::Newlines),
         reference: Some("rust/mmap".to_owned()),
-        ..TrialOptions::default()
+        ..SelectionOptions::default()
     };
-    let config = merged(head, UserOptions { sampling, trials, ..user() });
+    let config = merged(head, UserOptions { sampling, selection, ..UserOptions::default() });
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
-    assert_eq!((Some(rules.max_time), config.trial_time), (second, second));
+    assert_eq!((Some(rules.max_time), config.user.sampling.max_time), (second, second));
     assert_eq!(rules.budget, Budget::Firm(Nanos(1_000_000_000)));
     assert_eq!((config.work, config.states), (Some(Work::Newlines), States::Cold));
     assert_eq!(config.state_option, Some("--state"));
@@ -69,8 +60,8 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
 #[test]
 fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
     let of = |head: &str, min_runs, max_runs| {
-        let sampling = SamplingConfig { min_runs, max_runs, ..SamplingConfig::default() };
-        let rules = merged(head, UserOptions { sampling, ..user() }).rules;
+        let sampling = SamplingOptions { min_runs, max_runs, ..SamplingOptions::default() };
+        let rules = merged(head, UserOptions { sampling, ..UserOptions::default() }).rules;
         (rules.min_runs, rules.max_runs)
     };
     let head = "min_runs = 10\nmax_runs = 12";
@@ -86,8 +77,8 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 #[test]
 fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
     let of = |head: &str, runs, min_runs| {
-        let sampling = SamplingConfig { runs, min_runs, indifference: 0.05, ..SamplingConfig::default() };
-        merged(head, UserOptions { sampling, ..user() }).rules.indifference
+        let sampling = SamplingOptions { runs, min_runs, indifference: 0.05, ..SamplingOptions::default() };
+        merged(head, UserOptions { sampling, ..UserOptions::default() }).rules.indifference
     };
     let race = "focus = \"first\"";
     let none = [of("", None, None), of(race, Some(12), None), of(race, None, Some(12))];
@@ -96,23 +87,23 @@ fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
 
 #[test]
 fn trials_of_a_suite_file_are_named_unless_methods_are() {
-    assert_eq!(merged("", user()).named, [Requested::Trial("rust/read".to_owned())]);
-    let trials = TrialOptions {
+    assert_eq!(merged("", UserOptions::default()).named, [Requested::Trial("rust/read".to_owned())]);
+    let selection = SelectionOptions {
         methods: vec!["rust/*".to_owned()],
-        commands: vec![OwnCommand { line: "wc".to_owned(), rules: CommandRules::default() }],
-        ..TrialOptions::default()
+        commands: vec![OwnCommand::plain("wc {}")],
+        ..SelectionOptions::default()
     };
-    let named = merged("", UserOptions { trials, ..user() }).named;
-    assert_eq!(named, [Requested::Command("wc".to_owned()), Requested::Method("rust/*".to_owned())]);
+    let named = merged("", UserOptions { selection, ..UserOptions::default() }).named;
+    assert_eq!(named, [Requested::Command("wc {}".to_owned()), Requested::Method("rust/*".to_owned())]);
 }
 
 #[test]
 fn a_malformed_time_or_reference_is_an_error_that_names_it() {
-    let error = |head, trials| {
-        let user = UserOptions { trials, ..user() };
+    let error = |head, selection| {
+        let user = UserOptions { selection, ..UserOptions::default() };
         format!("{:#}", RunConfig::merge(RunKind::Suite, suite(head), user).unwrap_err())
     };
-    assert!(error("max_time = \"soon\"", TrialOptions::default()).starts_with("x: max_time: "));
-    let trials = TrialOptions { reference: Some("rust".to_owned()), ..TrialOptions::default() };
-    assert!(error("", trials).contains("'rust' is not a trial"));
+    assert!(error("max_time = \"soon\"", SelectionOptions::default()).starts_with("x: max_time: "));
+    let selection = SelectionOptions { reference: Some("rust".to_owned()), ..SelectionOptions::default() };
+    assert!(error("", selection).contains("'rust' is not a trial"));
 }

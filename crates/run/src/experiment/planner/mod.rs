@@ -3,14 +3,12 @@
 //! What cannot take part is not dropped: a contender without a receipt is a warning in the record,
 //! a trial without a method, scan or parameter is an outcome.
 
-mod named;
-mod pattern;
-mod reference;
+mod names;
 mod resolve;
 mod selection;
 
-pub(super) use named::name_first;
-pub use pattern::MethodPattern;
+pub use names::MethodPattern;
+pub(super) use names::{as_planned, name_first};
 use readlab_measure::plan::{Plan, Planned, Rules};
 use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
@@ -24,7 +22,6 @@ use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
 use readlab_suite::NamedBy;
 use readlab_targets::corpus::Form;
 use readlab_targets::target::tree::OtherWalk;
-pub(super) use reference::as_planned;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
 pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
@@ -38,64 +35,32 @@ struct Matched {
     is_there: bool,
 }
 
-/// Why a selection makes no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// A name is misspelled.
     #[error(transparent)]
     Trial(#[from] TrialError),
-    /// A glob is misspelled.
     #[error("{0}")]
     Glob(#[from] globset::Error),
-    /// No method matches.
     #[error("no method matches {0} (`readlab list` shows all)")]
     NoMatch(String),
-    /// No trial is called like the reference that the user named.
     #[error("no trial matches --reference '{name}' ({nearest})")]
-    NoReference {
-        /// The user's words.
-        name: String,
-        /// Trials that are called alike.
-        nearest: NearestNames,
-    },
-    /// A search sets a parameter that no method has, or values that none takes.
+    NoReference { name: String, nearest: NearestNames },
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
-    /// No trial takes what the user sets for every method.
     #[error("--param {setting}: {why} (`readlab list` shows all)")]
     NoParam { setting: Params, why: String },
-    /// Methods match, and none does what is done with the bytes here.
     #[error(
         "no method matches {glob} here: {id} does {known}, and {work} is done with the bytes (--work; without it newlines for text, else sum)"
     )]
-    OtherWork {
-        glob: String,
-        /// A method that matches.
-        id: MethodId,
-        work: Work,
-        /// What it does.
-        known: String,
-    },
-    /// Methods match, and all of them are of other languages.
+    OtherWork { glob: String, id: MethodId, work: Work, known: String },
     #[error("no method matches {glob} here: --language leaves {id} out")]
-    OtherLanguage {
-        glob: String,
-        /// A method that matches.
-        id: MethodId,
-    },
-    /// The reference is a command, and none of the trials is.
+    OtherLanguage { glob: String, id: MethodId },
     #[error("--reference '{0}': no command of this run is called so; -c '{1}' adds it")]
     NoCommand(TrialId, String),
-    /// Methods match, and all of them read something else.
     #[error("none of the methods that match {0} reads what is raced (`readlab list` shows what each reads)")]
     OtherTarget(String),
-    /// The methods that would match are of a contender that cannot take part.
     #[error("no method matches {glob}: {reason}")]
-    Absent {
-        glob: String,
-        /// Who cannot take part, and why.
-        reason: String,
-    },
+    Absent { glob: String, reason: String },
 }
 
 /// Every method with every scan that it offers for what is done with what it reads.
@@ -105,16 +70,23 @@ fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
     for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
         for method in contender.methods.iter().filter(|method| method.method != "*") {
             for (form, is_there) in selection.forms_of(method) {
-                for scan in method.scans.get(selection.work(form).word()).into_iter().flatten() {
-                    let scan = (scan != "-").then(|| scan.clone());
-                    let contender = contender.receipt.contender.clone();
-                    let id = MethodId { contender, method: method.method.clone(), scan };
-                    ids.push(Matched { id, form, is_there });
-                }
+                let scans = scans_for(&contender.receipt.contender, method, selection.work(form));
+                ids.extend(scans.into_iter().map(|id| Matched { id, form, is_there }));
             }
         }
     }
     ids
+}
+
+/// A method with each scan that it offers for a work, the best first.
+pub(super) fn scans_for(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
+    let scans = method.scans.get(work.word()).into_iter().flatten();
+    let id = |scan: &String| MethodId {
+        contender: contender.to_owned(),
+        method: method.method.clone(),
+        scan: (scan != "-").then(|| scan.clone()),
+    };
+    scans.map(id).collect()
 }
 
 /// Why a glob matches nothing: its contender may not be there, or what it matches does other work
@@ -161,7 +133,6 @@ fn every_scan(contender: &Contender, line: &MethodLine) -> impl Iterator<Item = 
     scans.into_iter().map(move |scan| MethodId { contender: contender.clone(), method: method.clone(), scan })
 }
 
-/// The plan for one target and its forms.
 pub fn plan(
     contenders: &Contenders,
     selection: &Selection,
@@ -256,7 +227,6 @@ fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> Trial
     merged
 }
 
-/// A plan in the making.
 struct Planner<'a> {
     contenders: &'a Contenders,
     selection: &'a Selection,
@@ -310,27 +280,27 @@ impl Planner<'_> {
         if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
             return;
         }
-        let work = spec.work.unwrap_or_else(|| self.selection.work(spec.form));
+        let work = spec.entry.work.unwrap_or_else(|| self.selection.work(spec.form));
         let resolved = self.resolve(spec, work, readable);
         let id = match &resolved {
             Ok(resolved) => TrialId::new(resolved.choice.id.clone(), &resolved.choice.params),
             Err(_) => spec.id.clone(),
         };
-        if spec.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
+        if spec.entry.label.is_none() && !self.seen.insert((id.clone(), work, spec.form)) {
             return;
         }
         let choice = resolved.as_ref().ok().map(|resolved| &resolved.choice);
         let trial = Trial {
             index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
-            label: spec.label.clone(),
+            label: spec.entry.label.clone(),
             params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
             target: readable.map_or(0, |readable| readable.target),
             work,
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
             decodes: spec.form.archive,
-            start: spec.start,
-            command: spec.command.clone(),
+            start: spec.entry.start,
+            command: spec.entry.command.clone(),
             id,
         };
         match resolved {
@@ -338,7 +308,7 @@ impl Planner<'_> {
                 absent_when_warm(&mut self.plan, trial);
             }
             Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
-            Ok(resolved) => self.plan.trials.push(resolved.planned(trial, spec.named_by)),
+            Ok(resolved) => self.plan.trials.push(resolved.planned(trial, spec.entry.named_by)),
             Err(error) => {
                 let outcome = Outcome::Unavailable { reason: error.to_string() };
                 self.plan.absent.push((trial, outcome));
@@ -346,7 +316,6 @@ impl Planner<'_> {
         }
     }
 
-    /// What the contender of a trial offers for it here.
     fn resolve(
         &self,
         spec: &TrialSpec,
@@ -375,19 +344,21 @@ impl Planner<'_> {
             }
             None => Some(format!("it reads what comes out of {noun}, and the target is none")),
             Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
-            Some(readable) if is_for_other_dictionary(spec, readable) => Some(match spec.has_dictionary {
-                true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
-                false => "it decodes without a dictionary".to_owned(),
-            }),
+            Some(readable) if is_for_other_dictionary(spec, readable) => {
+                Some(match spec.entry.has_dictionary {
+                    true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
+                    false => "it decodes without a dictionary".to_owned(),
+                })
+            }
             Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
                 Some(format!("it does not decode {noun}"))
             }
-            Some(_) if !spec.answers.is_empty() && !spec.answers.contains(&work) => {
-                let words: Vec<&str> = spec.answers.iter().map(|work| work.word()).collect();
+            Some(_) if !spec.entry.answers.is_empty() && !spec.entry.answers.contains(&work) => {
+                let words: Vec<&str> = spec.entry.answers.iter().map(|work| work.word()).collect();
                 Some(format!("it answers {}, and never {work}", words.join(" or ")))
             }
-            Some(readable) if spec.files_max.is_some_and(|most| readable.files > most) => {
-                let most = spec.files_max.unwrap_or_default();
+            Some(readable) if spec.entry.files_max.is_some_and(|most| readable.files > most) => {
+                let most = spec.entry.files_max.unwrap_or_default();
                 Some(format!("of more than {most} files only with --all, or if its method is named"))
             }
             Some(_) => None,
@@ -397,8 +368,8 @@ impl Planner<'_> {
 
 /// Whether a command of a suite decodes with a dictionary and there is none, or the other way.
 fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
-    let is_of_suite = spec.id.method.contender == COMMAND && spec.named_by == NamedBy::Suite;
-    is_of_suite && spec.form.archive.is_some() && spec.has_dictionary != readable.has_dictionary
+    let is_of_suite = spec.id.method.contender == COMMAND && spec.entry.named_by == NamedBy::Suite;
+    is_of_suite && spec.form.archive.is_some() && spec.entry.has_dictionary != readable.has_dictionary
 }
 
 /// The parameter of methods that request ranges.

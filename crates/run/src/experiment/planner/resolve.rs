@@ -19,7 +19,6 @@ pub(in crate::experiment) struct ResolvedTrial {
 }
 
 impl ResolvedTrial {
-    /// The trial as a part of a plan.
     pub(in crate::experiment) fn planned(self, trial: Trial, by: NamedBy) -> Planned {
         let ResolvedTrial { choice, warmup, collects } = self;
         let role = role(&choice.id, by);

@@ -4,10 +4,9 @@
 use super::MethodPattern;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
-use readlab_record::{CommandRules, Start};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::language::LanguageChoice;
-use readlab_suite::{Entry, NamedBy};
+use readlab_suite::Entry;
 use readlab_targets::corpus::Form;
 use readlab_targets::target::tree::OtherWalk;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +19,6 @@ pub struct Selection {
     /// If there are any, only the methods and scans that one of these matches take part, and the
     /// controls and commands among the entries.
     pub globs: Vec<String>,
-    /// Settings for every method that has them.
     pub params: Params,
     pub readable: ReadableTargets,
     /// The reference that the user named. It takes part, whatever else is selected.
@@ -48,18 +46,15 @@ pub struct ReadableTarget {
     pub target: usize,
     /// What is done with the bytes unless a trial says otherwise.
     pub work: Work,
-    /// Whether it is a part of a file.
     pub is_part: bool,
     /// Whether it is a zstd that is decoded with a dictionary.
     pub has_dictionary: bool,
     /// Whether its server speaks with encryption only.
     pub is_encrypted: bool,
-    /// Whether its server answers requests for ranges.
     pub has_ranges: bool,
     /// Why a walk of a tree's folder finds other files than those that are read, if so.
     pub other_walk: Option<OtherWalk>,
     pub files: u64,
-    /// Why it cannot be read, if so.
     pub broken: Option<String>,
 }
 
@@ -88,18 +83,10 @@ impl ReadableTarget {
 /// One trial by name, before it is resolved against what its contender offers.
 #[derive(Debug, Clone)]
 pub(super) struct TrialSpec {
-    pub(super) label: Option<String>,
     pub(super) id: TrialId,
-    pub(super) work: Option<Work>,
     pub(super) form: TargetForm,
-    pub(super) answers: Vec<Work>,
-    pub(super) start: Start,
-    pub(super) command: CommandRules,
-    /// Whether a command decodes with a dictionary.
-    pub(super) has_dictionary: bool,
-    /// Of more files it is left out, and reported.
-    pub(super) files_max: Option<u64>,
-    pub(super) named_by: NamedBy,
+    /// What a suite says of it beside its name and its form.
+    pub(super) entry: Entry,
     /// Whether it is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
 }
@@ -107,24 +94,11 @@ pub(super) struct TrialSpec {
 impl TrialSpec {
     /// A trial of which nothing but its name is said.
     pub(super) fn new(id: TrialId, form: TargetForm) -> TrialSpec {
-        TrialSpec {
-            label: None,
-            id,
-            work: None,
-            form,
-            answers: Vec::new(),
-            start: Start::Kept,
-            command: CommandRules::default(),
-            has_dictionary: false,
-            files_max: None,
-            named_by: NamedBy::User,
-            is_reported: true,
-        }
+        TrialSpec { id, form, entry: Entry::default(), is_reported: true }
     }
 }
 
 impl Selection {
-    /// Whether a method may take part by its language.
     pub(super) fn admits(&self, contenders: &Contenders, id: &MethodId) -> bool {
         id.contender == COMMAND || contenders.is_control(id) || self.languages.admits(&id.contender)
     }
@@ -135,7 +109,6 @@ impl Selection {
         readable.map_or(Work::Sum, |readable| readable.work)
     }
 
-    /// The transports of the targets, each once.
     pub(super) fn overs(&self) -> BTreeSet<Transport> {
         self.readable.keys().map(|form| form.over).collect()
     }
@@ -196,24 +169,8 @@ impl Selection {
     /// A suite's entry as a trial's name.
     pub(super) fn name(&self, entry: &Entry) -> Result<TrialSpec, TrialError> {
         let id = TrialId::parse_written(&entry.trial)?;
-        let (label, answers) = (entry.label.clone(), entry.answers.clone());
         let form = TargetForm { archive: entry.form, over: entry.over };
-        let (work, start, command) = (entry.work, entry.start, entry.command.clone());
-        let &Entry { files_max, named_by, has_dictionary, .. } = entry;
-        let is_reported = self.reports_unreadable;
-        Ok(TrialSpec {
-            label,
-            id,
-            work,
-            form,
-            answers,
-            start,
-            command,
-            has_dictionary,
-            files_max,
-            named_by,
-            is_reported,
-        })
+        Ok(TrialSpec { id, form, entry: entry.clone(), is_reported: self.reports_unreadable })
     }
 
     /// A method that a glob matched. If an entry names it too, the work and the form are those of
@@ -226,8 +183,8 @@ impl Selection {
                 && entry.form.over == form.over
                 && (entry.form.archive == form.archive || form.archive.is_none())
         };
-        let (work, form) = entries.find(same).map_or((None, form), |entry| (entry.work, entry.form));
-        let id = TrialId::new(method, &params);
-        TrialSpec { work, ..TrialSpec::new(id, form) }
+        let (work, form) = entries.find(same).map_or((None, form), |named| (named.entry.work, named.form));
+        let entry = Entry { work, ..Entry::default() };
+        TrialSpec { entry, ..TrialSpec::new(TrialId::new(method, &params), form) }
     }
 }

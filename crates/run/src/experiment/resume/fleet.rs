@@ -28,17 +28,10 @@ impl InterruptedRun {
         Ok(self)
     }
 
-    /// The fleet of its record.
     pub fn fleet(&self) -> anyhow::Result<&Fleet> {
         self.record.fleet.as_ref().context("it is not of a fleet: readlab race --resume")
     }
 
-    /// The seed of its plan.
-    pub fn seed(&self) -> u64 {
-        self.resume_plan.rules.seed
-    }
-
-    /// What the other ranks must know of it.
     pub fn first_lines(&self) -> FirstLines {
         let record = &self.record;
         let targets = record.targets.iter().enumerate();

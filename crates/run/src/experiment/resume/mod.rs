@@ -6,13 +6,11 @@
 
 mod fleet;
 
-use super::deadline::Deadline;
-use super::expected_answers::ExpectedAnswers;
+use super::deadline::{ASKING, COPYING, Deadline};
 use super::planner::{self, resolve};
 use super::recorder::Recorder;
-use super::size_groups::GroupReading;
-use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, accepted, check_drop_caches};
-use super::targets::{OpenTarget, known, serve};
+use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, check_drop_caches};
+use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
 use super::together::Readers;
 use super::{Experiment, Procedure, Rounds, header_lines, participants};
 use crate::live::Live;
@@ -41,7 +39,6 @@ use std::time::{Duration, Instant, SystemTime};
 pub struct InterruptedRun {
     record: Record,
     resume_plan: ResumePlan,
-    /// The folder of the record.
     folder: PathBuf,
     /// Time that the run had taken.
     earlier: Duration,
@@ -62,7 +59,6 @@ impl InterruptedRun {
 }
 
 impl Experiment {
-    /// Prepares the rest of an interrupted run.
     pub fn from_record(
         interrupted: InterruptedRun,
         recorder: &Recorder,
@@ -81,7 +77,7 @@ impl Experiment {
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
         planner::name_first(&mut plan, &resume_plan.requested);
         let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
-        let copying = Deadline::of_copying(&resume_plan.rules, begun);
+        let copying = Deadline::of_step(COPYING, &resume_plan.rules, begun);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
         let header_lines = restart(&resume_plan, &record.header).into_iter().collect();
@@ -109,8 +105,7 @@ impl Experiment {
         }
         if record.targets.iter().any(TargetFacts::is_size_group) {
             let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
-            let drop_caches = resume_plan.drop_caches;
-            experiment.add_size_groups(&GroupReading { drop_caches, deadline, recorder })?;
+            experiment.add_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
         }
         experiment.go_on_after(record, earlier)?;
         Ok(experiment)
@@ -192,14 +187,14 @@ fn elapsed(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
     Ok(Duration::from_nanos(earlier_ns) + since)
 }
 
-/// The targets as they are now.
 fn examine(
     plan: &ResumePlan,
     before: &[TargetFacts],
     split: Option<Split>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
-    let (accept, deadline) = (accepted(plan.allow_device), Deadline::of_server(&plan.rules));
-    let examination = Examination { accept, server: &plan.server, deadline: &deadline };
+    let deadline = Deadline::of_step(ASKING, &plan.rules, Instant::now());
+    let (allow_device, server) = (plan.allow_device, &plan.server);
+    let examination = Examination { allow_device, server, deadline: &deadline };
     let mut targets = Vec::new();
     for (facts, target) in before.iter().zip(&plan.targets) {
         let spec = TargetSpec::of_record(facts, target, plan.rules.seed);
@@ -239,7 +234,6 @@ struct SameAnswers<'a> {
 }
 
 impl SameAnswers<'_> {
-    /// The right answers about the targets, if they are what they were.
     fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         for (target, before) in targets.iter_mut().zip(self.before) {
@@ -342,7 +336,6 @@ fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan>
     Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
 }
 
-/// Where the run is resumed.
 fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
     let reopen = round::reopen(record);
     let next = ResumeState::from_record(record).next(plan, &reopen);

@@ -1,40 +1,57 @@
 //! The configuration of a sweep: which files are written, and how each of them is read.
 
-use super::sizes::{PUBLISHED, Sizes};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use readlab_model::trial::Work;
+use readlab_model::units::Bytes;
 use readlab_record::{Requested, WriteWay};
 use readlab_targets::corpus::recipe::CorpusKind;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-/// What one sweep does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What one sweep does, by its flags.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct SweepConfig {
-    /// Where the folder of files is made; with `read_only`, a folder that was kept.
+    /// Folder in which a temporary folder with the files is made; with --read-only, a folder from
+    /// an earlier --keep
     pub dir: PathBuf,
-    /// The sizes; `None` for those of the published experiment.
+    /// Sizes, as a list or as ranges in steps of 1, 2 and 5, for example 10kB,1MB or 10kB..2GB
+    /// [default: 14 sizes from 10 kB to 2 GB]
+    #[arg(long, value_name = "SIZES")]
     pub sizes: Option<Sizes>,
-    /// Files of each size.
+    /// Number of files of each size; they are written in turns, size by size
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// What the files hold.
+    /// Content of the files; choose random for devices that compress or deduplicate
+    #[arg(long, value_name = "KIND", default_value = "a")]
     pub fill: CorpusKind,
-    /// How the files are written.
+    /// How the files are written
+    #[arg(long, value_name = "WAY", default_value = "plain")]
     pub write: WriteWay,
-    /// The order of reading.
+    /// The order of reading
+    #[arg(long, value_name = "ORDER", default_value = "directory")]
     pub order: Order,
-    /// The trials that the user named.
+    /// Methods to measure; may be repeated [default: whole, read, direct and dontcache of contender
+    /// rust]
+    #[arg(long = "method", value_name = "TRIAL")]
     pub methods: Vec<String>,
-    /// What is done with the bytes.
+    /// What each method does with the bytes
+    #[arg(long, value_name = "WORK", default_value = "discard")]
     pub work: Work,
-    /// No more than this is written.
-    pub max_bytes: Option<u64>,
-    /// Whether each file is read once, untimed, before its timed reading.
+    /// Refuse to write more than this
+    #[arg(long, value_name = "SIZE")]
+    pub max_bytes: Option<Bytes>,
+    /// Read each file once, untimed, right before its cold reading: caches below the file system
+    /// then hold it; for comparison with a sweep without this
+    #[arg(long)]
     pub primed: bool,
-    /// Whether the files are kept.
+    /// Keep the files, for another run with --read-only, for example after a restart
+    #[arg(long)]
     pub keep: bool,
-    /// Whether nothing is written.
+    /// Write nothing; read the files of a folder from an earlier --keep
+    #[arg(long, conflicts_with_all = ["sizes", "repeat", "fill", "write", "max_bytes", "keep"])]
     pub read_only: bool,
-    /// Seed of contents and shuffles.
+    /// Seed of contents and shuffles; always recorded
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
@@ -54,22 +71,18 @@ const METHODS: [&str; 4] =
     ["rust/whole", "rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
 
 impl SweepConfig {
-    /// The names of the trials that read each file.
     pub fn trials(&self) -> Vec<String> {
         if self.methods.is_empty() { METHODS.map(str::to_owned).to_vec() } else { self.methods.clone() }
     }
 
-    /// The sizes in the order in which they are written.
     pub fn size_list(&self) -> Vec<u64> {
         self.sizes.as_ref().map_or_else(|| PUBLISHED.to_vec(), |sizes| sizes.0.clone())
     }
 
-    /// The bytes of all files.
     pub fn total_bytes(&self) -> u64 {
         self.size_list().iter().sum::<u64>().saturating_mul(u64::from(self.repeat))
     }
 
-    /// What the user expects to see measured.
     pub fn requested(&self) -> Vec<Requested> {
         self.methods.iter().cloned().map(Requested::Method).collect()
     }
@@ -94,39 +107,81 @@ impl SweepConfig {
     }
 }
 
+/// Sizes in the order in which they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sizes(pub Vec<u64>);
+
+/// Fourteen sizes from 10 kB to 2 GB, decimal, as many and as far as the published experiment's.
+pub const PUBLISHED: [u64; 14] = [
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    5_000_000,
+    10_000_000,
+    50_000_000,
+    100_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+];
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sizes, String> {
+        let mut sizes = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let size = |text: &str| text.parse::<Bytes>().map_err(|error| error.to_string());
+            match part.split_once("..") {
+                None => sizes.push(size(part)?.0),
+                Some((first, last)) => sizes.extend(steps(size(first)?.0, size(last)?.0)),
+            }
+        }
+        if sizes.is_empty() {
+            return Err(format!("'{text}' names no size, such as 10kB,1MB or 10kB..2GB"));
+        }
+        Ok(Sizes(sizes))
+    }
+}
+
+/// The numbers 1, 2 and 5 times a power of ten from `first` to `last`, and both ends.
+fn steps(first: u64, last: u64) -> Vec<u64> {
+    let powers = (0..20).map(|power| 10_u64.pow(power));
+    let round = powers.flat_map(|power| [1, 2, 5].map(|step| power.saturating_mul(step)));
+    let mut sizes: Vec<u64> =
+        round.filter(|size| (first..=last).contains(size)).chain([first, last]).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::{Command, FromArgMatches};
 
-    fn config() -> SweepConfig {
-        SweepConfig {
-            dir: PathBuf::from("."),
-            sizes: Some("10kB,1MB".parse().unwrap()),
-            repeat: 3,
-            fill: CorpusKind::A,
-            write: WriteWay::Plain,
-            order: Order::Directory,
-            methods: Vec::new(),
-            work: Work::Discard,
-            max_bytes: None,
-            primed: false,
-            keep: true,
-            read_only: false,
-            seed: 7,
-        }
+    /// By these flags, one a space.
+    fn config(flags: &str) -> SweepConfig {
+        let words = ["sweep", "."].into_iter().chain(flags.split_whitespace());
+        let matches = SweepConfig::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();
+        SweepConfig::from_arg_matches(&matches).unwrap()
     }
 
     #[test]
     fn every_size_is_written_as_often_as_it_is_repeated() {
-        assert_eq!(config().total_bytes(), 3 * 1_010_000);
-        assert_eq!(SweepConfig { sizes: None, ..config() }.size_list(), PUBLISHED);
+        assert_eq!(config("--sizes 10kB,1MB --repeat 3").total_bytes(), 3 * 1_010_000);
+        assert_eq!(config("").size_list(), PUBLISHED);
     }
 
     #[test]
     fn the_usual_methods_read_and_are_not_requested() {
-        assert_eq!(config().trials(), METHODS);
-        assert_eq!(config().requested(), []);
-        let named = SweepConfig { methods: vec!["rust/mmap".to_owned()], ..config() };
+        assert_eq!(config("").trials(), METHODS);
+        assert_eq!(config("").requested(), []);
+        let named = config("--method rust/mmap");
         assert_eq!(named.trials(), ["rust/mmap"]);
         assert_eq!(named.requested(), [Requested::Method("rust/mmap".to_owned())]);
     }
@@ -134,15 +189,27 @@ mod tests {
     #[test]
     fn the_command_for_kept_files_repeats_the_options_of_reading() {
         let folder = Path::new("/a b");
-        assert_eq!(config().again(folder), "readlab sweep '/a b' --read-only");
-        let other = SweepConfig {
-            order: Order::Shuffled,
-            methods: vec!["rust/mmap".to_owned()],
-            work: Work::Sum,
-            primed: true,
-            ..config()
-        };
-        let words = "readlab sweep '/a b' --read-only --method rust/mmap --work sum --order shuffled --seed 7 --primed";
-        assert_eq!(other.again(folder), words);
+        assert_eq!(config("--seed 7").again(folder), "readlab sweep '/a b' --read-only");
+        let flags = "--method rust/mmap --work sum --order shuffled --seed 7 --primed";
+        assert_eq!(config(flags).again(folder), format!("readlab sweep '/a b' --read-only {flags}"));
+    }
+
+    fn sizes(text: &str) -> Vec<u64> {
+        text.parse::<Sizes>().unwrap().0
+    }
+
+    #[test]
+    fn lists_and_ranges_may_be_mixed() {
+        assert_eq!(sizes("10kB,1MiB"), [10_000, 1_048_576]);
+        assert_eq!(sizes("10kB..100kB"), [10_000, 20_000, 50_000, 100_000]);
+        assert_eq!(sizes("3..30,7"), [3, 5, 10, 20, 30, 7]);
+        assert_eq!(sizes("0..2"), [0, 1, 2]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", ",", "x", "1..x", "1.5"] {
+            assert!(text.parse::<Sizes>().is_err(), "{text:?}");
+        }
     }
 }

@@ -9,7 +9,6 @@
 
 pub mod config;
 pub mod run;
-pub mod sizes;
 mod unread;
 pub mod write;
 
@@ -27,20 +26,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One file of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenFile {
-    /// Its name in the folder.
     pub name: String,
     pub recipe: Recipe,
     /// XXH3 of its content, 64 bits, hexadecimal.
     pub digest: String,
-    /// The right answer about it.
     pub answer: Answer,
 }
 
-/// The list in the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
@@ -48,7 +43,6 @@ struct Manifest {
     files: Vec<WrittenFile>,
 }
 
-/// A folder with the files of a sweep.
 #[derive(Debug)]
 pub struct SweepFolder {
     place: Place,
@@ -56,7 +50,6 @@ pub struct SweepFolder {
     pub files: Vec<WrittenFile>,
 }
 
-/// Where the files are.
 #[derive(Debug)]
 enum Place {
     /// Where this run made it.
@@ -65,43 +58,22 @@ enum Place {
     Kept(PathBuf),
 }
 
-/// Why a sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// A call failed.
     #[error("{}: {cause}", display_path(.path))]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// More than the user allowed.
+    Io { path: PathBuf, cause: io::Error },
     #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
-    TooMany {
-        /// Bytes of all files.
-        wanted_bytes: u64,
-        /// What the user allowed.
-        allowed_bytes: u64,
-    },
-    /// The file system is too full.
+    TooMany { wanted_bytes: u64, allowed_bytes: u64 },
     #[error("{}: {} are needed, with a margin, and {} are free", display_path(.folder), Bytes(*needed_bytes), Bytes(*free_bytes))]
     NoSpace {
-        /// Where they were to be.
         folder: PathBuf,
         /// Bytes of all files and the margin.
         needed_bytes: u64,
         /// What the file system has for ordinary users.
         free_bytes: u64,
     },
-    /// The folder was not made by a sweep.
     #[error("{}: {cause}", display_path(.folder))]
-    NotKept {
-        folder: PathBuf,
-        /// What is missing or wrong.
-        cause: String,
-    },
-    /// The user wants to stop.
+    NotKept { folder: PathBuf, cause: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -178,7 +150,6 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         match &self.place {
             Place::Own(scratch) => scratch.path(),
@@ -197,7 +168,6 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// The files in the order in which the folder lists them.
     pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
         let place = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
         Ok(names(self.path())?.iter().filter_map(place).collect())
@@ -231,7 +201,6 @@ fn names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
     entries.map(|entry| Ok(entry.map_err(at(folder))?.file_name())).collect()
 }
 
-/// Names the path in an error.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
     move |cause| SweepError::Io { path: path.to_owned(), cause }
 }

@@ -3,7 +3,7 @@
 //! The order of the readings is in [`readlab_measure::sequence`].
 
 use super::config::{Order, SweepConfig};
-use super::unread::{CacheProbeFile, SpaceBudget};
+use super::unread::CacheProbeFile;
 use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
@@ -44,7 +44,6 @@ const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
 const PRIMED: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
     system held it, so \"cold\" is cold above them";
 
-/// A sweep that is about to begin.
 #[derive(Debug)]
 pub struct Sweep {
     config: SweepConfig,
@@ -125,7 +124,9 @@ impl Sweep {
         recorder: &mut Recorder,
     ) -> anyhow::Result<EndReason> {
         let Sweep { config, folder, beside, .. } = self;
-        let unread = CacheProbeFile::write(beside, folder.path(), room(config));
+        let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
+        let allowed_bytes = config.max_bytes.map(|bytes| bytes.0);
+        let unread = CacheProbeFile::write([beside.as_path(), folder.path()], sweep_bytes, allowed_bytes);
         if !config.read_only && !write_all(config, folder, recorder)? {
             return Ok(EndReason::Interrupted);
         }
@@ -142,7 +143,7 @@ impl Sweep {
         }
         header_lines::absent(contenders).try_for_each(|line| recorder.append(line))?;
         let plan = plan(config, folder, methods)?;
-        recorder.follow(&plan);
+        recorder.display().expect(&plan);
         let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
         if config.primed {
             recorder.append(header_lines::warning(PRIMED.to_owned()))?;
@@ -166,9 +167,8 @@ fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder)
     Ok(recorder.append(header_lines::warning(text))?)
 }
 
-/// Compares what the files hold with what was written.
 fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
-    recorder.note("comparing contents with what was written");
+    recorder.display().activity("comparing contents with what was written");
     match folder.check_content() {
         Ok(()) => Ok(EndReason::Settled),
         Err(SweepError::Interrupted) => Ok(EndReason::Interrupted),
@@ -181,7 +181,7 @@ fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
     if config.read_only {
         return Ok(Some(SweepFolder::kept(&dir)?));
     }
-    let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes)?;
+    let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::requested()).then_some(folder))
 }
 
@@ -194,7 +194,7 @@ fn write_all(
     let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
     let count = recipes.len();
     for (target, (name, recipe)) in recipes.into_iter().enumerate() {
-        recorder.note(&format!("writing file {} of {count}: {name}", target + 1));
+        recorder.display().activity(&format!("writing file {} of {count}: {name}", target + 1));
         match write::write(folder, name, recipe, config.write) {
             Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
             Err(SweepError::Interrupted) => return Ok(false),
@@ -204,17 +204,13 @@ fn write_all(
     Ok(true)
 }
 
-/// How much the sweep writes, and may write.
-fn room(config: &SweepConfig) -> SpaceBudget {
-    let sweep_bytes = if config.read_only { 0 } else { config.total_bytes() };
-    SpaceBudget { sweep_bytes, allowed_bytes: config.max_bytes }
-}
-
 /// Whether a cache lies below: found with a file that was written before those of the sweep.
 fn hidden_cache(unread: Result<CacheProbeFile, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
     match unread {
         Ok(unread) => {
-            recorder.note("reading parts of a file of readlab's own twice, about 1 s, for a cache below");
+            recorder
+                .display()
+                .activity("reading parts of a file of readlab's own twice, about 1 s, for a cache below");
             unread.probe(seed)
         }
         Err(why) => HiddenCache::NotProbed { why },

@@ -24,25 +24,16 @@ pub(super) struct CacheProbeFile {
     path: PathBuf,
 }
 
-/// The bytes that a sweep may and will write.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SpaceBudget {
-    /// What the files of the sweep need.
-    pub(super) sweep_bytes: u64,
-    /// What the user allows in all.
-    pub(super) allowed_bytes: Option<u64>,
-}
-
 impl CacheProbeFile {
-    /// In a new folder below `parent`, if that lies where `beside` does and there is room for both;
-    /// or why it is not there.
+    /// In a new folder below `parent`, if that lies where `beside` does and there is room for it and
+    /// what the sweep will write, where the user allows so much in all; or why it is not there.
     pub(super) fn write(
-        parent: &Path,
-        beside: &Path,
-        room: SpaceBudget,
+        [parent, beside]: [&Path; 2],
+        sweep_bytes: u64,
+        allowed_bytes: Option<u64>,
     ) -> Result<CacheProbeFile, NotProbed> {
-        let needed_bytes = room.sweep_bytes.saturating_add(FILE_BYTES_MIN);
-        if room.allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
+        let needed_bytes = sweep_bytes.saturating_add(FILE_BYTES_MIN);
+        if allowed_bytes.is_some_and(|allowed| allowed < needed_bytes) {
             return Err(NotProbed::NoOwnFile { cause: "--max-bytes leaves no room for it".to_owned() });
         }
         if !is_on_one_file_system(parent, beside).map_err(no_own_file)? {
@@ -119,16 +110,14 @@ mod tests {
         tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
     }
 
-    const SMALL: SpaceBudget = SpaceBudget { sweep_bytes: 10_000, allowed_bytes: None };
-
-    fn why_not(parent: &Path, beside: &Path, room: SpaceBudget) -> String {
-        CacheProbeFile::write(parent, beside, room).map(drop).unwrap_err().to_string()
+    fn why_not(folders: [&Path; 2], sweep_bytes: u64, allowed_bytes: Option<u64>) -> String {
+        CacheProbeFile::write(folders, sweep_bytes, allowed_bytes).map(drop).unwrap_err().to_string()
     }
 
     #[test]
     fn it_is_large_enough_and_goes_away_with_its_folder() {
         let parent = place();
-        let it = match CacheProbeFile::write(parent.path(), parent.path(), SMALL) {
+        let it = match CacheProbeFile::write([parent.path(); 2], 10_000, None) {
             Ok(it) => it,
             Err(why) => return eprintln!("SKIPPED: {why}"),
         };
@@ -142,13 +131,11 @@ mod tests {
     #[test]
     fn where_there_is_no_room_for_it_the_reason_is_said_and_nothing_is_written() {
         let parent = place();
-        let allowed = |bytes| SpaceBudget { allowed_bytes: Some(bytes), ..SMALL };
-        let why = why_not(parent.path(), parent.path(), allowed(FILE_BYTES_MIN + 9_999));
+        let why = why_not([parent.path(); 2], 10_000, Some(FILE_BYTES_MIN + 9_999));
         assert!(why.ends_with("--max-bytes leaves no room for it"), "{why}");
-        let full = SpaceBudget { sweep_bytes: 1 << 60, ..SMALL };
-        let why = why_not(parent.path(), parent.path(), full);
+        let why = why_not([parent.path(); 2], 1 << 60, None);
         assert!(why.contains(" are needed, with a margin, and "), "{why}");
-        let elsewhere = why_not(parent.path(), Path::new("/dev"), SMALL);
+        let elsewhere = why_not([parent.path(), Path::new("/dev")], 10_000, None);
         assert!(elsewhere.ends_with("nothing is written beside files that are only read"), "{elsewhere}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
@@ -158,7 +145,7 @@ mod tests {
         let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
             return eprintln!("SKIPPED: no folder /dev/shm to write to");
         };
-        let found = CacheProbeFile::write(memory.path(), memory.path(), SMALL).map(drop);
+        let found = CacheProbeFile::write([memory.path(); 2], 10_000, None).map(drop);
         assert_eq!(found, Err(NotProbed::NotPlain));
     }
 }

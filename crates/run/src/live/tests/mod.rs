@@ -3,7 +3,7 @@
 
 mod drawing;
 
-use super::plain;
+use super::now;
 use super::render::{TerminalStyle, lines};
 use super::view::View;
 use readlab_measure::interface::{Progress, Step};
@@ -200,9 +200,9 @@ fn before_the_first_round_it_says_how_far_the_starts_are() {
 
 #[test]
 fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
-    assert_eq!(plain::line(&View::new()), None);
+    assert_eq!(now::after_round(&View::new()), None);
     assert_eq!(
-        plain::line(&race()).unwrap(),
+        now::after_round(&race()).unwrap(),
         "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
 }

@@ -1,8 +1,6 @@
-//! The page cache of the kernel: counts the pages that it holds of a file, writes them back and
-//! evicts them.
+//! The page cache of the kernel: counts the pages of a file in it, writes them back, evicts them.
 //!
-//! Nothing here decides what a count proves. `pages` has the three ways to count, this file what
-//! changes the cache.
+//! What a count proves is decided elsewhere. `pages` counts, this file changes the cache.
 
 mod pages;
 
@@ -33,8 +31,7 @@ pub fn write_back(file: &File) -> io::Result<()> {
     }
 }
 
-/// Asks the kernel once to evict the pages of a file. It skips pages that are mapped, dirty, locked
-/// or being read.
+/// Asks the kernel once to evict a file's pages. Mapped, dirty, locked or busy ones are skipped.
 pub fn evict(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
 }

@@ -1,11 +1,10 @@
-//! Counts the pages of a file in the page cache: by cachestat(2), by mincore(2), or page by page
-//! with reads that do not wait.
+//! Counts a file's pages in the page cache: by cachestat(2), mincore(2), or reads that do not wait.
 
 use super::{evict_page, fetched_bytes};
 use crate::user;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
-use std::ffi::c_long;
+use std::ffi::{c_int, c_long, c_void};
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::ops::Range;
@@ -16,11 +15,9 @@ use std::path::Path;
 /// Part of a file that one mincore(2) call covers: its answer takes a byte a page.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// The number of cachestat(2), the same on every architecture that Rust's standard library
-/// supports.
+/// The number of cachestat(2), the same on every architecture of Rust's standard library.
 const SYS_CACHESTAT: c_long = 451;
 
-/// How many pages of a file are in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CachedPages {
     pub resident: u64,
@@ -39,7 +36,6 @@ struct CacheStat {
     nr_recently_evicted: u64,
 }
 
-/// Whether this kernel has cachestat(2).
 pub fn can_count() -> Result<(), String> {
     let nothing = std::ptr::null::<u8>();
     // SAFETY: with a descriptor that is never open the kernel reads and writes no memory of ours.
@@ -94,9 +90,8 @@ pub fn mincore_is_true_below(file: &File) -> bool {
 }
 
 /// Whether a program behind a FUSE file system passes the kernel another file, whose pages serve
-/// every reading: cachestat(2) asks about the file of FUSE, which then has none, and mincore(2)
-/// about the one that is mapped. The first page is read. Only root can tell: to others mincore(2)
-/// may report "all".
+/// every reading: cachestat(2) asks about FUSE's file, which has none, mincore(2) about the mapped
+/// one. The first page is read. Only root can tell: mincore(2) may report "all" to others.
 pub fn is_passed_through(file: &File) -> io::Result<bool> {
     if !user::is_root() || file.read_at(&mut [0], 0)? == 0 {
         return Ok(false);
@@ -111,69 +106,64 @@ pub fn mincore_is_true_of_fuse(file: &File) -> bool {
     user::is_root() && count_by_mincore(file, 0..1).is_ok()
 }
 
-/// Whether this process owns the file.
 fn owns(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| user::owns(&meta))
 }
 
-/// Counts the resident pages of a range of a file with mincore(2), window by window. It begins at a
-/// page.
+/// Counts the resident pages of a range, which begins at a page, with mincore(2), by windows.
 pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
-    let (mut resident, end) = (0, range.end);
-    for offset in range.step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space")) {
-        resident += count_window(file, offset, WINDOW_BYTES.min(end - offset))?;
-    }
-    Ok(resident)
+    let resident = windows(range).map(|window| {
+        with_mapped(file, &window, |start, bytes| {
+            let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
+            // SAFETY: the mapping has so many bytes, and `pages` a byte for each of its pages.
+            succeeded(unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) })?;
+            Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
+        })
+    });
+    resident.sum()
 }
 
 /// Asks the kernel once to evict the pages of what a mapping of the file maps, window by window:
 /// where another file is passed, no other call reaches its pages. What is missing is read first.
 pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
-    for offset in (0..bytes).step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space"))
-    {
-        page_out_window(file, offset, WINDOW_BYTES.min(bytes - offset))?;
-    }
-    Ok(())
+    windows(0..bytes).try_for_each(|window| {
+        with_mapped(file, &window, |start, bytes| {
+            [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
+                // SAFETY: the mapping has so many bytes, and neither advice changes what it maps.
+                succeeded(unsafe { libc::madvise(start, bytes, advice) })
+            })
+        })
+    })
 }
 
-fn page_out_window(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-    let len = usize::try_from(bytes).expect("a window fits the address space");
-    // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program refers
-    // to it but the calls below, and only the kernel touches it, which reports a file that shrinks
-    // as an error of the call.
-    let window = unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, offset) }?;
-    let advised = [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
-        // SAFETY: the mapping is `len` bytes long, and neither advice changes what it maps.
-        let failed = unsafe { libc::madvise(window, len, advice) } != 0;
-        if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
-    });
-    // SAFETY: the mapping was made above with this address and length, and nothing refers to it any
-    // more.
-    unsafe { munmap(window, len) }?;
-    advised
+fn windows(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let end = range.end;
+    let starts = range.step_by(usize::try_from(WINDOW_BYTES).expect("a window fits the address space"));
+    starts.map(move |start| start..end.min(start + WINDOW_BYTES))
 }
 
-/// Resident pages of one window.
-fn count_window(file: &File, offset: u64, bytes: u64) -> io::Result<u64> {
+/// Maps a window of a file for one call about its address and its bytes.
+fn with_mapped<T>(
+    file: &File,
+    window: &Range<u64>,
+    call: impl FnOnce(*mut c_void, usize) -> io::Result<T>,
+) -> io::Result<T> {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-    let len = usize::try_from(bytes).expect("a window fits the address space");
-    let mut pages = vec![0_u8; len.div_ceil(rustix::param::page_size())];
+    let bytes = usize::try_from(window.end - window.start).expect("a window fits the address space");
     // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program refers
-    // to it but the calls below, and it is never touched, so a file that shrinks meanwhile raises
+    // to it but the call, and only the kernel touches it, so a file that shrinks meanwhile raises
     // no signal.
-    let window = unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, offset) }?;
-    // SAFETY: the mapping is `len` bytes long, and `pages` has room for a byte for each of its
-    // pages.
-    let failed = unsafe { libc::mincore(window, len, pages.as_mut_ptr()) } != 0;
-    let cause = io::Error::last_os_error();
-    // SAFETY: the mapping was made above with this address and length, and nothing refers to it any
-    // more.
-    unsafe { munmap(window, len) }?;
-    if failed {
-        return Err(cause);
-    }
-    Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
+    let start =
+        unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, window.start) }?;
+    let called = call(start, bytes);
+    // SAFETY: it was made above with this address and length, and nothing refers to it any more.
+    unsafe { munmap(start, bytes) }?;
+    called
+}
+
+/// The result of a call of libc that returns 0 where it succeeds.
+fn succeeded(returned: c_int) -> io::Result<()> {
+    if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Whether the page at each offset is resident, by a read of one byte that does not wait
@@ -204,7 +194,6 @@ pub fn probe(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
     Ok(Some((offsets.len() - missing.len()) as u64))
 }
 
-/// What the last call of libc failed with.
 fn last_errno() -> Errno {
     Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -1,5 +1,4 @@
-//! Events of the kernel's perf subsystem: opened on every thread of a process, counted or written
-//! into rings.
+//! Events of the kernel's perf subsystem on every thread of a process, counted or put into rings.
 //!
 //! `stacks` samples stacks, `syscalls` counts system calls. This file opens events and explains
 //! why one may not be opened. `perf_event_open(2)` has all layouts.
@@ -9,7 +8,6 @@ mod registers;
 mod ring;
 mod stacks;
 mod syscalls;
-mod tracepoint;
 
 pub use records::{PerfEvent, PerfRecord, PerfSample};
 pub use registers::Registers;
@@ -60,7 +58,6 @@ mod flag {
     pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
     /// Nothing of a hypervisor.
     pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-    /// Names of threads.
     pub(super) const COMM: u64 = 1 << 9;
     /// The period is a frequency.
     pub(super) const FREQ: u64 = 1 << 10;
@@ -87,9 +84,7 @@ mod sample {
     pub(super) const TIME: u64 = 1 << 2;
     /// The kernel's call chain.
     pub(super) const CALLCHAIN: u64 = 1 << 5;
-    /// Registers of user mode.
     pub(super) const REGS_USER: u64 = 1 << 12;
-    /// A piece of the user's stack.
     pub(super) const STACK_USER: u64 = 1 << 13;
 }
 
@@ -106,7 +101,6 @@ impl Attr {
         Attr::new(1, 0)
     }
 
-    /// Passing a tracepoint, by its number.
     fn tracepoint(id: u64) -> Attr {
         Attr::new(2, id)
     }
@@ -142,8 +136,7 @@ impl Attr {
     }
 }
 
-/// Opens something on every thread of a process, until no new thread is found. A thread that has
-/// ended meanwhile is skipped.
+/// Opens something on every thread of a process, until there is no new one; ended ones are skipped.
 fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
     let mut opened = BTreeSet::new();
     loop {

@@ -1,5 +1,4 @@
-//! The records that the kernel writes where stacks are sampled: samples, mappings, names, forks and
-//! ends of threads.
+//! The kernel's records of sampled stacks: samples, mappings, names, forks and ends of threads.
 //!
 //! The layouts are those of `perf_event_open(2)` for the events that [`super::stacks`] opens; a
 //! record that is shorter than its layout is ignored.
@@ -7,26 +6,21 @@
 use super::registers::{self, Registers};
 use super::ring::Raw;
 
-/// One record, with its thread and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfRecord {
     /// On the lab's monotonic clock.
     pub time_ns: u64,
-    /// The process.
     pub pid: u32,
-    /// The thread.
     pub tid: u32,
     pub body: PerfEvent,
 }
 
-/// The event of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PerfEvent {
     /// A thread was on a processor.
     Sample(PerfSample),
     /// An executable mapping was made.
     Map {
-        /// Its first address.
         start: u64,
         /// The address behind it.
         end: u64,
@@ -36,17 +30,16 @@ pub enum PerfEvent {
         path: Vec<u8>,
     },
     /// A thread has a new name; by an exec, it has lost all mappings too.
-    Comm { name: Vec<u8>, exec: bool },
-    /// A thread or process began.
+    Comm {
+        name: Vec<u8>,
+        exec: bool,
+    },
     Fork {
-        /// The process that it came from.
         parent: u32,
-        /// The thread that it came from.
         parent_tid: u32,
     },
 }
 
-/// A sample of a thread's stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PerfSample {
     /// Addresses in the kernel, innermost first.
@@ -118,7 +111,6 @@ fn sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     Some(PerfRecord { time_ns, pid, tid, body: PerfEvent::Sample(PerfSample { kernel, registers, stack }) })
 }
 
-/// The fields of a record, from front to back.
 struct FieldReader<'a>(&'a [u8]);
 
 impl<'a> FieldReader<'a> {
@@ -160,7 +152,6 @@ impl<'a> FieldReader<'a> {
 mod tests {
     use super::*;
 
-    /// The words of a record's body.
     fn words(words: &[u64]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }

@@ -1,22 +1,17 @@
 //! The registers of user mode that a sample holds, by what unwinding needs them for.
 
-/// The kernel's numbers of the registers, in rising order: frame pointer, stack pointer,
-/// instruction pointer.
+/// The kernel's numbers of frame pointer, stack pointer and instruction pointer, in rising order.
 #[cfg(target_arch = "x86_64")]
 const NUMBERS: [u32; 3] = [6, 7, 8];
 /// Frame pointer, link register, stack pointer, program counter.
 #[cfg(target_arch = "aarch64")]
 const NUMBERS: [u32; 4] = [29, 30, 31, 32];
 
-/// How many registers a sample holds.
 pub(super) const COUNT: usize = NUMBERS.len();
 
-/// The registers of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Registers {
-    /// The next instruction.
     pub program_counter: u64,
-    /// The top of the stack.
     pub stack_pointer: u64,
     /// The frame of the function, if it has a frame pointer.
     pub frame_pointer: u64,
@@ -32,7 +27,6 @@ impl Registers {
         Registers { program_counter, stack_pointer, frame_pointer, link: 0 }
     }
 
-    /// From a sample, which has them in the order of their numbers.
     #[cfg(target_arch = "aarch64")]
     pub(super) fn from_sample(values: [u64; COUNT]) -> Registers {
         let [frame_pointer, link, stack_pointer, program_counter] = values;
@@ -40,7 +34,6 @@ impl Registers {
     }
 }
 
-/// The registers as the kernel's mask.
 pub(super) fn mask() -> u64 {
     NUMBERS.iter().map(|number| 1_u64 << number).sum()
 }

@@ -1,5 +1,4 @@
-//! Rings into which the kernel writes the records of perf events, one for each processor, and how
-//! they are read.
+//! Rings, one for each processor, into which the kernel writes the records of perf events.
 //!
 //! An inherited event must be bound to a processor to have a ring; the events of all threads on one
 //! processor share one. [`super::records`] parses the bodies of records.
@@ -14,8 +13,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 
-/// Sizes of a ring in pages, from the best to the smallest that suffices; the limit of locked
-/// memory decides.
+/// Sizes of a ring in pages, the best first; the limit of locked memory decides.
 const PAGES: [usize; 4] = [128, 64, 16, 4];
 /// Where the kernel writes how far it has written, in the first page.
 const DATA_HEAD: usize = 1024;
@@ -28,18 +26,15 @@ const HEADER: usize = 8;
 /// `PERF_RECORD_LOST`.
 const LOST: u32 = 2;
 
-/// One record as the kernel wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Raw {
     /// `PERF_RECORD_…`.
     pub(super) kind: u32,
     /// Bits whose meaning depends on the kind.
     pub(super) misc: u16,
-    /// What follows the header.
     pub(super) body: Vec<u8>,
 }
 
-/// Everything that was in the rings.
 #[derive(Debug, Default)]
 pub(super) struct Drained {
     /// The records, ring by ring.
@@ -75,8 +70,7 @@ impl Rings {
                 self.rings.push(Ring::map(&event)?);
                 *first = Some(event.as_raw_fd());
             }
-            // SAFETY: both descriptors are open perf events; the call changes nothing in our
-            // memory.
+            // SAFETY: both descriptors are open perf events; nothing in our memory is changed.
             Some(to) if unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT, to) } == 0 => {}
             Some(_) => return Err(io::Error::last_os_error()),
         }
@@ -84,7 +78,6 @@ impl Rings {
         Ok(())
     }
 
-    /// Waits until there is something to read, or for so long.
     pub(super) fn wait(&self, at_most: Duration) {
         let at_most = at_most.try_into().expect("milliseconds fit a timespec");
         let mut polled: Vec<PollFd> =
@@ -93,7 +86,6 @@ impl Rings {
         let _ = poll(&mut polled, Some(&at_most));
     }
 
-    /// Takes everything that is in the rings.
     pub(super) fn drain(&mut self) -> Drained {
         let mut drained = Drained::default();
         for ring in &self.rings {
@@ -103,7 +95,6 @@ impl Rings {
     }
 }
 
-/// One mapped ring.
 #[derive(Debug)]
 struct Ring {
     base: NonNull<u8>,
@@ -201,12 +192,10 @@ fn copy(data: &[u8], at: u64, len: usize) -> Vec<u8> {
     copied
 }
 
-/// The size of a page as a length in memory.
 fn page_len() -> usize {
     usize::try_from(page_bytes()).expect("a page fits the address space")
 }
 
-/// The numbers of the online processors.
 fn online() -> Vec<u32> {
     let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let numbers = numbers(listed.trim());
@@ -226,7 +215,6 @@ fn numbers(list: &str) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// A record as the kernel writes it.
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {
         let size = u16::try_from(HEADER + body.len()).unwrap();
         [&kind.to_ne_bytes()[..], &7_u16.to_ne_bytes(), &size.to_ne_bytes(), body].concat()

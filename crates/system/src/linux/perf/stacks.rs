@@ -1,5 +1,4 @@
-//! Samples of the stacks of a process and its children: which event is opened for them, and the
-//! records that it writes.
+//! Samples of the stacks of a process and its children: which event is opened, and its records.
 
 use super::records::{self, PerfRecord};
 use super::ring::Rings;
@@ -7,8 +6,7 @@ use super::{Attr, flag, refusal, registers, sample};
 use std::io;
 use std::time::Duration;
 
-/// Samples per second of processor time: not a round number, so that periodic work is neither
-/// always nor never sampled.
+/// Samples per second of processor time: not round, lest it be in step with periodic work.
 pub const FREQUENCY: u64 = 997;
 
 /// Bytes of the user's stack in a sample; deeper stacks are cut.
@@ -17,16 +15,13 @@ const STACK_BYTES: u32 = 16 << 10;
 /// Bytes in a ring after which its reader is woken.
 const WAKEUP_BYTES: u32 = 64 << 10;
 
-/// Ordinary users may sample their own processes up to this `kernel.perf_event_paranoid`, without
-/// the kernel.
+/// Up to this `kernel.perf_event_paranoid` users may sample their processes without the kernel.
 const PARANOID_USER: i32 = 2;
 
 /// What decides when a sample is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The processor's cycles.
     Cycles,
-    /// The kernel's clock of processor time.
     CpuClock,
 }
 
@@ -38,7 +33,6 @@ pub struct StackSampler {
     kernel: bool,
 }
 
-/// Everything that was sampled since the last call.
 #[derive(Debug)]
 pub struct StackRecords {
     /// The records, in no order.
@@ -63,22 +57,18 @@ impl StackSampler {
         Err(refusal(&refused, PARANOID_USER))
     }
 
-    /// What decides when a sample is taken.
     pub fn event(&self) -> Event {
         self.event
     }
 
-    /// Whether the kernel's frames are seen.
     pub fn sees_kernel(&self) -> bool {
         self.kernel
     }
 
-    /// Waits until there is something to read, for this long at most.
     pub fn wait(&self, at_most: Duration) {
         self.rings.wait(at_most);
     }
 
-    /// Takes everything that was written.
     pub fn drain(&mut self) -> StackRecords {
         let drained = self.rings.drain();
         let records = drained.records.iter().filter_map(records::parse).collect();
@@ -86,7 +76,6 @@ impl StackSampler {
     }
 }
 
-/// The event as it is sampled.
 fn sampled(mut attr: Attr, kernel: bool) -> Attr {
     attr.sample_period = FREQUENCY;
     attr.sample_type =

@@ -1,22 +1,23 @@
 //! System calls of a process, counted by the kernel at its tracepoint `raw_syscalls:sys_enter`.
 //!
-//! One perf event for every thread that exists, inherited by threads and children that come later.
-//! Verified on Linux 6.18: equal to what strace counts, threads and children included; an ordinary
-//! user may count where the tracepoint's number is readable and `kernel.perf_event_paranoid` is 1
-//! or less.
+//! One perf event for every thread, inherited by threads and children that come later. Verified on
+//! Linux 6.18: equal to what strace counts, with threads and children; users may count where the
+//! tracepoint's number is readable and `kernel.perf_event_paranoid` is at most 1.
 
-use super::{Attr, flag, on_threads, tracepoint};
+use super::{Attr, flag, on_threads};
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 
 /// Running counters, one for every thread that was there at the opening.
 #[derive(Debug)]
 pub struct SyscallCounter(Vec<File>);
 
 impl SyscallCounter {
-    /// Opens counters on all threads of a process.
     pub fn open(pid: u32) -> Result<SyscallCounter, String> {
-        let id = tracepoint::id("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
+        let id = tracepoint("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
         let mut attr = Attr::tracepoint(id);
         attr.flags = flag::INHERIT;
         let mut events = Vec::new();
@@ -27,7 +28,6 @@ impl SyscallCounter {
         opened.map(|()| SyscallCounter(events)).map_err(|cause| refusal(&cause))
     }
 
-    /// System calls entered since the opening.
     pub fn read(&self) -> Result<u64, String> {
         let mut sum = 0;
         for mut event in &self.0 {
@@ -39,7 +39,6 @@ impl SyscallCounter {
     }
 }
 
-/// What a refused perf event means.
 fn refusal(cause: &io::Error) -> String {
     match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
@@ -48,4 +47,38 @@ fn refusal(cause: &io::Error) -> String {
         Some(libc::ENOSYS) => "system calls: perf events are not allowed here".to_owned(),
         _ => format!("system calls: perf_event_open: {cause}"),
     }
+}
+
+const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// The number of a tracepoint, named as in tracefs: `raw_syscalls/sys_enter`.
+fn tracepoint(name: &str) -> Result<u64, String> {
+    let path = format!("events/{name}/id");
+    let mut refused = None;
+    for folder in TRACEFS {
+        match File::open(format!("{folder}/{path}")) {
+            Ok(file) => return parse(file, &path),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+            Err(cause) => refused = Some(format!("{folder}: {cause}")),
+        }
+    }
+    detached(&path)
+        .map_err(|cause| {
+            refused.unwrap_or_else(|| format!("tracefs is not mounted, and may not be: {cause}"))
+        })
+        .and_then(|file| parse(file, &path))
+}
+
+/// The file of the number on a detached mount of tracefs, which ends with its descriptor.
+fn detached(path: &str) -> rustix::io::Result<File> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    let mount = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    openat(&mount, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map(File::from)
+}
+
+fn parse(mut file: File, path: &str) -> Result<u64, String> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|cause| format!("tracefs: {path}: {cause}"))?;
+    text.trim().parse().map_err(|_| format!("tracefs: {path}: no number: {text:?}"))
 }

@@ -1,5 +1,4 @@
-//! Libraries that are loaded into programs by LD_PRELOAD, and memory that such a library shares
-//! with the lab.
+//! Libraries that are loaded into programs by LD_PRELOAD, and memory that they share with the lab.
 //!
 //! Both are files in memory that other processes open by a path under /proc with the lab's number:
 //! nothing is left behind, and children of the program find them too.
@@ -20,10 +19,8 @@ pub static COUNTING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counting.
 /// The library that traces read calls; empty if the build could not make it.
 pub static TRACING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tracing.so"));
 
-/// A variable of the environment, with its value.
 pub type Variable = (OsString, OsString);
 
-/// A library in memory.
 #[derive(Debug)]
 pub struct PreloadedLibrary(File);
 
@@ -32,7 +29,6 @@ pub struct PreloadedLibrary(File);
 pub struct SharedMemory(File);
 
 impl PreloadedLibrary {
-    /// Puts a library into memory.
     pub fn new(name: &str, bytes: &[u8]) -> io::Result<PreloadedLibrary> {
         let file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         (&file).write_all(bytes)?;
@@ -63,7 +59,6 @@ impl SharedMemory {
         (name.into(), path_for_others(&self.0))
     }
 
-    /// Reads bytes from an offset.
     pub fn read(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
         self.0.read_exact_at(into, offset)
     }

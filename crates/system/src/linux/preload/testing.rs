@@ -1,5 +1,4 @@
-//! For tests: programs that do a known number of things, compiled with the compiler that builds the
-//! lab.
+//! For tests: programs that do a known number of things, compiled by the lab's compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,4 @@
-//! What the kernel counts of one process: CPU time, faults, bytes, peak memory. Time on run queues
-//! is in [`super::thread_waits`].
+//! What the kernel counts of one process, but time on run queues ([`super::thread_waits`]).
 //!
 //! Most files of /proc stay open and are read again with pread.
 //!
@@ -11,7 +10,8 @@
 //! the reaping every open file answers ESRCH. The CPU clock of a process holds its living and dead
 //! threads, never its children; peak memory is that of the process alone.
 
-use super::proc_file::{ProcFile, Unavailable, field};
+use super::proc_file::{ProcFile, Unavailable};
+use crate::kernel_file::field;
 use std::io;
 
 /// The open counters of one process. The caller keeps the process unreaped for as long as it uses
@@ -33,17 +33,12 @@ pub struct Activity {
     pub has_ended: bool,
     /// Page faults served without the device.
     pub minor_faults: u64,
-    /// Those of reaped children.
     pub child_minor_faults: u64,
     /// Page faults that waited for the device.
     pub major_faults: u64,
-    /// Those of reaped children.
     pub child_major_faults: u64,
-    /// Clock ticks in user mode.
     pub user_ticks: u64,
-    /// Clock ticks in the kernel.
     pub system_ticks: u64,
-    /// Clock ticks of reaped children.
     pub child_ticks: u64,
 }
 
@@ -59,8 +54,7 @@ pub struct IoBytes {
 }
 
 impl ProcessCounters {
-    /// Opens the counters of a process. What cannot be opened becomes the reason of every reading
-    /// that needs it.
+    /// Opens the counters of a process. What cannot be opened is the reason why it is not read.
     pub fn open(pid: u32) -> ProcessCounters {
         ProcessCounters {
             pid,
@@ -82,7 +76,6 @@ impl ProcessCounters {
         self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.pid))
     }
 
-    /// Faults and clock ticks.
     pub fn activity(&self) -> Result<Activity, Unavailable> {
         self.stat.read(Activity::parse, "fault and tick counters")
     }
@@ -91,7 +84,6 @@ impl ProcessCounters {
         self.io.read(IoBytes::parse, "read_bytes")
     }
 
-    /// The high-water mark of resident memory.
     pub fn peak_rss_bytes(&self) -> Result<u64, Unavailable> {
         self.status.read(peak_rss_bytes, "VmHWM")
     }
@@ -103,8 +95,7 @@ impl ProcessCounters {
 }
 
 impl Activity {
-    /// The fields behind the command's name, which may itself hold spaces and parentheses
-    /// (proc_pid_stat(5)).
+    /// The fields behind the command's name, which may hold anything (proc_pid_stat(5)).
     fn parse(text: &str) -> Option<Activity> {
         let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let number = |at: usize| fields.get(at - 3)?.parse().ok();
@@ -122,16 +113,7 @@ impl Activity {
 
     /// What both processes have counted; whether it has ended is said of the other.
     pub(super) fn and(self, other: Activity) -> Activity {
-        Activity {
-            has_ended: other.has_ended,
-            minor_faults: self.minor_faults + other.minor_faults,
-            child_minor_faults: self.child_minor_faults + other.child_minor_faults,
-            major_faults: self.major_faults + other.major_faults,
-            child_major_faults: self.child_major_faults + other.child_major_faults,
-            user_ticks: self.user_ticks + other.user_ticks,
-            system_ticks: self.system_ticks + other.system_ticks,
-            child_ticks: self.child_ticks + other.child_ticks,
-        }
+        other.with(&self, |one, more| one + more)
     }
 
     /// Page faults of both kinds, those of reaped children included.
@@ -139,17 +121,20 @@ impl Activity {
         [self.minor_faults + self.child_minor_faults, self.major_faults + self.child_major_faults]
     }
 
-    /// What was counted since an earlier reading.
     pub fn since(&self, before: &Activity) -> Activity {
+        self.with(before, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &Activity, of: impl Fn(u64, u64) -> u64) -> Activity {
         Activity {
             has_ended: self.has_ended,
-            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
-            child_minor_faults: self.child_minor_faults.saturating_sub(before.child_minor_faults),
-            major_faults: self.major_faults.saturating_sub(before.major_faults),
-            child_major_faults: self.child_major_faults.saturating_sub(before.child_major_faults),
-            user_ticks: self.user_ticks.saturating_sub(before.user_ticks),
-            system_ticks: self.system_ticks.saturating_sub(before.system_ticks),
-            child_ticks: self.child_ticks.saturating_sub(before.child_ticks),
+            minor_faults: of(self.minor_faults, other.minor_faults),
+            child_minor_faults: of(self.child_minor_faults, other.child_minor_faults),
+            major_faults: of(self.major_faults, other.major_faults),
+            child_major_faults: of(self.child_major_faults, other.child_major_faults),
+            user_ticks: of(self.user_ticks, other.user_ticks),
+            system_ticks: of(self.system_ticks, other.system_ticks),
+            child_ticks: of(self.child_ticks, other.child_ticks),
         }
     }
 }
@@ -163,21 +148,19 @@ impl IoBytes {
         })
     }
 
-    /// What both processes have read and written.
     pub(super) fn and(self, other: IoBytes) -> IoBytes {
-        IoBytes {
-            from_devices: self.from_devices + other.from_devices,
-            through_calls: self.through_calls + other.through_calls,
-            written: self.written + other.written,
-        }
+        self.with(&other, |one, more| one + more)
     }
 
-    /// What was read and written since an earlier reading.
     pub fn since(&self, before: &IoBytes) -> IoBytes {
+        self.with(before, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &IoBytes, of: impl Fn(u64, u64) -> u64) -> IoBytes {
         IoBytes {
-            from_devices: self.from_devices.saturating_sub(before.from_devices),
-            through_calls: self.through_calls.saturating_sub(before.through_calls),
-            written: self.written.saturating_sub(before.written),
+            from_devices: of(self.from_devices, other.from_devices),
+            through_calls: of(self.through_calls, other.through_calls),
+            written: of(self.written, other.written),
         }
     }
 }
@@ -187,8 +170,7 @@ pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// The clock that runs while any thread of a process does; the kernel requires no right over the
-/// process.
+/// The clock that runs while any thread of a process does; no right over the process is required.
 fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Unavailable> {
     let mut clock = 0;
     // SAFETY: the call writes one clockid_t to a place of that type that outlives it.
@@ -234,10 +216,8 @@ mod tests {
     #[test]
     fn all_counts_of_bytes_are_found() {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
-        assert_eq!(
-            IoBytes::parse(text),
-            Some(IoBytes { from_devices: 4096, through_calls: 7000, written: 1 })
-        );
+        let expected = IoBytes { from_devices: 4096, through_calls: 7000, written: 1 };
+        assert_eq!(IoBytes::parse(text), Some(expected));
         assert_eq!(IoBytes::parse("rchar: 7000\n"), None);
     }
 }

@@ -15,26 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Why a count of a family is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FamilyError {
-    /// The program's own process does not show it.
     #[error(transparent)]
     Program(Unavailable),
-    /// A process below it does not show it.
     #[error("process {pid} of its family: {cause}")]
-    Member {
-        /// The process.
-        pid: u32,
-        /// Why not.
-        cause: Unavailable,
-    },
-    /// Which processes belong to it is not visible.
+    Member { pid: u32, cause: Unavailable },
     #[error("the processes that it started are not visible: {0}")]
     NotListed(String),
 }
 
-/// The processes of a program, and their counters.
 #[derive(Debug)]
 pub struct Family {
     program: u32,
@@ -45,22 +35,18 @@ pub struct Family {
     listed: Result<(), String>,
 }
 
-/// What all living members have counted so far.
 #[derive(Debug, Clone)]
 pub struct FamilyCounts {
     /// CPU time of the members, without that of children that were reaped.
     pub cpu_ns: Result<u64, FamilyError>,
     pub io: Result<IoBytes, FamilyError>,
-    /// Faults and clock ticks.
     pub activity: Result<Activity, FamilyError>,
-    /// Waits for a processor.
     pub waits: Result<ThreadWaits, FamilyError>,
     pub processes: usize,
 }
 
 impl Family {
-    /// The family of a program; with the number of its supervisor, where it has one, also what its
-    /// processes leave to that.
+    /// The family of a program; with the number of its supervisor also what is left to that.
     pub fn of_program(program: u32, supervisor: Option<u32>) -> Family {
         let mut family =
             Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
@@ -68,7 +54,6 @@ impl Family {
         family
     }
 
-    /// The program's own process.
     pub fn program(&self) -> u32 {
         self.program
     }
@@ -88,7 +73,6 @@ impl Family {
         self.order = order;
     }
 
-    /// What all members have counted so far.
     pub fn counts(&self) -> FamilyCounts {
         FamilyCounts {
             cpu_ns: self.sum(ProcessCounters::cpu_ns, |sum, ns| sum + ns),
@@ -99,13 +83,11 @@ impl Family {
         }
     }
 
-    /// The high-water marks of resident memory, added up: pages that processes share are in the
-    /// mark of each.
+    /// The high-water marks of resident memory, added up: shared pages are in each.
     pub fn peak_rss_bytes(&self) -> Result<u64, FamilyError> {
         self.sum(ProcessCounters::peak_rss_bytes, |sum, bytes| sum + bytes)
     }
 
-    /// Resets the high-water marks to what is resident now.
     pub fn reset_peak(&self) -> Result<(), FamilyError> {
         self.sum(ProcessCounters::reset_peak, |(), ()| ())
     }
@@ -145,8 +127,7 @@ impl FamilyCounts {
     }
 }
 
-/// Lists a program and all below it and its supervisor, each before its parent and the program
-/// last.
+/// Lists all below a program and its supervisor, each before its parent, and the program last.
 fn list(
     program: u32,
     supervisor: Option<u32>,

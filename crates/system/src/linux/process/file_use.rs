@@ -1,6 +1,6 @@
 //! Which files a process has mapped or open, as far as this user may inspect the process.
 
-use procfs::process::{MMapPath, Process};
+use procfs::process::{MMapPath, MemoryMaps, Process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
     pub device: u64,
-    /// The file's number there.
     pub number: u64,
 }
 
@@ -37,12 +36,20 @@ impl FileId {
 
 /// Whether this user may inspect a process at all.
 pub fn may_be_inspected(pid: u32) -> bool {
-    Process::new(pid.cast_signed()).is_ok_and(|process| process.maps().is_ok())
+    maps(pid).is_some()
+}
+
+fn maps(pid: u32) -> Option<MemoryMaps> {
+    Process::new(pid.cast_signed()).ok()?.maps().ok()
+}
+
+fn descriptors(pid: u32) -> impl Iterator<Item = PathBuf> {
+    let folder = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    folder.map(|descriptor| descriptor.path())
 }
 
 /// Whether a part of the memory of a process is the file.
 pub fn has_mapped(pid: u32, file: FileId) -> bool {
-    let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else { return false };
     // A file system may give its maps another device number than its stat, as btrfs and overlay do:
     // then the path decides.
     let is_it = |dev: (i32, i32), path: &MMapPath| {
@@ -50,7 +57,7 @@ pub fn has_mapped(pid: u32, file: FileId) -> bool {
         rustix::fs::makedev(number(dev.0), number(dev.1)) == file.device
             || matches!(path, MMapPath::Path(path) if file.is_of(&path_in_root_of(pid, path)))
     };
-    maps.iter().any(|map| map.inode == file.number && is_it(map.dev, &map.pathname))
+    maps(pid).iter().flatten().any(|map| map.inode == file.number && is_it(map.dev, &map.pathname))
 }
 
 /// A path of another process, which may have another root.
@@ -61,27 +68,22 @@ fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
 
 /// Whether one of the descriptors of a process is the file.
 pub fn has_open(pid: u32, file: FileId) -> bool {
-    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    descriptors.into_iter().any(|descriptor| file.is_of(&descriptor.path()))
+    descriptors(pid).any(|descriptor| file.is_of(&descriptor))
 }
 
 /// The regular files that a process has mapped, each part once.
 pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
-    let Ok(maps) = Process::new(pid.cast_signed()).and_then(|process| process.maps()) else {
-        return Vec::new();
-    };
     let used = |path: &MMapPath| match path {
         MMapPath::Path(path) => {
             FileId::at(&path_in_root_of(pid, path)).map(|id| UsedFile { path: path.clone(), id })
         }
         _ => None,
     };
-    maps.iter().filter_map(|map| used(&map.pathname)).collect()
+    maps(pid).iter().flatten().filter_map(|map| used(&map.pathname)).collect()
 }
 
 /// The regular files that the descriptors of a process are.
 pub fn open_files(pid: u32) -> Vec<UsedFile> {
-    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::at(&link)? });
-    descriptors.filter_map(|descriptor| used(descriptor.path())).collect()
+    descriptors(pid).filter_map(used).collect()
 }

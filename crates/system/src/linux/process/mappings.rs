@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 /// The name of the kernel's code that every process has mapped.
 pub const VDSO: &str = "[vdso]";
 
-/// An executable mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeMapping {
-    /// Its first address.
     pub start: u64,
     /// The address behind it.
     pub end: u64,
@@ -29,8 +27,7 @@ pub fn code_mappings(pid: u32) -> Vec<CodeMapping> {
 impl CodeMapping {
     /// One with the name that the kernel gives it.
     pub fn named(start: u64, end: u64, offset: u64, name: &[u8]) -> CodeMapping {
-        // Two slashes are for memory of no file, and a file that was deleted cannot be opened by
-        // its name.
+        // Two slashes are for memory of no file; a deleted file cannot be opened by its name.
         let of_file = name.starts_with(b"/") && !name.starts_with(b"//") && !name.ends_with(b" (deleted)");
         if name == VDSO.as_bytes() {
             // This file does not exist: it has a name and nothing to read.

@@ -4,28 +4,27 @@
 mod counters;
 mod family;
 mod file_use;
-mod handle;
 mod mappings;
 mod proc_file;
-mod scheduling;
 mod table;
 pub mod testing;
 mod thread_waits;
 
+use super::kernel_file;
 pub use counters::{Activity, IoBytes, ProcessCounters, tick_ns};
 pub use family::{Family, FamilyCounts, FamilyError};
 pub use file_use::{FileId, UsedFile, has_mapped, has_open, mapped_files, may_be_inspected, open_files};
-pub use handle::ProcessHandle;
 pub use mappings::{CodeMapping, VDSO, code_mappings};
 pub use proc_file::Unavailable;
-pub use scheduling::scheduling_of_thread;
+use readlab_protocol::Scheduling;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-pub use table::{ProcessEntry, all, process};
+pub use table::{ProcessEntry, ProcessHandle, all, process};
 pub use thread_waits::{DelayCounter, ThreadWaits};
 
-/// The threads that a process has now.
 pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
     Ok(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
@@ -35,6 +34,14 @@ pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
 pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).ok()?;
     Some(name.trim_end_matches('\n').to_owned())
+}
+
+/// How a thread is scheduled; `None` if it has ended or may not be seen.
+pub fn scheduling_of_thread(pid: u32, thread: u32) -> Option<Scheduling> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+    let set = sched_getaffinity(Pid::from_raw(thread.cast_signed())).ok()?;
+    let processors = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
+    Scheduling::from_stat(&stat, processors.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
 /// Whether any thread of a process is running or about to.
@@ -49,7 +56,7 @@ pub fn any_thread_runs(pid: u32) -> bool {
 /// Memory of a process that is its own and no file's; `None` if it has ended.
 pub fn anonymous_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    Some(proc_file::field(&status, "RssAnon:")? * 1024)
+    Some(kernel_file::field(&status, "RssAnon:")? * 1024)
 }
 
 /// Bytes that a process and its reaped children have read so far.

@@ -13,37 +13,15 @@ const FILE_BYTES_MAX: usize = 8192;
 pub enum Unavailable {
     /// The process is another user's, or has changed its identity.
     #[error("{file}: permission denied (the process is not this user's)")]
-    NotPermitted {
-        /// What could not be opened or read.
-        file: String,
-    },
-    /// The process lives, and this user may not see it.
+    NotPermitted { file: String },
     #[error("/proc/{pid} is hidden from this user (proc is mounted with hidepid)")]
-    Hidden {
-        /// The process.
-        pid: u32,
-    },
-    /// The process has ended.
+    Hidden { pid: u32 },
     #[error("process {pid} has ended")]
-    Ended {
-        /// The process.
-        pid: u32,
-    },
-    /// The system refused in another way.
+    Ended { pid: u32 },
     #[error("{file}: {cause}")]
-    Unreadable {
-        /// What could not be opened, read or written.
-        file: String,
-        /// The system's error.
-        cause: String,
-    },
-    /// This kernel does not keep the number.
+    Unreadable { file: String, cause: String },
     #[error("{file} has no {field} on this kernel")]
-    NoField {
-        file: String,
-        /// The number that is missing.
-        field: &'static str,
-    },
+    NoField { file: String, field: &'static str },
 }
 
 /// A file of /proc/PID, open, or why it is not.
@@ -70,8 +48,7 @@ impl ProcFile {
         ProcFile { pid, path, file }
     }
 
-    /// Reads the file anew and parses one thing from it; `what` names it where this kernel lacks
-    /// it.
+    /// Reads the file anew and parses one thing from it, called `what` where this kernel lacks it.
     pub(super) fn read<T>(
         &self,
         parse: impl Fn(&str) -> Option<T>,
@@ -109,12 +86,6 @@ pub(super) fn unavailable(cause: &io::Error, pid: u32, path: &str) -> Unavailabl
 fn lives(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
-}
-
-/// The number behind a name at the start of a line.
-pub(super) fn field(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

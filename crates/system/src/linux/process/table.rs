@@ -1,7 +1,9 @@
 //! The table of processes: what /proc/PID/stat holds of each that this user sees.
 
 use super::counters::tick_ns;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs;
+use std::os::fd::OwnedFd;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {
@@ -17,8 +19,7 @@ pub struct ProcessEntry {
     pub session: u32,
     /// CPU time that it has used, in whole clock ticks.
     pub cpu_ns: u64,
-    /// When it was started, in clock ticks since the kernel was: with the number, this names it for
-    /// ever.
+    /// When it was started, in clock ticks since the kernel was: with the number a name for ever.
     pub started_ticks: u64,
 }
 
@@ -57,9 +58,31 @@ impl ProcessEntry {
     }
 }
 
+/// A process held by a descriptor, so that what is done to it cannot hit one that got its number.
+#[derive(Debug)]
+pub struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    /// Of the process of an entry; `None` if it has ended, or the kernel has no such descriptors.
+    pub fn open(entry: &ProcessEntry) -> Option<ProcessHandle> {
+        let pid = Pid::from_raw(entry.pid.cast_signed())?;
+        let handle = ProcessHandle(pidfd_open(pid, PidfdFlags::empty()).ok()?);
+        // The number may have come to mean another process before it was opened.
+        let now = process(entry.pid)?;
+        (now.started_ticks == entry.started_ticks).then_some(handle)
+    }
+
+    /// Kills it. One that has ended meanwhile needs no killing, and one of another user stays.
+    pub fn kill(&self) {
+        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{Deed, ForkedProcess};
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_name_cannot_forge_fields() {
@@ -77,5 +100,19 @@ mod tests {
         let own = std::process::id();
         assert!(all().iter().any(|entry| entry.pid == own && !entry.has_ended));
         assert_eq!(process(u32::MAX >> 1), None);
+    }
+
+    #[test]
+    fn only_the_process_that_was_seen_is_killed() {
+        let mut process = ForkedProcess::start(Path::new("/dev/null"));
+        let seen = super::process(process.pid()).unwrap();
+        let earlier = ProcessEntry { started_ticks: seen.started_ticks.wrapping_sub(1), ..seen.clone() };
+        assert!(ProcessHandle::open(&earlier).is_none(), "another process had this number");
+        process.does(Deed::Touch64MiB);
+        let handle = ProcessHandle::open(&seen).unwrap();
+        process.dies();
+        process.reap();
+        handle.kill();
+        assert!(ProcessHandle::open(&seen).is_none());
     }
 }

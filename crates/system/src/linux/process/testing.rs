@@ -20,7 +20,6 @@ pub enum Deed {
     Fork = b'f' as isize,
     /// Spend 250 ms of CPU time in user mode.
     Burn = b'b' as isize,
-    /// End.
     Exit = b'x' as isize,
 }
 
@@ -65,8 +64,7 @@ impl ForkedProcess {
     }
 
     pub fn reap(&mut self) {
-        // SAFETY: the number is that of our own unreaped child, or of none when it was reaped
-        // before.
+        // SAFETY: the number is that of our unreaped child, or of none when it was reaped before.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
             libc::waitpid(self.pid, std::ptr::null_mut(), 0);
@@ -86,8 +84,7 @@ impl Drop for ForkedProcess {
 /// Only in a process that was just forked.
 unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
     let mut deed = 0u8;
-    // SAFETY: every call gets valid descriptors and addresses within live objects of the stated
-    // sizes.
+    // SAFETY: calls get valid descriptors, and addresses within live objects of the stated sizes.
     unsafe {
         while libc::read(link, (&raw mut deed).cast(), 1) == 1 {
             match deed {

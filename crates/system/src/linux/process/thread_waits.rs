@@ -1,10 +1,10 @@
 //! How long the threads of a process waited for a processor, and how often one was taken from them.
 //!
-//! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` belong to one
-//! thread each, and are lost with it: no file holds those of threads that have ended, nor those of
-//! children.
+//! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` are of one thread
+//! and lost with it: no file holds those of ended threads or of children.
 
-use super::proc_file::{ProcFile, Unavailable, field, unavailable};
+use super::proc_file::{ProcFile, Unavailable, unavailable};
+use crate::kernel_file::field;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -82,12 +82,10 @@ impl ThreadWaits {
 }
 
 impl DelayCounter {
-    /// Opens the counter of a process.
     pub fn open(pid: u32) -> DelayCounter {
         DelayCounter(ProcFile::open(pid, "schedstat"))
     }
 
-    /// Nanoseconds so far.
     pub fn read(&self) -> Result<u64, Unavailable> {
         self.0.read(delay_ns, DELAY)
     }

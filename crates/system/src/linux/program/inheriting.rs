@@ -3,15 +3,14 @@
 //! them, the program is to have. Contenders are started by [`super::launcher`] and get neither.
 
 use super::CommandLine;
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::descriptor::is_readable;
 use std::io::{self, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long it may take to end after it was told to.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The time between two looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A running program, killed when it is dropped.
@@ -24,19 +23,12 @@ pub struct Inheriting {
 
 impl Inheriting {
     pub fn start(line: &CommandLine) -> io::Result<Inheriting> {
-        let mut command = Command::new(&line.program);
-        command.args(&line.args).stdin(Stdio::piped()).stdout(Stdio::piped());
-        for name in &line.env_removed {
-            command.env_remove(name);
-        }
-        command.envs(line.env.iter().cloned());
-        let mut process = command.spawn()?;
+        let mut process = line.command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
         let (input, output) = input.zip(output).expect("both were asked for");
         Ok(Inheriting { process, input, output })
     }
 
-    /// Writes to its standard input.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.input.write_all(bytes)
     }
@@ -44,13 +36,8 @@ impl Inheriting {
     /// Fills a buffer from its standard output. A wish of the user to stop does not end it.
     pub fn read(&mut self, mut into: &mut [u8], deadline: Instant) -> io::Result<()> {
         while !into.is_empty() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = left.try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
-            match poll(&mut [PollFd::new(&self.output, PollFlags::IN)], Some(&timeout)) {
-                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-                Ok(_) => {}
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
+            if !is_readable(&self.output, deadline)? {
+                return Err(io::ErrorKind::TimedOut.into());
             }
             match self.output.read(into)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -13,7 +13,7 @@
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
 use super::{CommandLine, NumberedFile};
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -35,7 +35,6 @@ const NAME: &std::ffi::CStr = c"launcher";
 /// How long supervisors may take to end their processes, before the launcher does it.
 const SUPERVISOR_LIMIT: Duration = Duration::from_secs(3);
 
-/// How often it checks whether they have.
 const STEP: Duration = Duration::from_millis(5);
 
 /// How long the launcher tries to end the processes that are left.
@@ -62,8 +61,7 @@ pub fn begin() {
         return;
     }
     let Ok((ours, theirs)) = UnixStream::pair() else { return };
-    // SAFETY: this is the only thread, so the copy finds every lock free, and it never returns into
-    // the caller's code.
+    // SAFETY: the copy of the only thread finds every lock free, and never returns into the caller.
     match unsafe { libc::fork() } {
         -1 => {}
         0 => {
@@ -82,7 +80,8 @@ pub fn end() {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(Launcher { socket, pid }) = launcher {
         drop(socket);
-        while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|error| error == Errno::INTR) {}
+        // It has ended where there is nothing to wait for.
+        let _ = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
     }
 }
 
@@ -108,9 +107,7 @@ fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Re
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     // Eight bytes are sent whole or not at all.
-    while sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)
-        .map_or_else(|error| if error == Errno::INTR { Ok(true) } else { Err(error) }, |_| Ok(false))?
-    {}
+    retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL))?;
     socket.write_all(&words)
 }
 
@@ -125,10 +122,9 @@ impl Task {
     }
 }
 
-/// The words of a task, each ended by a zero byte, which no word can hold: the folder, the program,
-/// the two parts of the name of the file that it makes, the number of arguments, the arguments, the
-/// number of variables that are removed, their names, and the names and values of those that are
-/// added.
+/// The words of a task, each ended by a zero byte, which no word can hold: folder, program, both
+/// parts of the name of the file that it makes, number of arguments, these, number of removed
+/// variables, their names, and names and values of those added.
 fn encoded(task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env_removed, env, creates } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
@@ -168,13 +164,9 @@ fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = loop {
-        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
-        match recvmsg(lab, &mut [IoSliceMut::new(&mut length)], &mut control, flags) {
-            Err(Errno::INTR) => {}
-            received => break received.ok()?,
-        }
-    };
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+    let receive = || recvmsg(lab, &mut [IoSliceMut::new(&mut length)], &mut control, flags);
+    let received = retry_on_intr(receive).ok()?;
     if received.bytes != length.len() {
         return None;
     }
@@ -212,7 +204,6 @@ fn serve(lab: UnixStream) {
     end_children(None, None, END_LIMIT);
 }
 
-/// Waits until every child has ended by itself.
 fn wait_for_children(time_limit: Duration) {
     let deadline = std::time::Instant::now() + time_limit;
     while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {

@@ -1,14 +1,12 @@
-//! Processes below a process, and how they are ended without missing one: whatever their session,
-//! group or parent.
+//! Ends processes below a process without missing one, whatever their session, group or parent.
 //!
 //! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`):
-//! what its descendants leave becomes its child. Only children are killed, never their children: a
-//! child keeps its number until it is reaped, so no other process can be hit, and the children of
-//! one that was killed are the next to become ours. [`super::supervisor`] and [`super::launcher`]
-//! are subreapers.
+//! what its descendants leave becomes its child. Only children are killed: a child keeps its number
+//! until it is reaped, so no other process can be hit, and the children of one that was killed are
+//! the next to become ours. [`super::supervisor`] and [`super::launcher`] are subreapers.
 
 use crate::process::{all, process};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -17,7 +15,6 @@ use std::time::{Duration, Instant};
 /// The first wait before a killed child is checked; each wait is twice as long as the one before.
 const STEP: Duration = Duration::from_micros(200);
 
-/// The longest wait.
 const STEP_MAX: Duration = Duration::from_millis(10);
 
 /// What became of the children of this process.
@@ -41,7 +38,6 @@ pub(super) fn children_of(pid: u32) -> Vec<u32> {
     }
 }
 
-/// The same, by the parent of every process.
 fn children_by_parent(pid: u32) -> Vec<u32> {
     all().into_iter().filter(|process| process.parent == pid).map(|process| process.pid).collect()
 }
@@ -73,9 +69,8 @@ fn reaped(child: u32) -> Reaped {
     }
 }
 
-/// Kills and reaps every child of this process except `spared`, and processes that become its child
-/// meanwhile, until none is left or `time_limit` is over. The status is that of `watched`, which
-/// counts as a child even where /proc shows none.
+/// Kills and reaps all children of this process except `spared`, those that it gets meanwhile too,
+/// until none is left or `time_limit` is over. The status is that of `watched`, always a child.
 pub(super) fn end_children(
     spared: Option<u32>,
     watched: Option<u32>,
@@ -112,6 +107,14 @@ pub(super) fn kill_children() {
     for pid in children_of(std::process::id()).into_iter().filter_map(|it| Pid::from_raw(it.cast_signed())) {
         // One of another user's may not be killed.
         let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Kills the process group that a child of this process leads.
+pub(super) fn kill_group(leader: u32) {
+    if let Some(group) = Pid::from_raw(leader.cast_signed()) {
+        // An empty group is no failure; no other error can happen to a group of our own children.
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 

@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use supervisor::Task;
 
@@ -28,31 +28,25 @@ use supervisor::Task;
 pub struct CommandLine {
     /// The program; found on the PATH if it has no slash.
     pub program: OsString,
-    /// Its arguments.
     pub args: Vec<OsString>,
     /// Variables removed from the environment, before others are added.
     pub env_removed: Vec<OsString>,
-    /// Variables added to the environment.
     pub env: Vec<(OsString, OsString)>,
     /// A file that is made before the program runs; it is not started where that cannot be.
     pub creates: Option<NumberedFile>,
 }
 
-/// A file that a process makes for itself, with its own number in the name. Nothing may have the
-/// name before, not even a link.
+/// A file that a process makes, with its number in its name, where not even a link may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedFile {
     pub before: OsString,
-    /// What follows it.
     pub after: OsString,
 }
 
 /// What a program is started with besides its own.
 #[derive(Debug, Clone, Default)]
 pub struct Additions {
-    /// Variables.
     pub env: Vec<(OsString, OsString)>,
-    /// A file that is made before it runs.
     pub creates: Option<NumberedFile>,
 }
 
@@ -63,6 +57,16 @@ impl From<Vec<(OsString, OsString)>> for Additions {
 }
 
 impl CommandLine {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args);
+        for name in &self.env_removed {
+            command.env_remove(name);
+        }
+        command.envs(self.env.iter().cloned());
+        command
+    }
+
     /// The words as one line for a shell, for people to read and repeat.
     pub fn shell_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
@@ -114,6 +118,9 @@ pub fn last_line(mut output: impl Read + Seek) -> Option<String> {
     let mut text = Vec::new();
     // Without a readable file there is no line.
     output.rewind().and_then(|()| output.read_to_end(&mut text)).ok()?;
-    let text = String::from_utf8_lossy(&text);
+    last_line_of(&String::from_utf8_lossy(&text))
+}
+
+fn last_line_of(text: &str) -> Option<String> {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }

@@ -1,14 +1,12 @@
-//! One program with line-wise standard streams: spawn, deadlines, drain, end. Knows nothing of
-//! messages.
+//! One program with line-wise standard streams: spawn, deadlines, drain, end; and no messages.
 //!
-//! It leads a process group of its own, so that Ctrl-C reaches only the lab; and it dies with the
-//! lab, however the lab ends. Standard error is drained while the lab waits for a line, and its end
-//! is kept for the reason of a failure. Dropping a [`Process`] ends everything that the program
-//! started; [`super::running`] does that.
+//! It leads a process group of its own, so that Ctrl-C reaches only the lab, and dies with the lab.
+//! Standard error is drained while the lab waits, and its end kept for the reason of a failure.
+//! Dropping a [`Process`] ends, by [`super::running`], all that the program started.
 
-use super::CommandLine;
 use super::running::{Leftovers, Running};
 use super::supervisor::Task;
+use super::{CommandLine, last_line_of};
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
@@ -17,25 +15,18 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// Why no line came.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The deadline passed.
     #[error("no answer within {0:.0?}")]
     Timeout(Duration),
-    /// The child closed its output.
     #[error("it closed its output")]
     Closed,
-    /// A line longer than the limit.
     #[error("a line of more than {0} bytes")]
     TooLong(usize),
-    /// Bytes that are no UTF-8.
     #[error("a line that is not UTF-8: {0:?}")]
     NotText(String),
-    /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The pipe failed.
     #[error("reading its output: {0}")]
     Io(#[from] io::Error),
 }
@@ -61,7 +52,6 @@ pub struct Exit {
     pub has_leftovers: bool,
 }
 
-/// A running child.
 #[derive(Debug)]
 pub struct Process {
     running: Running,
@@ -74,14 +64,16 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts the program.
     pub fn spawn(line: &CommandLine, line_bytes_max: usize) -> io::Result<Process> {
         let (child_stdin, stdin) = io::pipe()?;
         let (stdout, child_stdout) = io::pipe()?;
         let (stderr, child_stderr) = io::pipe()?;
+        for pipe in [&stdout, &stderr] {
+            rustix::fs::fcntl_setfl(pipe, OFlags::NONBLOCK)?;
+        }
         let streams = [child_stdin.into(), child_stdout.into(), child_stderr.into()];
         let running = Running::start(Task { line: line.clone(), folder: None, streams })?;
-        let mut process = Process {
+        Ok(Process {
             running,
             stdin: Some(stdin),
             stdout,
@@ -89,17 +81,7 @@ impl Process {
             unread: Vec::new(),
             stderr_tail: Vec::new(),
             line_bytes_max,
-        };
-        process.never_block()?;
-        Ok(process)
-    }
-
-    fn never_block(&mut self) -> io::Result<()> {
-        rustix::fs::fcntl_setfl(&self.stdout, OFlags::NONBLOCK)?;
-        if let Some(stderr) = &self.stderr {
-            rustix::fs::fcntl_setfl(stderr, OFlags::NONBLOCK)?;
-        }
-        Ok(())
+        })
     }
 
     pub fn id(&self) -> u32 {
@@ -121,7 +103,6 @@ impl Process {
         self.running.end_leftovers()
     }
 
-    /// Sends one line.
     pub fn write_line(&mut self, line: &str) -> io::Result<()> {
         let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stdin.write_all(format!("{line}\n").as_bytes())
@@ -151,8 +132,7 @@ impl Process {
         }
     }
 
-    /// Sleeps until the child writes something, for at most `left`; drains standard error
-    /// meanwhile.
+    /// Sleeps until the child writes, for at most `left`; drains standard error meanwhile.
     fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
         if interrupt::requested() {
             return Err(ReadError::Interrupted);
@@ -188,8 +168,7 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the child's input and waits for its end and for that of all that it started; then
-    /// ends what is left.
+    /// Closes the child's input, waits for the end of all that it started, and ends what is left.
     pub fn exit(&mut self, time_limit: Duration) -> io::Result<Exit> {
         drop(self.stdin.take());
         let deadline = Instant::now() + time_limit;
@@ -209,8 +188,7 @@ impl Process {
         Ok(Exit { status: has_ended.then_some(status), has_leftovers })
     }
 
-    /// Closes the child's input, gives it a moment to end by itself, ends all that it started, and
-    /// describes how it ended.
+    /// Closes the child's input, gives it a moment to end, ends all that it started; how it ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
         self.running.has_ended(GRACE);
@@ -235,15 +213,13 @@ impl Process {
         }
     }
 
-    /// The end of standard error.
     pub fn last_errors(&self) -> String {
         String::from_utf8_lossy(&self.stderr_tail).into_owned()
     }
 
     /// The last line on standard error that is not blank.
     pub fn last_stderr_line(&self) -> Option<String> {
-        let text = self.last_errors();
-        text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+        last_line_of(&self.last_errors())
     }
 }
 

@@ -1,15 +1,14 @@
-//! A program that was started, as a child of a supervisor of its own or, where there is no
-//! launcher, of the lab.
+//! A program that was started, as a child of its own supervisor or, without a launcher, of the lab.
 //!
 //! Its number keeps its meaning until [`Running::end`], for it is not reaped before.
 //! [`super::piped`] has the exchange with it, [`super::supervisor`] what a supervisor does.
 
-use super::leftovers::{children_of, is_running};
+use super::leftovers::{children_of, is_running, kill_group};
 use super::supervisor::{END_LEFTOVERS, Report, Task};
 use super::{ReadError, launcher};
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -24,7 +23,6 @@ const WAIT_STEP: Duration = Duration::from_millis(20);
 /// or a program in user space that keeps the file may not answer.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// A program that was started.
 #[derive(Debug)]
 pub(super) struct Running {
     id: u32,
@@ -34,7 +32,6 @@ pub(super) struct Running {
 /// The process whose child it is.
 #[derive(Debug)]
 enum Parent {
-    /// The lab's.
     Lab(Child),
     /// A supervisor's, by its number and its socket.
     Supervisor(u32, UnixStream),
@@ -66,27 +63,21 @@ impl Running {
         })?;
         socket.set_read_timeout(None)?;
         match report {
-            Report::Started { program, supervisor } => Ok(Running {
-                id: program.cast_unsigned(),
-                parent: Parent::Supervisor(supervisor.cast_unsigned(), socket),
-            }),
+            Report::Started { program, supervisor } => {
+                Ok(Running { id: program, parent: Parent::Supervisor(supervisor, socket) })
+            }
             Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
-            Report::LeftoversEnded { .. } | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
+            Report::LeftoversEnded(_) | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
-    /// The process id.
     pub(super) fn id(&self) -> u32 {
         self.id
     }
 
-    /// The process from which it inherits what it does not change itself: its scheduling, for
-    /// instance.
+    /// The process from which it inherits what it does not change itself, such as its scheduling.
     pub(super) fn parent(&self) -> u32 {
-        match &self.parent {
-            Parent::Supervisor(id, _) => *id,
-            Parent::Lab(_) | Parent::Reaped(_) => std::process::id(),
-        }
+        self.supervisor().unwrap_or_else(std::process::id)
     }
 
     /// The process to which its processes leave others, where there is one.
@@ -99,12 +90,11 @@ impl Running {
 
     /// Whether its processes left others to its supervisor. Without a supervisor it is not known.
     pub(super) fn has_leftovers(&self) -> bool {
-        let Parent::Supervisor(supervisor, _) = &self.parent else { return false };
-        children_of(*supervisor).iter().any(|&child| child != self.id)
+        let Some(supervisor) = self.supervisor() else { return false };
+        children_of(supervisor).iter().any(|&child| child != self.id)
     }
 
-    /// Ends what its processes left to its supervisor. Costs one read of a list where they left
-    /// nothing.
+    /// Ends what its processes left to its supervisor; nothing left costs one read of a list.
     pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
         let Parent::Supervisor(_, socket) = &self.parent else { return Ok(Leftovers::default()) };
         if !self.has_leftovers() {
@@ -113,9 +103,7 @@ impl Running {
         let mut to = socket;
         to.write_all(&[END_LEFTOVERS])?;
         match Report::read(socket)? {
-            Report::LeftoversEnded { ended, remaining } => {
-                Ok(Leftovers { ended: ended.cast_unsigned(), remaining: remaining.cast_unsigned() })
-            }
+            Report::LeftoversEnded(leftovers) => Ok(leftovers),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -160,11 +148,7 @@ impl Running {
         let status = match &mut self.parent {
             Parent::Reaped(status) => return Ok(*status),
             Parent::Lab(child) => {
-                if let Some(group) = Pid::from_raw(self.id.cast_signed()) {
-                    // An empty group is no failure; no other error can happen to a group of our own
-                    // children.
-                    let _ = kill_process_group(group, Signal::KILL);
-                }
+                kill_group(self.id);
                 child.wait()?
             }
             Parent::Supervisor(_, socket) => {

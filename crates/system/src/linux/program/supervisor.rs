@@ -7,12 +7,13 @@
 //! all. It reaps the program only then, so that the program's number keeps its meaning for as long
 //! as the lab uses it. [`super::running`] has the lab's side of the socket.
 
-use super::leftovers::{end_children, kill_children, reap};
+use super::leftovers::{end_children, kill_children, kill_group, reap};
+use super::running::Leftovers;
 use super::{CommandLine, NumberedFile};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
+use rustix::process::{Signal, getpid, set_child_subreaper};
 use std::ffi::CStr;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
@@ -34,47 +35,41 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(20);
 /// How long killed processes may take to end.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a supervisor waits for processes that cannot be killed now, when the lab no longer
-/// waits for it.
+/// How long a supervisor waits for processes that cannot be killed when the lab waits no longer.
 const LAST_END_LIMIT: Duration = Duration::from_secs(8);
 
 /// Bytes of the longest name of a file that a program makes first.
 const NAME_BYTES: usize = 4096;
 
-/// A program to run, with its streams.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// The program and its arguments.
     pub(super) line: CommandLine,
     /// Where it runs; the lab's own folder if it is `None`.
     pub(super) folder: Option<PathBuf>,
-    /// Standard input, output and error.
     pub(super) streams: [OwnedFd; 3],
 }
 
-/// A message of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
     /// It runs: the program's number and the supervisor's own.
-    Started { program: i32, supervisor: i32 },
+    Started { program: u32, supervisor: u32 },
     /// It could not be started, by the system's number of the error.
     NotStarted { error: i32 },
     /// What the program left behind is ended.
-    LeftoversEnded { ended: i32, remaining: i32 },
+    LeftoversEnded(Leftovers),
     /// All is ended; the program's status.
     Ended { status: i32 },
 }
 
 impl Report {
-    /// The length of one on the socket.
     const BYTES: usize = 9;
 
     fn to_bytes(self) -> [u8; Report::BYTES] {
         let (kind, first, second) = match self {
             Report::Started { program, supervisor } => (0, program, supervisor),
-            Report::NotStarted { error } => (1, error, 0),
-            Report::LeftoversEnded { ended, remaining } => (2, ended, remaining),
-            Report::Ended { status } => (3, status, 0),
+            Report::NotStarted { error } => (1, error.cast_unsigned(), 0),
+            Report::LeftoversEnded(Leftovers { ended, remaining }) => (2, ended, remaining),
+            Report::Ended { status } => (3, status.cast_unsigned(), 0),
         };
         let mut bytes = [kind; Report::BYTES];
         bytes[1..5].copy_from_slice(&first.to_ne_bytes());
@@ -87,12 +82,12 @@ impl Report {
         let mut bytes = [0; Report::BYTES];
         from.read_exact(&mut bytes)?;
         let [kind, a, b, c, d, e, f, g, h] = bytes;
-        let (first, second) = (i32::from_ne_bytes([a, b, c, d]), i32::from_ne_bytes([e, f, g, h]));
+        let (first, second) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
         Ok(match kind {
             0 => Report::Started { program: first, supervisor: second },
-            1 => Report::NotStarted { error: first },
-            2 => Report::LeftoversEnded { ended: first, remaining: second },
-            _ => Report::Ended { status: first },
+            1 => Report::NotStarted { error: first.cast_signed() },
+            2 => Report::LeftoversEnded(Leftovers { ended: first, remaining: second }),
+            _ => Report::Ended { status: first.cast_signed() },
         })
     }
 }
@@ -102,15 +97,10 @@ impl Task {
     /// before it where memory runs out.
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
-        let mut command = Command::new(&line.program);
-        command.args(&line.args);
+        let mut command = line.command();
         if let Some(file) = &line.creates {
             create_in_child(&mut command, file);
         }
-        for name in &line.env_removed {
-            command.env_remove(name);
-        }
-        command.envs(line.env);
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
@@ -122,8 +112,7 @@ impl Task {
 }
 
 /// Has the child do, before it becomes the program, what makes the kernel end it first: when the
-/// thread that starts it ends, for any reason, and when memory runs out. It also unblocks all
-/// signals, which the launcher blocks.
+/// thread that starts it ends, and when memory runs out. It unblocks all signals, too.
 fn prepare(command: &mut Command) {
     let parent = getpid();
     let in_child = move || {
@@ -138,8 +127,7 @@ fn prepare(command: &mut Command) {
         // The parent may have died between the fork and the line above.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are made: system calls, no
-    // allocation.
+    // SAFETY: between fork and exec only async-signal-safe system calls are made: no allocation.
     unsafe { command.pre_exec(in_child) };
 }
 
@@ -176,8 +164,7 @@ fn be_killed_first_without_memory() {
 
 /// Runs a task until the lab closes the socket or dies. The process does nothing else.
 pub(super) fn supervise(task: Task, lab: &UnixStream) {
-    // Without it leftovers become children of the launcher, which is a subreaper too, and are ended
-    // with the lab.
+    // Without it leftovers go to the launcher, a subreaper too, and are ended with the lab.
     let _ = set_child_subreaper(Some(getpid()));
     let program = match killed_if_the_lab_leaves(lab, || task.command().spawn()) {
         Ok(child) => child.id(),
@@ -186,10 +173,9 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
             return send(lab, Report::NotStarted { error });
         }
     };
-    let supervisor = getpid().as_raw_nonzero().get();
-    send(lab, Report::Started { program: program.cast_signed(), supervisor });
-    let mut request = [0];
-    while let Ok(1) = read_one(lab, &mut request) {
+    send(lab, Report::Started { program, supervisor: std::process::id() });
+    let mut requests = lab;
+    while requests.read_exact(&mut [0]).is_ok() {
         send(lab, end_leftovers(program));
     }
     end(program, lab);
@@ -225,16 +211,11 @@ fn end_leftovers(program: u32) -> Report {
         std::thread::sleep(Duration::from_millis(1));
     }
     let outcome = end_children(Some(program), None, END_LIMIT);
-    let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
-    Report::LeftoversEnded { ended: whole(outcome.ended), remaining: whole(outcome.remaining) }
+    Report::LeftoversEnded(Leftovers { ended: outcome.ended, remaining: outcome.remaining })
 }
 
-/// Ends the program and everything else.
 fn end(program: u32, lab: &UnixStream) {
-    if let Some(group) = Pid::from_raw(program.cast_signed()) {
-        // An empty group is no failure; no other error can happen to a group of our own children.
-        let _ = rustix::process::kill_process_group(group, Signal::KILL);
-    }
+    kill_group(program);
     let mut outcome = end_children(None, Some(program), END_LIMIT);
     if outcome.status.is_none() {
         outcome = end_children(None, Some(program), LAST_END_LIMIT);
@@ -242,15 +223,6 @@ fn end(program: u32, lab: &UnixStream) {
     send(lab, Report::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
     if outcome.remaining > 0 {
         end_children(None, None, LAST_END_LIMIT);
-    }
-}
-
-fn read_one(mut from: &UnixStream, into: &mut [u8; 1]) -> io::Result<usize> {
-    loop {
-        match from.read(into) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => return read,
-        }
     }
 }
 
@@ -318,7 +290,7 @@ mod tests {
         let reports = [
             Report::Started { program: 1 << 22, supervisor: 7 },
             Report::NotStarted { error: 2 },
-            Report::LeftoversEnded { ended: 3, remaining: 1 },
+            Report::LeftoversEnded(Leftovers { ended: 3, remaining: 1 }),
             Report::Ended { status: 0x0700 },
         ];
         reports.iter().for_each(|report| send(&there, *report));

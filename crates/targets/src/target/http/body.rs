@@ -8,23 +8,18 @@ use std::time::Duration;
 /// How long the client waits after the last byte for the server to close the connection.
 const CLOSE_WAIT_MAX: Duration = Duration::from_millis(100);
 
-/// The body of an answer.
 pub(super) struct Body<'a> {
     pub(super) wire: BufReader<Connection<'a>>,
     pub(super) framing: Framing,
     pub(super) got: u64,
 }
 
-/// Where a body ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Framing {
-    /// After this many bytes.
     Length(u64),
     /// With an empty chunk; this many bytes of the current chunk remain.
     Chunked(u64),
-    /// At the end of the connection.
     Close,
-    /// It has already ended.
     Ended,
 }
 
@@ -132,7 +127,6 @@ impl Body<'_> {
         Ok(left)
     }
 
-    /// The trailers after the last chunk, up to an empty line.
     fn trailers(&mut self) -> io::Result<()> {
         self.wire.get_mut().wire().part =
             Some(TimedPart::begin("what comes after the last chunk of its answer"));

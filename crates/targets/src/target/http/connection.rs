@@ -1,5 +1,4 @@
-//! The connection over which an answer arrives, with limits on silence and slowness, and with
-//! encryption or without.
+//! The connection over which an answer arrives, encrypted or not, neither silent nor slow.
 
 use super::error::HttpError;
 use super::{INTERRUPT_CHECK, SILENCE_MAX, WaitCheck};
@@ -16,7 +15,6 @@ use std::time::{Duration, Instant};
 /// before a chunk, the trailers. A server that sends a byte now and then is never silent.
 pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// A part of an answer that must end in [`PART_TIME_MAX`].
 pub(super) struct TimedPart {
     name: &'static str,
     begin: Instant,
@@ -31,7 +29,6 @@ pub(super) struct Wire<'a> {
     pub(super) part: Option<TimedPart>,
 }
 
-/// A connection to a server.
 pub(super) enum Connection<'a> {
     Plain(Wire<'a>),
     Encrypted(Box<StreamOwned<ClientConnection, Wire<'a>>>),
@@ -44,7 +41,6 @@ impl TimedPart {
 }
 
 impl<'a> Connection<'a> {
-    /// Without encryption.
     pub(super) fn plain(url: &Url, check: WaitCheck<'a>) -> Result<Connection<'a>, HttpError> {
         Wire::connect(url, check).map(Connection::Plain)
     }
@@ -75,7 +71,6 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Sends a whole request.
     pub(super) fn send(&mut self, request: &[u8]) -> Result<(), HttpError> {
         let stream: &mut dyn Write = match self {
             Connection::Plain(wire) => wire,
@@ -128,8 +123,7 @@ fn connected(url: &Url) -> Result<TcpStream, HttpError> {
 }
 
 impl Read for Connection<'_> {
-    /// The end of an encrypted connection that TLS did not announce is
-    /// [`ErrorKind::UnexpectedEof`].
+    /// The end of an encrypted connection without notice of TLS is [`ErrorKind::UnexpectedEof`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Connection::Plain(wire) => wire.read(buffer),

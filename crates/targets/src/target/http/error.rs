@@ -7,91 +7,44 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// Nothing accepts connections at this address.
     #[error("cannot connect: {0}")]
     NotConnected(io::Error),
-    /// The connection is open, and no bytes arrive.
     #[error("no answer within {0:?}")]
     Silent(Duration),
-    /// Bytes arrive too slowly.
     #[error("{0} took longer than {PART_TIME_MAX:?}")]
     Slow(&'static str),
-    /// It is not known whom to trust.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// An object has no signed URL.
     #[error(transparent)]
     Presign(crate::target::s3::PresignError),
-    /// The server's certificate is refused.
     #[error("its certificate {fault}")]
-    Certificate {
-        /// What is wrong with it.
-        fault: CertificateFault,
-    },
-    /// Client and server found no encryption.
+    Certificate { fault: CertificateFault },
     #[error("no encrypted connection: {0}")]
     Handshake(String),
-    /// The server answers without encryption.
     #[error("the server does not speak TLS on this port")]
     NotEncrypted,
-    /// A field of the request has characters that would end it.
     #[error("the field {0} of the request has a control character")]
     Field(String),
-    /// The server answered with another status than 200.
     #[error("the server answers {code}{}", .reason.is_empty().then(String::new).unwrap_or_else(|| format!(" {}", .reason)))]
-    Status {
-        /// The status.
-        code: u16,
-        /// The server's reason.
-        reason: String,
-    },
-    /// The server redirects to another URL.
+    Status { code: u16, reason: String },
     #[error("the server answers {code} with a redirect, which is not followed: name {to} instead")]
-    Redirect {
-        /// The status.
-        code: u16,
-        /// The other URL.
-        to: Location,
-    },
-    /// The bytes of the body are not those of the content.
+    Redirect { code: u16, to: Location },
     #[error("the server sends the content encoding {0}, although none was accepted")]
     Encoded(String),
-    /// The answer is no HTTP/1.
     #[error("not an answer in HTTP/1: {0}")]
     Garbled(&'static str),
-    /// The connection ended before the end of the body.
     #[error("the connection ended after {got} of {promised} bytes")]
-    Cut {
-        /// Bytes that arrived.
-        got: u64,
-        /// The length by the head.
-        promised: u64,
-    },
-    /// The connection ended in the middle of a chunked body.
+    Cut { got: u64, promised: u64 },
     #[error("the connection ended after {got} bytes, before the end of the chunked body")]
-    CutChunks {
-        /// Bytes that arrived.
-        got: u64,
-    },
-    /// The end of the connection is that of the body, and TLS did not announce it.
+    CutChunks { got: u64 },
     #[error("the encrypted connection ended after {got} bytes without notice: perhaps before the end")]
-    CutEncrypted {
-        /// Bytes that arrived.
-        got: u64,
-    },
-    /// More bytes arrived than the head says.
+    CutEncrypted { got: u64 },
     #[error("the server sends more than the {promised} bytes that it promises")]
-    TooMany {
-        /// The length by the head.
-        promised: u64,
-    },
-    /// The user wants to stop.
+    TooMany { promised: u64 },
     #[error("interrupted")]
     Interrupted,
-    /// The connection failed.
     #[error("{0}")]
     Io(io::Error),
 }
@@ -121,21 +74,16 @@ impl fmt::Debug for Location {
     }
 }
 
-/// What is wrong with a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CertificateFault {
     /// No trusted authority issued it, though one may have the issuer's name.
     NotTrusted,
     /// It is an authority's own, and no server's.
     OfAuthority,
-    /// Its time is over.
     Expired,
-    /// Its time has not begun, or the clock of this machine is wrong.
     NotYetValid,
     OtherHost,
-    /// It was withdrawn.
     Revoked,
-    /// Something else.
     Other(String),
 }
 
@@ -189,8 +137,7 @@ impl From<rustls::Error> for HttpError {
 }
 
 impl HttpError {
-    /// The error of a failed read or write: the one that this client or TLS put into it, or the
-    /// system's.
+    /// The error of a read or write: the one that this client or TLS put into it, or the system's.
     pub(super) fn from_io(error: io::Error) -> HttpError {
         let error = match error.downcast::<HttpError>() {
             Ok(error) => return error,

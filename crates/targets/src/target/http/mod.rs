@@ -1,5 +1,4 @@
-//! The lab's own HTTP/1.1 client, plain or over TLS: one request over one connection, no proxy, no
-//! redirect, no cache.
+//! The lab's HTTP/1.1 client, also over TLS: a request, a connection, no proxy, redirect or cache.
 //!
 //! It reads a URL once for the right answer, and checks around readings whether the content has
 //! changed. It shares no code with any contender, and reports every answer that has fewer or more
@@ -23,7 +22,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 pub use trust::{Trust, TrustError};
 
-/// How long a server may be silent.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// The longest wait before the client checks again whether the user wants to stop.
@@ -34,25 +32,20 @@ const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestVerb {
-    /// For head and body.
     Get,
-    /// For the head alone.
     Head,
 }
 
 /// Called whenever the client waits for bytes; its error ends the wait.
 pub type WaitCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
-/// An answer, of which the head has arrived.
 pub struct Response<'a> {
     fields: Vec<(String, String)>,
     body: Body<'a>,
 }
 
-/// The head of an answer.
 struct ResponseHead {
     code: u16,
-    /// The server's words for the status.
     reason: String,
     fields: Vec<(String, String)>,
 }
@@ -71,7 +64,6 @@ impl Client {
         Client { trust, config: OnceLock::new() }
     }
 
-    /// Whom it trusts.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
@@ -124,7 +116,6 @@ impl PartialEq for Client {
 
 impl Eq for Client {}
 
-/// The bytes of a request.
 fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<String, HttpError> {
     let word = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
     let mut request = format!(
@@ -143,7 +134,6 @@ fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<Stri
 }
 
 impl ResponseHead {
-    /// The fields of an answer with the status 200.
     fn accepted(self) -> Result<Vec<(String, String)>, HttpError> {
         match (self.code, find(&self.fields, "location")) {
             (200, _) => self.unencoded(),
@@ -202,7 +192,6 @@ fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
 }
 
 impl Response<'_> {
-    /// A field of the head.
     pub fn field(&self, name: &str) -> Option<&str> {
         find(&self.fields, name)
     }

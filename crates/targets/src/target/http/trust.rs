@@ -1,58 +1,40 @@
-//! Which servers are trusted, and the configuration of TLS that follows from it. Certificates are
-//! always verified.
+//! Which servers are trusted, and TLS configured for that. Certificates are always verified.
 
-use rustls::ClientConfig;
-use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject};
+use rustls::{ClientConfig, RootCertStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of HTTP that is negotiated.
 const ALPN: &[u8] = b"http/1.1";
 
-/// Whose certificates servers must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Of the authorities that this system trusts, which `SSL_CERT_FILE` and `SSL_CERT_DIR` can
-    /// replace.
+    /// The authorities of this system, which `SSL_CERT_FILE` and `SSL_CERT_DIR` can replace.
     #[default]
     System,
     /// Of those in a PEM file, and of no others.
     File(PathBuf),
 }
 
-/// Why no server can be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The system's certificates cannot be found.
     #[error("this system has no certificates to trust{}; --cacert FILE names some", .cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default())]
-    System {
-        /// Why not, if that is known.
-        cause: Option<String>,
-    },
-    /// The file cannot be read, or has something else.
+    System { cause: Option<String> },
     #[error("{}: no file of certificates to trust: {cause}", readlab_system::terminal::printable::display_path(.path))]
-    File {
-        path: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// TLS cannot be set up.
+    File { path: PathBuf, cause: String },
     #[error("TLS cannot be set up: {0}")]
     Setup(rustls::Error),
 }
 
 impl From<Option<PathBuf>> for Trust {
-    /// A file instead of the system's certificates.
     fn from(cacert: Option<PathBuf>) -> Trust {
         cacert.map_or(Trust::System, Trust::File)
     }
 }
 
 impl Trust {
-    /// The file that replaces the system's certificates.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Trust::System => None,

@@ -17,12 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the user asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlacesRequest {
-    /// How the places are picked.
     pub pattern: Pattern,
-    /// Bytes that are read at each.
     pub block_bytes: u64,
     /// How many are read in one reading.
     pub reads: u64,
@@ -30,26 +27,14 @@ pub struct PlacesRequest {
     pub seed: u64,
 }
 
-/// The places of a file with the list of them.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct FilePlaces {
     pub places: Places,
-    /// What the list is kept in.
     scratch: Scratch,
 }
 
-/// Two are the same if they are in the same folder of readlab's.
-impl PartialEq for FilePlaces {
-    fn eq(&self, other: &FilePlaces) -> bool {
-        self.scratch.path() == other.scratch.path()
-    }
-}
-
-impl Eq for FilePlaces {}
-
 impl Target {
-    /// From now on only the blocks at the places that are picked here are meant; what is on a
-    /// server stays whole.
+    /// From now on only blocks at places picked here are meant; what is on a server stays whole.
     pub fn pick_places(&mut self, request: &PlacesRequest) -> Result<(), TargetError> {
         let Place::File(file) = &self.place else { return Ok(()) };
         let &PlacesRequest { pattern, block_bytes, reads, .. } = request;
@@ -73,17 +58,12 @@ impl Target {
 }
 
 impl FilePlaces {
-    /// Writes the list.
     fn write(places: Places) -> Result<FilePlaces, TargetError> {
         let temporary = std::env::temp_dir();
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| TargetError::Io { path, cause }
-        };
-        let scratch = Scratch::make(&temporary, "places").map_err(failed(&temporary))?;
+        let scratch = Scratch::make(&temporary, "places").map_err(TargetError::io(&temporary))?;
         let made = FilePlaces { places, scratch };
         let list = made.list();
-        fs::write(&list, made.places.to_bytes()).map_err(failed(&list))?;
+        fs::write(&list, made.places.to_bytes()).map_err(TargetError::io(&list))?;
         Ok(made)
     }
 
@@ -95,7 +75,6 @@ impl FilePlaces {
         self.scratch.path().join("places")
     }
 
-    /// What a contender gets.
     pub(super) fn request(&self) -> ReadRequest {
         ReadRequest { word: self.list().into_os_string(), ..ReadRequest::default() }
     }

@@ -45,8 +45,7 @@ fn sample(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> impl Iter
     index::sample(random, size(blocks), size(count)).into_iter().map(|block| block as u64)
 }
 
-/// A step by which every block is visited before one is visited again: it has no divisor in common
-/// with their number.
+/// A step that visits every block before one again: it has no divisor in common with their number.
 fn step_through(blocks: u64) -> u64 {
     let first = GOLDEN % blocks.max(1);
     (first.max(1)..).find(|step| greatest_divisor(*step, blocks) == 1).unwrap_or(1)

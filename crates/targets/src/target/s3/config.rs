@@ -11,72 +11,39 @@ use super::profiles::Profile;
 use super::store::Store;
 use super::surroundings::Surroundings;
 use jiff::Timestamp;
-use readlab_model::target::Style;
+use readlab_model::target::{ServerOptions, Style};
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
 use serde::Deserialize;
 use std::io;
 use std::path::PathBuf;
 
-/// What the command line says about a store.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// Its address, in place of every configured one.
-    pub endpoint: Option<String>,
-    /// Whether requests are not signed, as for public objects.
-    pub unsigned: bool,
-}
-
-/// Why no store is known. Nothing of it is secret.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A file cannot be read.
     #[error("{}: {cause}", display_path(.path))]
-    File {
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// A file has another form.
+    File { path: PathBuf, cause: io::Error },
     #[error("{}: not a file of sections and settings, as AWS's tools have it", display_path(.0))]
     Syntax(PathBuf),
-    /// No file has the profile.
     #[error("AWS_PROFILE: no file has a profile '{}'", printable(.0))]
     NoProfile(String),
-    /// A key without its secret, or a secret without its key.
     #[error("{0}: an access key and its secret come together, one of them is missing")]
     Half(String),
-    /// The keys come from somewhere that is not read.
     #[error(
         "{0}: readlab does not request keys from other services; let AWS's tool do it: eval \"$(aws configure export-credentials --format env)\""
     )]
     NotRead(String),
-    /// There are no keys.
     #[error(
         "no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile by AWS_PROFILE; for keys from a role, an instance or single sign-on: eval \"$(aws configure export-credentials --format env)\"; for public objects: AWS_NO_SIGN_REQUEST=true"
     )]
     NoCredentials,
-    /// The program that gives the keys does not give them.
     #[error("credential_process of the profile '{}': {cause}", printable(.profile))]
-    Process {
-        profile: String,
-        /// What happened instead.
-        cause: String,
-    },
-    /// The keys are not valid any longer.
+    Process { profile: String, cause: String },
     #[error("the credentials expired at {0}")]
     Expired(Timestamp),
-    /// The address of the store is none.
     #[error("{place}: {cause}")]
-    Endpoint {
-        place: &'static str,
-        /// What is wrong with it.
-        cause: EndpointError,
-    },
-    /// A setting has a value that is not known.
+    Endpoint { place: &'static str, cause: EndpointError },
     #[error("{setting}: '{}' is not one of its values", printable(.value))]
     Value { setting: &'static str, value: String },
-    /// A setting would choose another endpoint.
     #[error("{0}: readlab does not follow it; give the endpoint by --endpoint")]
     OtherEndpoint(&'static str),
 }
@@ -88,8 +55,10 @@ struct Settings<'a> {
 }
 
 impl Store {
-    /// The store that the command line, the variables and the files describe.
-    pub fn configured(options: &StoreOptions, surroundings: &dyn Surroundings) -> Result<Store, ConfigError> {
+    pub fn configured(
+        options: &ServerOptions,
+        surroundings: &dyn Surroundings,
+    ) -> Result<Store, ConfigError> {
         let settings = Settings { surroundings, profile: Profile::chosen(surroundings)? };
         let region = settings.region()?;
         let given = settings.endpoint(options)?;
@@ -128,7 +97,7 @@ impl Settings<'_> {
     }
 
     /// The first of the addresses that are given, by their documented order.
-    fn endpoint(&self, options: &StoreOptions) -> Result<Option<Endpoint>, ConfigError> {
+    fn endpoint(&self, options: &ServerOptions) -> Result<Option<Endpoint>, ConfigError> {
         let is_ignored = self.is_true("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             || self.profile.value("ignore_configured_endpoint_urls").is_some_and(is_true);
         let configured = || {

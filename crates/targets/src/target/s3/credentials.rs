@@ -16,24 +16,18 @@ pub struct Credentials {
     pub expires: Option<Timestamp>,
 }
 
-/// A text that is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Credentials {
     /// A key without an end.
     pub fn new(access_key: &str, secret: &str) -> Credentials {
-        Credentials {
-            access_key: access_key.to_owned(),
-            secret: Secret::new(secret),
-            session_token: None,
-            expires: None,
-        }
+        let (access_key, secret) = (access_key.to_owned(), Secret::new(secret));
+        Credentials { access_key, secret, session_token: None, expires: None }
     }
 }
 
 impl Secret {
-    /// Hides a text.
     pub fn new(text: &str) -> Secret {
         Secret(text.to_owned())
     }

@@ -6,8 +6,7 @@ use readlab_system::terminal::printable::printable;
 use std::fmt;
 use std::str::FromStr;
 
-/// The address of a store, in one form: without the port that the scheme implies, and without a
-/// slash at its end.
+/// The address of a store, in one form: without its scheme's usual port and a slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     scheme: &'static str,
@@ -15,10 +14,8 @@ pub struct Endpoint {
     path: String,
 }
 
-/// Why a text is no address of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
-    /// It has a user, whose password would be in every record.
     #[error("an endpoint with a user or a password is not read: both would be in the record")]
     User,
     #[error("{}: not an endpoint: expected http[s]://host[:port][/path]", printable(.0))]
@@ -51,7 +48,6 @@ impl Endpoint {
         }
     }
 
-    /// `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         self.scheme
     }

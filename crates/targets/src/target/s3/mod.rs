@@ -11,7 +11,7 @@ pub mod store;
 mod surroundings;
 pub mod verification;
 
-pub use config::{ConfigError, StoreOptions};
+pub use config::ConfigError;
 pub use credentials::{Credentials, Secret};
 pub use endpoint::{Endpoint, EndpointError};
 pub use object::{ObjectName, ObjectNameError, is_object};

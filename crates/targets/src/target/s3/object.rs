@@ -12,15 +12,12 @@ pub struct ObjectName {
     key: String,
 }
 
-/// Why a word is no name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectNameError {
     #[error("{}: not the name of an object: expected s3://BUCKET/KEY", printable(.0))]
     Form(String),
-    /// It is only a bucket.
     #[error("s3://{0}: a bucket, not an object: add a key, s3://{0}/KEY")]
     NoKey(String),
-    /// No bucket can have this name.
     #[error(
         "{}: not the name of a bucket: expected 3 to 63 letters, digits, dots, hyphens and underscores",
         printable(.0)
@@ -28,7 +25,6 @@ pub enum ObjectNameError {
     Bucket(String),
     #[error("the key of an object has at most {KEY_BYTES_MAX} bytes, this one has {0}")]
     LongKey(usize),
-    /// The key has characters that are obeyed where it is shown.
     #[error("{}: a key with control characters is not read", printable(.0))]
     Control(String),
     /// Clients change such a path before they request it.
@@ -38,7 +34,6 @@ pub enum ObjectNameError {
 
 const SCHEME: &str = "s3://";
 
-/// The longest key of the protocol.
 const KEY_BYTES_MAX: usize = 1024;
 
 /// Whether a word on the command line is the name of an object and no path.

@@ -12,7 +12,6 @@ type Section = HashMap<String, String>;
 
 /// The settings that are in force.
 pub(super) struct Profile {
-    /// Its name, for errors.
     pub(super) name: String,
     settings: Section,
     /// The section `services` that it names.
@@ -39,7 +38,6 @@ impl Profile {
         Ok(Profile { name, services: services.unwrap_or_default(), settings })
     }
 
-    /// A setting.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.settings.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
@@ -96,8 +94,7 @@ fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The sections of a text; `None` if it is no such file. What is wrong with it is not passed on: it
-/// may be a secret.
+/// The sections of a text; `None` if it is no such file: what is wrong with it may be a secret.
 fn parsed(text: String) -> Option<HashMap<String, Section>> {
     let mut format = IniDefault::default();
     format.case_sensitive = true;

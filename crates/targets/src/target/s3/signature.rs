@@ -1,8 +1,7 @@
 //! AWS Signature Version 4: how a request is signed for a store.
 //!
-//! One implementation serves both sides, the lab that signs URLs and the loopback server that
-//! verifies requests, so it is our own: libraries either sign or are a whole client. The
-//! cryptography is a library's.
+//! One implementation serves the lab that signs URLs and the loopback server that verifies
+//! requests: libraries either sign or are a whole client. The cryptography is a library's.
 
 use super::credentials::Credentials;
 use jiff::Timestamp;
@@ -14,16 +13,13 @@ use std::time::Duration;
 
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// Stands for the digest of a body that is not signed.
 pub const UNSIGNED_PAYLOAD: &str = "UNSIGNED-PAYLOAD";
 
 /// The parameter of a query that is not signed itself.
 pub const SIGNATURE_PARAMETER: &str = "X-Amz-Signature";
 
-/// The end of every scope.
 pub(super) const TERMINATOR: &str = "aws4_request";
 
-/// The service whose requests these are.
 pub(super) const SERVICE: &str = "s3";
 
 /// What is encoded in a query: everything but letters, digits and these.
@@ -39,7 +35,6 @@ pub struct Moment(String);
 /// A request as it is signed.
 #[derive(Debug, Clone)]
 pub struct SignedParts<'a> {
-    /// The verb, in capital letters.
     pub verb: &'a str,
     /// The path, percent-encoded.
     pub path: &'a str,
@@ -98,7 +93,6 @@ impl Moment {
         &self.0[..8]
     }
 
-    /// The whole.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -127,7 +121,6 @@ impl SignedParts<'_> {
         format!("{ALGORITHM}\n{}\n{}\n{}", moment.0, scope(moment, region), hex::encode(request.as_ref()))
     }
 
-    /// The names of the signed fields, as a request has them.
     pub fn names(&self) -> String {
         self.fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";")
     }
@@ -144,8 +137,7 @@ impl SignedParts<'_> {
     }
 }
 
-/// The query with every part encoded in the same way, in the order of the parts, without the
-/// signature.
+/// The query with every part encoded alike, in the order of the parts, without the signature.
 fn canonical_query(query: &str) -> String {
     let encoded = |text: &str| encoded_in_query(&decoded(text));
     let mut parts: Vec<_> = parameters(query).map(|(name, value)| [encoded(name), encoded(value)]).collect();
@@ -154,7 +146,6 @@ fn canonical_query(query: &str) -> String {
     parts.iter().map(|part| part.join("=")).collect::<Vec<_>>().join("&")
 }
 
-/// The key of a day, a region and this service.
 fn key(secret: &str, region: &str, moment: &Moment) -> hmac::Tag {
     let day = signed_by(format!("AWS4{secret}").as_bytes(), moment.date());
     [region, SERVICE, TERMINATOR].iter().fold(day, |key, word| signed(&key, word))
@@ -169,7 +160,6 @@ fn signed_by(key: &[u8], text: &str) -> hmac::Tag {
 }
 
 impl Presigned<'_> {
-    /// The query of the URL.
     pub(super) fn query(&self, credentials: &Credentials, region: &str, moment: Moment) -> String {
         let credential = format!("{}/{}", credentials.access_key, scope(&moment, region));
         let mut parts = vec![

@@ -16,36 +16,20 @@ pub const VALID_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Variables that would change what a contender's library reads: they are removed from a
 /// contender's environment before [`Store::environment`] is added to it.
+#[rustfmt::skip]
 pub const VARIABLES_REMOVED: [&str; 22] = [
-    "AWS_PROFILE",
-    "AWS_DEFAULT_PROFILE",
-    "AWS_DEFAULT_REGION",
-    "AWS_ENDPOINT_URL",
-    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-    "AWS_NO_SIGN_REQUEST",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_SECURITY_TOKEN",
-    "AWS_CREDENTIAL_EXPIRATION",
-    "AWS_ROLE_ARN",
-    "AWS_ROLE_SESSION_NAME",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
-    "AWS_USE_FIPS_ENDPOINT",
-    "AWS_USE_DUALSTACK_ENDPOINT",
-    "AWS_MAX_ATTEMPTS",
-    "AWS_RETRY_MODE",
+    "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_NO_SIGN_REQUEST", "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "AWS_CREDENTIAL_EXPIRATION",
+    "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AWS_USE_FIPS_ENDPOINT",
+    "AWS_USE_DUALSTACK_ENDPOINT", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE",
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    /// Where it is.
     pub endpoint: Endpoint,
-    /// The region for which requests are signed.
     pub region: String,
     /// Where the bucket is in a request, if its name can be there.
     pub style: Style,
@@ -53,13 +37,10 @@ pub struct Store {
     pub credentials: Option<Credentials>,
 }
 
-/// Why there is no URL for an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PresignError {
-    /// The protocol does not have this lifetime.
     #[error("a signed URL is valid for one second to seven days, not for {0:?}")]
     Lifetime(Duration),
-    /// It is no URL that the lab can request.
     #[error(transparent)]
     Url(#[from] UrlError),
 }
@@ -79,29 +60,19 @@ impl Store {
         valid: Duration,
         now: Timestamp,
     ) -> Result<Url, PresignError> {
-        Ok(self.url_text(verb, object, valid, now)?.parse()?)
-    }
-
-    fn url_text(
-        &self,
-        verb: RequestVerb,
-        object: &ObjectName,
-        valid: Duration,
-        now: Timestamp,
-    ) -> Result<String, PresignError> {
         let style = self.style_of(object);
         let host = self.endpoint.host(object, style);
         let path = self.endpoint.path(object, style);
         let plain =
             format!("{}://{host}{}", self.endpoint.scheme(), signature::encoded_path(path.as_bytes()));
-        let Some(credentials) = &self.credentials else { return Ok(plain) };
+        let Some(credentials) = &self.credentials else { return Ok(plain.parse()?) };
         if valid.as_secs() == 0 || valid > VALID_MAX {
             return Err(PresignError::Lifetime(valid));
         }
         let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
         let wanted = Presigned { verb, host: &host, path: &path, valid };
         let query = wanted.query(credentials, &self.region, Moment::from_time(now));
-        Ok(format!("{plain}?{query}"))
+        Ok(format!("{plain}?{query}").parse()?)
     }
 
     /// What a contender needs to read the object, as PROTOCOL.md has it. It is secret.
@@ -125,14 +96,9 @@ impl Store {
         variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
-    /// What a record has of it.
     pub fn facts(&self, object: &ObjectName) -> StoreFacts {
-        StoreFacts {
-            endpoint: self.endpoint.to_string(),
-            region: self.region.clone(),
-            style: self.style_of(object),
-            signed: self.credentials.is_some(),
-        }
+        let (endpoint, region) = (self.endpoint.to_string(), self.region.clone());
+        StoreFacts { endpoint, region, style: self.style_of(object), signed: self.credentials.is_some() }
     }
 }
 
@@ -163,9 +129,9 @@ mod tests {
     #[test]
     fn the_documented_example_of_a_signed_url_comes_out() {
         let object = "s3://examplebucket/test.txt".parse().unwrap();
-        let url = of_examples().url_text(RequestVerb::Get, &object, 24 * HOUR, then()).unwrap();
+        let url = of_examples().presigned(RequestVerb::Get, &object, 24 * HOUR, then()).unwrap();
         assert_eq!(
-            url,
+            url.exact(),
             "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
              &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
              &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
@@ -188,7 +154,9 @@ mod tests {
     fn a_token_is_a_part_of_what_is_signed() {
         let mut store = of_examples();
         let object = "s3://examplebucket/test.txt".parse().unwrap();
-        let url = |store: &Store| store.url_text(RequestVerb::Get, &object, HOUR, then()).unwrap();
+        let url = |store: &Store| {
+            store.presigned(RequestVerb::Get, &object, HOUR, then()).unwrap().exact().to_owned()
+        };
         let without = url(&store);
         store.credentials.as_mut().unwrap().session_token = Some(Secret::new("a/token=="));
         let with = url(&store);
@@ -201,15 +169,15 @@ mod tests {
     fn a_public_object_has_a_plain_url_and_no_lifetime() {
         let store = Store { credentials: None, ..of_examples() };
         let object = "s3://examplebucket/a b".parse().unwrap();
-        let url = store.url_text(RequestVerb::Get, &object, Duration::ZERO, then()).unwrap();
-        assert_eq!(url, "https://examplebucket.s3.amazonaws.com/a%20b");
+        let url = store.presigned(RequestVerb::Get, &object, Duration::ZERO, then()).unwrap();
+        assert_eq!(url.exact(), "https://examplebucket.s3.amazonaws.com/a%20b");
         assert!(!store.facts(&object).signed);
     }
 
     #[test]
     fn no_url_is_valid_longer_than_the_protocol_allows() {
         let object = "s3://examplebucket/k".parse().unwrap();
-        let url = |valid| of_examples().url_text(RequestVerb::Get, &object, valid, then());
+        let url = |valid| of_examples().presigned(RequestVerb::Get, &object, valid, then());
         assert!(url(VALID_MAX).is_ok());
         for wrong in [Duration::ZERO, Duration::from_millis(900), VALID_MAX + Duration::from_secs(1)] {
             assert_eq!(url(wrong), Err(PresignError::Lifetime(wrong)));
@@ -221,8 +189,8 @@ mod tests {
         let object: ObjectName = "s3://my.bucket/k".parse().unwrap();
         let store = of_examples();
         assert_eq!(store.facts(&object).style, Style::Path);
-        let url = store.url_text(RequestVerb::Get, &object, HOUR, then()).unwrap();
-        assert!(url.starts_with("https://s3.amazonaws.com/my.bucket/k?"));
+        let url = store.presigned(RequestVerb::Get, &object, HOUR, then()).unwrap();
+        assert!(url.exact().starts_with("https://s3.amazonaws.com/my.bucket/k?"));
         assert!(store.environment(&object).contains(&("READLAB_S3_STYLE".into(), "path".into())));
     }
 

@@ -10,7 +10,6 @@ pub trait Surroundings {
     /// A variable of the environment; `None` if it is unset, empty or not UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The text of a file.
     fn read(&self, path: &Path) -> io::Result<String>;
 
     /// What a program prints on its standard output.

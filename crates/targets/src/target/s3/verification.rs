@@ -8,7 +8,6 @@ use super::signature::{
 use super::store::VALID_MAX;
 use jiff::{SignedDuration, Timestamp};
 
-/// The SHA-256 digest of no bytes.
 pub const EMPTY_PAYLOAD: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /// How far the clocks of both sides may be apart.
@@ -27,36 +26,27 @@ pub struct ReceivedRequest<'a> {
     pub fields: &'a [(String, String)],
 }
 
-/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is not signed.
     #[error("the request is not signed")]
     Unsigned,
-    /// What it has as a signature is none.
     #[error("{0}")]
     Malformed(&'static str),
-    /// It is signed by another key.
     #[error("the access key is not known here")]
     UnknownKey,
-    /// A part that has to be signed is not.
     #[error("a field of the head is not signed: host and every x-amz- field must be")]
     UnsignedField,
     /// The digest is that of a body, which this verb does not have.
     #[error("x-amz-content-sha256 must be {UNSIGNED_PAYLOAD} or the digest of no bytes")]
     Payload,
-    /// It was signed at another time.
     #[error("the clocks of the client and the server differ by more than 15 minutes")]
     Skewed,
-    /// The URL is not valid any longer, or not yet.
     #[error("the signed URL has expired or is not valid yet")]
     Expired,
-    /// The signature is wrong.
     #[error("the signature does not match the request, the key or the secret")]
     Mismatch,
 }
 
-/// What a request says about its signature.
 struct Claim {
     credential: String,
     names: String,

@@ -1,5 +1,4 @@
-//! Secrets that a command line hands to a server beside its URL: the values of headers, and users
-//! with their passwords.
+//! Secrets of a command line beside its URL: values of headers, and users with their passwords.
 //!
 //! Quotes may be nested, so a line is not split as a shell splits it: a value ends where the quote
 //! before it is closed, or with its word.
@@ -7,77 +6,31 @@
 use super::HIDDEN;
 use std::ops::Range;
 
-/// Programs that request URLs. Their short options mean something else to others: `grep -H` names
-/// files.
+/// Programs that request URLs: for others short options mean something else, as in `grep -H`.
 const CLIENTS: [&str; 9] = ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
 
 /// Headers that are secrets wherever they stand, in lower case.
+#[rustfmt::skip]
 const SECRET_HEADERS: [&str; 18] = [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "api-key",
-    "apikey",
-    "x-api-key",
-    "x-api-token",
-    "x-access-token",
-    "x-auth-key",
-    "x-auth-token",
-    "x-amz-security-token",
-    "x-csrf-token",
-    "x-goog-api-key",
-    "x-vault-token",
-    "private-token",
-    "job-token",
-    "ocp-apim-subscription-key",
+    "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey", "x-api-key",
+    "x-api-token", "x-access-token", "x-auth-key", "x-auth-token", "x-amz-security-token", "x-csrf-token",
+    "x-goog-api-key", "x-vault-token", "private-token", "job-token", "ocp-apim-subscription-key",
 ];
 
-/// Headers that no server takes for a key, in lower case. As with the names of a query, nobody
-/// knows all others.
+/// Headers that no server takes for a key, in lower case. As in a query, nobody knows all others.
+#[rustfmt::skip]
 const HARMLESS_HEADERS: [&str; 36] = [
-    "accept",
-    "accept-charset",
-    "accept-encoding",
-    "accept-language",
-    "cache-control",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "date",
-    "depth",
-    "dnt",
-    "expect",
-    "host",
-    "if-match",
-    "if-modified-since",
-    "if-none-match",
-    "if-range",
-    "if-unmodified-since",
-    "keep-alive",
-    "metadata",
-    "metadata-flavor",
-    "origin",
-    "pragma",
-    "range",
-    "referer",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-    "via",
-    "x-amz-date",
-    "x-amz-request-payer",
-    "x-ms-version",
-    "x-requested-with",
+    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection",
+    "content-encoding", "content-length", "content-type", "date", "depth", "dnt", "expect", "host",
+    "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive",
+    "metadata", "metadata-flavor", "origin", "pragma", "range", "referer", "te", "trailer",
+    "transfer-encoding", "upgrade", "user-agent", "via", "x-amz-date", "x-amz-request-payer",
+    "x-ms-version", "x-requested-with",
 ];
 
 /// Words before the secret of a header.
 const SCHEMES: [&str; 8] = ["basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "bot"];
 
-/// What the value of an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
     /// A header with its name.

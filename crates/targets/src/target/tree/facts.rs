@@ -1,6 +1,7 @@
 //! What a record keeps about the files of a tree.
 
 use super::list::INPUT;
+use super::walk::Walked;
 use super::{Found, ListSource, TreeRequest};
 use crate::target::caution;
 use crate::target::filesystem::Filesystem;
@@ -23,41 +24,38 @@ impl TreeRequest {
     }
 }
 
-impl Found {
-    pub(super) fn into_facts(self, request: &TreeRequest) -> TreeFacts {
+impl Walked {
+    /// What is known before the files are looked at.
+    pub(super) fn facts(&self, request: &TreeRequest) -> TreeFacts {
         TreeFacts {
-            files: self.files,
             folders: self.folders,
-            largest_bytes: self.largest_bytes,
-            repeated_bytes: self.repeated_bytes,
             order: request.order,
             is_listed: !matches!(request.source, ListSource::Folder(_)),
             duplicates: self.duplicates,
             skipped: self.skipped,
             follows_links: request.follows_links,
             own: self.own.paths().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
-            is_metadata_cold: false,
-            group: None,
+            ..TreeFacts::default()
         }
     }
+}
 
+impl Found {
     /// What a reader of the numbers should know.
-    pub(super) fn cautions(&self, filesystem: Filesystem, request: &TreeRequest) -> Vec<String> {
+    pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPlaces) -> Vec<String> {
         let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
-        let way_out = self.skipped.way_out(request.follows_links);
-        let skipped = self.skipped.words();
+        let TreeFacts { skipped, follows_links, duplicates, repeated_bytes, .. } = &self.facts;
+        let way_out = skipped.way_out(*follows_links);
+        let skipped = skipped.words();
         cautions.extend(skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}.")));
-        let own: Vec<String> = self.own.paths().iter().map(|path| display_path(path)).collect();
+        let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();
         if !own.is_empty() {
             cautions.push(format!("Not read, for readlab writes there: {}.", own.join(", ")));
         }
-        if self.duplicates > 0 {
-            cautions.push(format!(
-                "The list names files more than once: {} names were left out.",
-                self.duplicates
-            ));
+        if *duplicates > 0 {
+            cautions.push(format!("The list names files more than once: {duplicates} names were left out."));
         }
-        if self.repeated_bytes > 0 {
+        if *repeated_bytes > 0 {
             cautions.push(
                 "Some files have several names in the tree: the second reading of one finds its pages in the cache."
                     .to_owned(),

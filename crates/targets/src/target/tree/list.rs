@@ -2,9 +2,10 @@
 //! from is the user's choice; the order is made here, by places in the file, so that the paths
 //! themselves do not stay in memory.
 
-use super::order::{Entry, arrange};
-use super::own;
 use crate::target::TargetError;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::target::tree::TreeOrder;
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,14 +17,10 @@ use std::path::{Path, PathBuf};
 /// The name of standard input.
 pub(super) const INPUT: &str = "-";
 
-/// Where the files of a tree are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListSource {
-    /// Below this folder.
     Folder(PathBuf),
-    /// Named by this file.
     List(PathBuf),
-    /// Named on standard input.
     Input,
 }
 
@@ -52,11 +49,16 @@ pub(super) fn folders_in(folder: &Path) -> PathBuf {
     folder.join("folders")
 }
 
-/// A list that is being written.
 pub(super) struct ListWriter {
     path: PathBuf,
     writer: BufWriter<File>,
     end: u64,
+}
+
+struct Entry {
+    /// Where its path begins.
+    at: u64,
+    inode: u64,
 }
 
 /// The names of files and folders while they are found.
@@ -68,7 +70,7 @@ pub(super) struct Names {
 
 impl ListWriter {
     pub(super) fn create(path: PathBuf) -> Result<ListWriter, TargetError> {
-        let writer = File::create_new(&path).map(BufWriter::new).map_err(own(&path))?;
+        let writer = File::create_new(&path).map(BufWriter::new).map_err(TargetError::io(&path))?;
         Ok(ListWriter { path, writer, end: 0 })
     }
 
@@ -76,14 +78,14 @@ impl ListWriter {
     pub(super) fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
         let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
         let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
-        written.map_err(own(&self.path))?;
+        written.map_err(TargetError::io(&self.path))?;
         self.end += bytes.len() as u64 + 1;
         Ok(at)
     }
 
     /// Writes what is left.
     pub(super) fn finish(mut self) -> Result<PathBuf, TargetError> {
-        self.writer.flush().map_err(own(&self.path))?;
+        self.writer.flush().map_err(TargetError::io(&self.path))?;
         Ok(self.path)
     }
 }
@@ -111,15 +113,18 @@ impl Names {
         self.folders.finish()?;
         let list = self.files.finish()?;
         let mut entries = self.entries;
-        if !arrange(order, &mut entries, seed) {
-            return Ok(());
+        match order {
+            // Those of a folder were walked by name already.
+            TreeOrder::Directory | TreeOrder::Name => return Ok(()),
+            TreeOrder::Inode => entries.sort_by_key(|entry| entry.inode),
+            TreeOrder::Shuffled => entries.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed)),
         }
-        let found = File::open(&list).map_err(own(&list))?;
+        let found = File::open(&list).map_err(TargetError::io(&list))?;
         let mut ordered = ListWriter::create(list.with_extension("ordered"))?;
         for entry in entries {
-            ordered.add(&path_at(&found, entry.at).map_err(own(&list))?)?;
+            ordered.add(&path_at(&found, entry.at).map_err(TargetError::io(&list))?)?;
         }
-        std::fs::rename(ordered.finish()?, &list).map_err(own(&list))
+        std::fs::rename(ordered.finish()?, &list).map_err(TargetError::io(&list))
     }
 }
 
@@ -137,7 +142,6 @@ fn path_at(list: &File, at: u64) -> std::io::Result<PathBuf> {
     }
 }
 
-/// The paths of a list, one after the other.
 #[derive(Debug)]
 pub struct Paths {
     list: PathBuf,
@@ -146,7 +150,7 @@ pub struct Paths {
 
 impl Paths {
     pub(super) fn parse(list: &Path) -> Result<Paths, TargetError> {
-        let reader = BufReader::new(File::open(list).map_err(own(list))?);
+        let reader = BufReader::new(File::open(list).map_err(TargetError::io(list))?);
         Ok(Paths { list: list.to_owned(), reader })
     }
 }
@@ -162,7 +166,7 @@ impl Iterator for Paths {
                 path.pop_if(|last| *last == 0);
                 Some(Ok(PathBuf::from(OsString::from_vec(path))))
             }
-            Err(cause) => Some(Err(own(&self.list)(cause))),
+            Err(cause) => Some(Err(TargetError::io(&self.list)(cause))),
         }
     }
 }

@@ -2,13 +2,10 @@
 //!
 //! The files are found once before measuring, put in order and written to a list of readlab's own,
 //! from which contenders and the lab take them; a million of them do not stay in memory. What may
-//! be a file of a tree is decided in `walk`, the order in `order`; `facts` makes what a record
-//! keeps. The cache of all files is in `readlab_measure::tree_cache`.
+//! be a file of a tree is decided in `walk`, the order in `list`; `facts` has what a record keeps. The cache of all files is in `readlab_measure::tree_cache`.
 
 mod facts;
-mod first_file;
 mod list;
-mod order;
 mod size_groups;
 mod visit;
 mod walk;
@@ -17,15 +14,13 @@ use super::extents;
 use super::filesystem::Filesystem;
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, refusal, with_storage};
-use first_file::FirstFile;
 pub use list::{ListSource, Paths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
-use readlab_model::target::tree::Skipped;
-use readlab_model::target::tree::TreeOrder;
+use readlab_model::target::tree::{TreeFacts, TreeOrder};
 use readlab_model::target::{TargetFacts, TargetKind};
 use readlab_protocol::{LIST_VARIABLE, Reads};
-use readlab_system::file_status::{FileKind, FileStatus};
+use readlab_system::file_status::{self, DeviceNumber, FileKind, FileStatus};
 use readlab_system::folder::own_places::OwnPlaces;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
@@ -41,16 +36,11 @@ use std::sync::Arc;
 pub use visit::{processors, visit};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the user asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRequest {
-    /// Where the files are found.
     pub source: ListSource,
-    /// In which order they are read.
     pub order: TreeOrder,
-    /// Of a shuffled order.
     pub seed: u64,
-    /// Whether links below a folder are followed.
     pub follows_links: bool,
     /// Where readlab writes, which is no part of a folder.
     pub own: OwnPlaces,
@@ -65,7 +55,7 @@ impl TreeRequest {
 }
 
 /// The files of a tree, in their order.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Tree {
     folder: Option<PathBuf>,
     /// What the list and the names of the folders are kept in.
@@ -83,31 +73,33 @@ pub struct Tree {
 /// Why a walk of the folder finds other files than the list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherWalk {
-    /// A list named the files, and there is no folder.
     Listed,
-    /// Links were followed, which walks do not do.
     FollowedLinks,
     /// What readlab writes there is left out.
     LeftOut,
 }
 
-/// A file of a tree that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Its number in the list.
     pub number: usize,
     /// How it changed, with its path.
     pub why: String,
 }
 
-/// Two are the same if they are in the same folder of readlab's.
-impl PartialEq for Tree {
-    fn eq(&self, other: &Tree) -> bool {
-        self.scratch.path() == other.scratch.path()
-    }
+/// All other files must be on its file system, whose cache and device are then those of all.
+struct FirstFile {
+    path: PathBuf,
+    device: DeviceNumber,
+    mount: Option<u64>,
 }
 
-impl Eq for Tree {}
+impl FirstFile {
+    /// Whether another file is on the same file system. Layers of an overlay and subvolumes of a
+    /// btrfs have device numbers of their own within one mount.
+    fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
+        self.device == status.device || self.mount.is_some() && self.mount == file_status::mount(file)
+    }
+}
 
 impl Target {
     /// Finds the files of a tree, and collects the facts about them except digest and answer.
@@ -115,16 +107,16 @@ impl Target {
         let (tree, found) = Tree::find(request)?;
         let first = tree.first()?;
         let place = tree.folder.as_deref().unwrap_or(first.parent().unwrap_or(&first)).to_owned();
-        let io = |cause| TargetError::Io { path: place.clone(), cause };
-        let file = File::open(&place).map_err(io)?;
-        let status = FileStatus::read(&file).map_err(io)?;
-        let filesystem = Filesystem::read(&file).map_err(io)?;
-        let real = fs::canonicalize(&place).map_err(io)?;
+        let io = TargetError::io(&place);
+        let file = File::open(&place).map_err(&io)?;
+        let status = FileStatus::read(&file).map_err(&io)?;
+        let filesystem = Filesystem::read(&file).map_err(&io)?;
+        let real = fs::canonicalize(&place).map_err(&io)?;
         let facts = TargetFacts {
             size_bytes: found.bytes,
-            cautions: found.cautions(filesystem, request),
-            extents: found.extents.clone(),
-            kind: TargetKind::Tree(found.into_facts(request)),
+            cautions: found.cautions(filesystem, &tree.own),
+            extents: found.extents,
+            kind: TargetKind::Tree(found.facts),
             ..TargetFacts::at(request.source.path())
         };
         let (facts, evictable) = with_storage(facts, &real, &file, &status, filesystem);
@@ -132,25 +124,17 @@ impl Target {
     }
 }
 
-/// What was found out about the files of a tree.
 struct Found {
     bytes: u64,
-    largest_bytes: u64,
-    /// Bytes of files that have another name in the tree.
-    repeated_bytes: u64,
     extents: Option<Extents>,
-    files: u64,
-    folders: u64,
-    duplicates: u64,
-    skipped: Skipped,
-    own: OwnPlaces,
+    facts: TreeFacts,
 }
 
 impl Tree {
     /// Finds the files, puts them in order and looks at each.
     fn find(request: &TreeRequest) -> Result<(Tree, Found), TargetError> {
         let temporary = std::env::temp_dir();
-        let scratch = Scratch::make(&temporary, "files").map_err(own(&temporary))?;
+        let scratch = Scratch::make(&temporary, "files").map_err(TargetError::io(&temporary))?;
         let mut names = list::Names::create(scratch.path())?;
         let walked = match &request.source {
             ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
@@ -166,23 +150,14 @@ impl Tree {
         };
         let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());
         let mut tree = Tree { folder, scratch, identities, folders, own, other_walk };
-        let found = tree.look_at_all(walked, request.follows_links)?;
+        let found = tree.look_at_all(walked, request)?;
         Ok((tree, found))
     }
 
     /// Opens every file, as contenders will, and keeps what shows whether it changes.
-    fn look_at_all(&mut self, walked: walk::Walked, follows_links: bool) -> Result<Found, TargetError> {
-        let mut found = Found {
-            bytes: 0,
-            largest_bytes: 0,
-            repeated_bytes: 0,
-            extents: Some(Extents::default()),
-            files: 0,
-            folders: walked.folders,
-            duplicates: walked.duplicates,
-            skipped: walked.skipped,
-            own: walked.own,
-        };
+    fn look_at_all(&mut self, walked: walk::Walked, request: &TreeRequest) -> Result<Found, TargetError> {
+        let facts = walked.facts(request);
+        let mut found = Found { bytes: 0, extents: Some(Extents::default()), facts };
         let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
@@ -190,19 +165,23 @@ impl Tree {
             let io = |cause| TargetError::Io { path: path.clone(), cause };
             let status = FileStatus::read(&file).map_err(io)?;
             super::check_kind(&path, status.kind, super::Accept::Files)?;
-            let first = first.get_or_insert_with(|| FirstFile::new(&path, &file, &status));
+            let first = first.get_or_insert_with(|| FirstFile {
+                path: path.clone(),
+                device: status.device,
+                mount: file_status::mount(&file),
+            });
             if !first.shares_filesystem(&file, &status) {
                 return Err(TargetError::OtherFilesystem { path, first: first.path.clone() });
             }
-            let may_be_repeated = status.names > 1 || follows_links;
+            let may_be_repeated = status.names > 1 || request.follows_links;
             if may_be_repeated && !seen.insert((status.device, status.inode)) {
-                found.repeated_bytes += status.size_bytes;
+                found.facts.repeated_bytes += status.size_bytes;
             }
             found.add(&file, status.size_bytes);
             self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
         }
-        if found.files == 0 {
-            let skipped = walked.skipped.words_of_none(follows_links);
+        if found.facts.files == 0 {
+            let skipped = walked.skipped.words_of_none(request.follows_links);
             return Err(TargetError::NoFiles { path: walked.place, skipped });
         }
         let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
@@ -210,7 +189,6 @@ impl Tree {
         Ok(found)
     }
 
-    /// The folder, unless a list named the files.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -220,8 +198,7 @@ impl Tree {
         list::list_in(self.scratch.path())
     }
 
-    /// What a contender gets: the folder for a method that walks and for a command, which also gets
-    /// the list; else the list.
+    /// What a contender gets: the folder if it walks or is a command, otherwise the list.
     pub fn request(&self, reads: Reads) -> ReadRequest {
         let list = self.list();
         let walks = matches!(reads, Reads::Folder | Reads::Both);
@@ -235,17 +212,14 @@ impl Tree {
         self.other_walk
     }
 
-    /// How many files there are.
     pub fn len(&self) -> usize {
         self.identities.len()
     }
 
-    /// Whether there is none, which no examined tree is.
     pub fn is_empty(&self) -> bool {
         self.identities.is_empty()
     }
 
-    /// The paths of all files, in their order.
     pub fn paths(&self) -> Result<Paths, TargetError> {
         Paths::parse(&self.list())
     }
@@ -259,7 +233,6 @@ impl Tree {
         Ok(found)
     }
 
-    /// The path of the first file.
     fn first(&self) -> Result<PathBuf, TargetError> {
         let nothing = || TargetError::NoFiles { path: self.list(), skipped: String::new() };
         self.paths()?.next().ok_or_else(nothing)?
@@ -279,13 +252,12 @@ impl Tree {
 
     fn change_of_files(&self) -> Result<Option<String>, TargetError> {
         let change = |number: usize, path: &Path| {
-            let change = match Identity::of_path(path) {
+            Ok::<_, TargetError>(match Identity::of_path(path) {
                 Ok(now) => self.change_of(number, path, &now),
                 Err(cause) => {
                     Some(ChangedFile { number, why: format!("changed: {}: {cause}", display_path(path)) })
                 }
-            };
-            Ok::<_, TargetError>(change)
+            })
         };
         let changed = visit(self.paths()?, processors(), change, ChangedFile::first)?.flatten();
         Ok(changed.map(|changed| changed.why))
@@ -319,7 +291,6 @@ impl Tree {
 }
 
 impl ChangedFile {
-    /// The first of two in the list.
     pub fn first(one: Option<ChangedFile>, other: Option<ChangedFile>) -> Option<ChangedFile> {
         one.into_iter().chain(other).min_by_key(|changed| changed.number)
     }
@@ -327,9 +298,9 @@ impl ChangedFile {
 
 impl Found {
     fn add(&mut self, file: &File, size_bytes: u64) {
-        self.files += 1;
+        self.facts.files += 1;
         self.bytes += size_bytes;
-        self.largest_bytes = self.largest_bytes.max(size_bytes);
+        self.facts.largest_bytes = self.facts.largest_bytes.max(size_bytes);
         self.extents = self.extents.take().zip(extents::read(file).ok()).map(|(all, one)| all.and(&one));
     }
 }
@@ -363,9 +334,4 @@ fn digest_of_names(folder: &Path, own: &OwnPlaces) -> io::Result<u64> {
         }
     }
     Ok(names.iter().fold(0, |all, name| xxh3_64(&[&u64::to_le_bytes(all)[..], name.as_bytes()].concat())))
-}
-
-/// An error about a file of readlab's own.
-fn own(path: &Path) -> impl Fn(io::Error) -> TargetError {
-    move |cause| TargetError::Io { path: path.to_owned(), cause }
 }

@@ -2,7 +2,7 @@
 //! groups whose files differ in size follows what a file costs and what its bytes do.
 
 use super::list::{ListSource, ListWriter};
-use super::{Tree, TreeRequest, own};
+use super::{Tree, TreeRequest};
 use crate::target::{Target, TargetError};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::tree::{SizeGroup, TreeOrder};
@@ -20,13 +20,12 @@ const FILES_MIN: usize = 2;
 const SPREAD_MIN: u64 = 2;
 
 impl Target {
-    /// The files of a tree in groups by size; none of what is no tree. Within a group they keep
-    /// their order.
+    /// The files of a tree in groups by size, in their order; none of what is no tree.
     pub fn size_groups(&self) -> Result<Vec<Target>, TargetError> {
         let (Some(tree), Some(facts)) = (self.tree(), self.facts.tree()) else { return Ok(Vec::new()) };
         let groups = tree.grouped(&self.facts.path)?;
         let temporary = std::env::temp_dir();
-        let scratch = Scratch::make(&temporary, "groups").map_err(own(&temporary))?;
+        let scratch = Scratch::make(&temporary, "groups").map_err(TargetError::io(&temporary))?;
         let lists = SIZE_GROUPS.map(|group| scratch.path().join(group.words()));
         let mut writers = lists.clone().map(ListWriter::create).into_iter().collect::<Result<Vec<_>, _>>()?;
         for (path, group) in tree.paths()?.zip(&groups) {
@@ -58,7 +57,7 @@ impl Tree {
         let mut sizes = Vec::with_capacity(self.len());
         for (index, path) in (0_u32..).zip(self.paths()?) {
             let path = path?;
-            sizes.push((fs::metadata(&path).map_err(own(&path))?.len(), index));
+            sizes.push((fs::metadata(&path).map_err(TargetError::io(&path))?.len(), index));
         }
         sizes.sort_unstable();
         let count = sizes.len();

@@ -1,6 +1,5 @@
-//! Visits to all files of a tree by several threads, which take the next files in turn: a call on
-//! each of thousands of files takes tenths of a second by one. What is done with a file is the
-//! caller's.
+//! Visits to all files of a tree by several threads, which take the next ones in turn: one thread
+//! takes tenths of a second for thousands of calls. What is done with a file is the caller's.
 
 use std::iter;
 use std::num::NonZero;

@@ -5,8 +5,7 @@
 use super::TreeRequest;
 use super::list::{ListSource, Names};
 use crate::target::{TargetError, check_answers, check_asked, path, refusal};
-use readlab_model::target::tree::Skipped;
-use readlab_model::target::tree::TreeOrder;
+use readlab_model::target::tree::{Skipped, TreeOrder};
 use readlab_system::file_status::{FileKind, FileStatus};
 use readlab_system::folder::own_places::OwnPlaces;
 use readlab_system::mounts::Mount;
@@ -21,13 +20,10 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Names of a list for which is seen together whether their file systems answer: that costs a
-/// process each time.
+/// Names of a list whose file systems are seen to answer together, at the cost of a process.
 const NAMES_AT_ONCE: usize = 4096;
 
-/// What was found besides files.
 pub(super) struct Walked {
-    /// Where was looked.
     pub(super) place: PathBuf,
     pub(super) folders: u64,
     pub(super) duplicates: u64,
@@ -105,8 +101,7 @@ fn not_walked(folder: &Path, error: walkdir::Error) -> TargetError {
     refusal(&path, error.into())
 }
 
-/// Reads the names of a list, each ended by a zero byte if there is any in it, else by a newline.
-/// What it names twice is kept once.
+/// Reads names of a list, ended by zero bytes if there are any, else by newlines; each kept once.
 pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, TargetError> {
     let place = source.path().to_owned();
     let failed = |cause| TargetError::Io { path: place.clone(), cause };
@@ -152,8 +147,7 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// How the names of a list end, by its first piece: a name longer than that is longer than a path
-/// may be.
+/// How the names of a list end, by its first piece, which is longer than a path may be.
 fn end_of_names(reader: &mut dyn BufRead) -> io::Result<u8> {
     let begin = reader.fill_buf()?;
     Ok(if begin.contains(&0) { 0 } else { b'\n' })
@@ -163,6 +157,7 @@ fn end_of_names(reader: &mut dyn BufRead) -> io::Result<u8> {
 mod tests {
     use super::*;
     use crate::target::Target;
+    use crate::target::tree::OtherWalk;
     use std::os::unix::fs::symlink;
 
     /// A folder as hubs of models keep them: names are links to files elsewhere in it.
@@ -189,10 +184,7 @@ mod tests {
         assert!(why.ends_with("no file in it, only 1 link (--follow reads what links lead to)"), "{why}");
         let followed = found(&snapshot, true).unwrap();
         assert_eq!((followed.facts.size_bytes, followed.tree().unwrap().len()), (4, 1));
-        assert_eq!(
-            followed.tree().unwrap().other_walk(),
-            Some(crate::target::tree::OtherWalk::FollowedLinks)
-        );
+        assert_eq!(followed.tree().unwrap().other_walk(), Some(OtherWalk::FollowedLinks));
         let whole = found(hub.path(), true).unwrap();
         assert_eq!((whole.facts.size_bytes, whole.tree().unwrap().len()), (8, 2), "by two names");
         assert!(whole.facts.cautions.iter().any(|it| it.contains("several names")), "{:?}", whole.facts);
@@ -232,7 +224,7 @@ mod tests {
         fs::create_dir(&run).unwrap();
         fs::write(run.join("record.jsonl"), "x").unwrap();
         assert_eq!(tree.change(), None);
-        assert_eq!(tree.other_walk(), Some(crate::target::tree::OtherWalk::LeftOut));
+        assert_eq!(tree.other_walk(), Some(OtherWalk::LeftOut));
         assert!(target.facts.cautions.iter().any(|it| it.starts_with("Not read, for readlab writes there:")));
         fs::write(hub.path().join("other"), "x").unwrap();
         assert!(tree.change().unwrap().contains("files were added, removed or renamed"));

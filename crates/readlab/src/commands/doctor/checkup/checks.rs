@@ -20,7 +20,6 @@ const NAMED_MAX: usize = 3;
 /// more than this.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
-/// All of them.
 pub(super) const ALL: [MachineCheck; 23] = [
     second_lab,
     busy_processes,
@@ -100,7 +99,6 @@ fn busy_processes(facts: &Facts) -> Vec<Finding> {
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of processors")]
 fn load(facts: &Facts) -> Vec<Finding> {
     let cpus = facts.machine.cpus.max(1);
     match facts.machine.load_1min {
@@ -189,7 +187,6 @@ fn processor_quota(facts: &Facts) -> Vec<Finding> {
 fn io_quota(facts: &Facts) -> Vec<Finding> {
     let one = |quota: &IoQuota| {
         let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
-        #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
         let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
         let granted: Vec<String> = bytes.into_iter().chain(reads).collect();
         let what = format!("this control group may read {} of {}", granted.join(" and "), quota.device);

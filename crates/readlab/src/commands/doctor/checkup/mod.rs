@@ -24,7 +24,6 @@ pub enum Level {
 /// One thing about this machine that matters for measurements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it means.
     pub level: Level,
     /// What was found, in a few words.
     pub what: String,
@@ -37,7 +36,6 @@ pub struct Finding {
 /// All that is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// The machine.
     pub machine: &'a Machine,
     /// What is to be read, if anything is.
     pub target: Option<&'a TargetFacts>,
@@ -49,8 +47,6 @@ pub struct Facts<'a> {
     pub busy: &'a [Busy],
 }
 
-/// Every finding, the worst first.
-#[must_use]
 pub fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = checks::ALL.iter().flat_map(|check| check(facts)).collect();
     sort(&mut findings);

@@ -2,6 +2,7 @@
 
 use super::*;
 use readlab_model::target::device::Device;
+use std::sync::LazyLock;
 
 fn all_rights() -> Rights {
     Rights {
@@ -31,11 +32,16 @@ fn laboratory() -> Machine {
     }
 }
 
-fn judged(machine: &Machine) -> Vec<Finding> {
-    judge(&Facts { machine, target: None, rights: &all_rights(), io_quotas: &[], busy: &[] })
+fn facts() -> Facts<'static> {
+    static MACHINE: LazyLock<Machine> = LazyLock::new(laboratory);
+    static RIGHTS: LazyLock<Rights> = LazyLock::new(all_rights);
+    Facts { machine: &MACHINE, target: None, rights: &RIGHTS, io_quotas: &[], busy: &[] }
 }
 
-/// Something done to a good machine.
+fn judged(machine: &Machine) -> Vec<Finding> {
+    judge(&Facts { machine, ..facts() })
+}
+
 type MachineEdit = fn(&mut Machine);
 
 /// The finding that a change to a good machine brings.
@@ -97,8 +103,7 @@ fn what_limits_is_noted_and_does_not_spoil() {
 fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
     let refused = Err("tracefs: permission denied".to_owned());
     let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
-    let findings =
-        judge(&Facts { machine: &laboratory(), target: None, rights: &rights, io_quotas: &[], busy: &[] });
+    let findings = judge(&Facts { rights: &rights, ..facts() });
     let found = findings.iter().find(|finding| finding.what == "tracefs: permission denied").unwrap();
     assert!(found.mend.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
     assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == Level::Note));
@@ -108,13 +113,7 @@ fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
 fn who_disturbs_is_named_and_the_quiet_are_not() {
     let process = |pid, name: &str, processors| Busy { pid, name: name.into(), processors };
     let busy = [process(1, "make", 1.0), process(2, "readlab", 0.9), process(3, "sshd", 0.04)];
-    let findings = judge(&Facts {
-        machine: &laboratory(),
-        target: None,
-        rights: &all_rights(),
-        io_quotas: &[],
-        busy: &busy,
-    });
+    let findings = judge(&Facts { busy: &busy, ..facts() });
     assert!(findings[0].what.contains("another readlab") && findings[0].what.contains('2'));
     assert!(findings[1].what.contains("make (process 1: 100 % of a processor)"), "{}", findings[1].what);
     assert!(!findings[1].what.contains("sshd"));
@@ -124,15 +123,7 @@ fn who_disturbs_is_named_and_the_quiet_are_not() {
 fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
     let target =
         |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
-    let judged = |target: &TargetFacts| {
-        judge(&Facts {
-            machine: &laboratory(),
-            target: Some(target),
-            rights: &all_rights(),
-            io_quotas: &[],
-            busy: &[],
-        })
-    };
+    let judged = |target: &TargetFacts| judge(&Facts { target: Some(target), ..facts() });
     assert!(judged(&target(13 << 30))[0].what.contains("larger than free memory"));
     let small = judged(&target(1 << 30));
     assert_eq!((small[0].level, small[0].what.as_str()), (Level::Note, "sparse"));
@@ -142,9 +133,7 @@ fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
 fn a_quota_of_reads_is_found_with_its_setting() {
     let (device, setting) = ("vda".to_owned(), "blkio.throttle.read_bps_device".to_owned());
     let io_quotas = [IoQuota { device, bytes_per_s: Some(52_428_800), reads_per_s: None, setting }];
-    let (machine, rights) = (laboratory(), all_rights());
-    let facts = Facts { machine: &machine, target: None, rights: &rights, io_quotas: &io_quotas, busy: &[] };
-    let found = judge(&facts).remove(0);
+    let found = judge(&Facts { io_quotas: &io_quotas, ..facts() }).remove(0);
     assert_eq!(
         (found.level, found.what.as_str()),
         (Level::Spoils, "this control group may read 52.4 MB/s of vda")
@@ -157,10 +146,7 @@ fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
     let found = |read_ahead_bytes| {
         let device = Device { name: "vda".into(), read_ahead_bytes, ..Device::default() };
         let target = TargetFacts { device: Some(device), ..TargetFacts::default() };
-        let (machine, rights) = (laboratory(), all_rights());
-        let target = Some(&target);
-        let findings =
-            judge(&Facts { machine: &machine, target, rights: &rights, io_quotas: &[], busy: &[] });
+        let findings = judge(&Facts { target: Some(&target), ..facts() });
         findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
     };
     let short = found(Some(16 << 10)).unwrap();

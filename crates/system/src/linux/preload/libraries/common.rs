@@ -1,5 +1,4 @@
-//! What both preloaded libraries need: functions of the C library behind their own, and memory
-//! shared with the lab.
+//! What both preloaded libraries need: the C library's own functions, memory shared with the lab.
 //!
 //! Each library is a crate by itself that includes this file; neither is part of the lab's crate.
 

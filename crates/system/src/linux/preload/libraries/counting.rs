@@ -1,6 +1,5 @@
-//! The counting library: loaded into a contender by LD_PRELOAD in a run that is not timed, it
-//! counts calls of the C library's allocator, and of Swift's reference counting, in a page that the
-//! lab shares.
+//! The counting library: loaded into a contender by LD_PRELOAD in an untimed run, it counts calls
+//! of the allocator and of Swift's reference counting in a page that the lab shares.
 //!
 //! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
 //! lab carries the result inside. The layout of the page is that of `counts::preload::Page`; both
@@ -8,11 +7,10 @@
 //! page. Calls that arrive before the C library's own functions are found, such as those that the
 //! search itself makes, are served from a small arena that is never given back.
 //!
-//! Swift is counted in two places, each with its own slots. The public symbols are interposed,
-//! which sees calls from outside the runtime. The runtime's hook variables, where they exist and
-//! the lab allows them, see calls within it too. Both may be called by a convention that preserves
-//! nearly all registers, so the counting stubs are written in assembly that touches r11 and the
-//! flags only.
+//! Swift is counted in two places with slots of their own. The public symbols are interposed, which
+//! sees calls from outside the runtime; its hook variables, where they exist and the lab allows
+//! them, see calls within it too. Both may be called by a convention that preserves nearly all
+//! registers, so the counting stubs are in assembly that touches r11 and the flags only.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -32,7 +30,6 @@ mod slot {
     pub const SWIFT: usize = 2;
     /// Processes in which the runtime's hooks were set.
     pub const SWIFT_HOOKS: usize = 3;
-    /// Calls that allocate.
     pub const MALLOCS: usize = 4;
     /// Calls of swift_retain and swift_retain_n.
     pub const RETAINS: usize = 5;
@@ -83,7 +80,6 @@ fn address(real: &OriginalFn) -> usize {
 const UNKNOWN: usize = 0;
 const FINDING: usize = 1;
 const FOUND: usize = 2;
-/// Whether the functions behind these were found.
 static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
 /// Finds all functions at once, at the first call of any: memory requested before comes from the
@@ -111,8 +107,7 @@ static POSIX_MEMALIGN: OriginalFn = OriginalFn::new(c"posix_memalign");
 /// Memory for calls that cannot be passed on yet.
 #[repr(align(4096))]
 struct Arena(UnsafeCell<[u8; ARENA_BYTES]>);
-// SAFETY: pieces are handed out once each, by an atomic counter, and only the receiver touches a
-// piece.
+// SAFETY: an atomic counter hands out each piece once, and only the receiver touches it.
 unsafe impl Sync for Arena {}
 static ARENA: Arena = Arena(UnsafeCell::new([0; ARENA_BYTES]));
 static ARENA_USED: AtomicUsize = AtomicUsize::new(0);
@@ -135,6 +130,14 @@ fn in_arena(at: *mut c_void) -> bool {
     (base..base + ARENA_BYTES).contains(&(at as usize))
 }
 
+/// The function of the C library at an address.
+macro_rules! function {
+    ($address:expr, $type:ty) => {
+        // SAFETY: the address is that of a function of this type.
+        unsafe { core::mem::transmute::<usize, $type>($address) }
+    };
+}
+
 /// # Safety
 /// As malloc(3).
 #[unsafe(no_mangle)]
@@ -142,8 +145,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     match address(&MALLOC) {
         0 => from_arena(16, size),
-        // SAFETY: the address is that of a function of this type.
-        real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
+        real => function!(real, extern "C" fn(usize) -> *mut c_void)(size),
     }
 }
 
@@ -155,10 +157,7 @@ pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
     match address(&CALLOC) {
         // The arena was never used before: it is still zero.
         0 => number.checked_mul(size).map_or(null_mut(), |bytes| from_arena(16, bytes)),
-        // SAFETY: the address is that of a function of this type.
-        real => unsafe {
-            core::mem::transmute::<usize, extern "C" fn(usize, usize) -> *mut c_void>(real)(number, size)
-        },
+        real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(number, size),
     }
 }
 
@@ -169,15 +168,11 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     let real = address(&REALLOC);
     if real != 0 && !in_arena(at) {
-        // SAFETY: the address is that of a function of this type.
-        let real =
-            unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void, usize) -> *mut c_void>(real) };
-        return real(at, size);
+        return function!(real, extern "C" fn(*mut c_void, usize) -> *mut c_void)(at, size);
     }
     let new = match address(&MALLOC) {
         0 => from_arena(16, size),
-        // SAFETY: the address is that of a function of this type.
-        real => unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> *mut c_void>(real)(size) },
+        real => function!(real, extern "C" fn(usize) -> *mut c_void)(size),
     };
     if in_arena(at) && !new.is_null() {
         let left = ARENA.0.get() as usize + ARENA_BYTES - at as usize;
@@ -194,8 +189,7 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 pub unsafe extern "C" fn free(at: *mut c_void) {
     let real = address(&FREE);
     if real != 0 && !in_arena(at) {
-        // SAFETY: the address is that of a function of this type.
-        unsafe { core::mem::transmute::<usize, extern "C" fn(*mut c_void)>(real)(at) }
+        function!(real, extern "C" fn(*mut c_void))(at);
     }
 }
 
@@ -218,10 +212,7 @@ pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void
 fn aligned(real: &OriginalFn, align: usize, size: usize) -> *mut c_void {
     match address(real) {
         0 => from_arena(align, size),
-        // SAFETY: the address is that of a function of this type.
-        real => unsafe {
-            core::mem::transmute::<usize, extern "C" fn(usize, usize) -> *mut c_void>(real)(align, size)
-        },
+        real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(align, size),
     }
 }
 
@@ -232,9 +223,7 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
     count(slot::MALLOCS);
     let real = address(&POSIX_MEMALIGN);
     if real != 0 {
-        type Function = extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
-        // SAFETY: the address is that of a function of this type.
-        return unsafe { core::mem::transmute::<usize, Function>(real)(out, align, size) };
+        return function!(real, extern "C" fn(*mut *mut c_void, usize, usize) -> c_int)(out, align, size);
     }
     let new = from_arena(align, size);
     if new.is_null() {
@@ -265,7 +254,6 @@ extern "C" fn start() {
     swift::start();
 }
 
-/// Maps the page; whether there is one.
 fn map_page() -> bool {
     with_shared_file(PAGE_VARIABLE, |fd| {
         let page = map_shared(mmap, fd, PAGE_BYTES);

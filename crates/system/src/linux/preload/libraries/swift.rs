@@ -1,8 +1,7 @@
 //! The part of the counting library for Swift's retains and releases, on x86-64.
 //!
 //! Every stub counts, then jumps to the function behind it with all registers but r11 as they were;
-//! a function whose address is not known yet is found first, with the registers saved on the
-//! stack.
+//! a function not known yet is found first, with the registers saved on the stack.
 
 use super::common::{RTLD_NEXT, abort, dlsym, getenv};
 use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, count, slot};
@@ -13,9 +12,9 @@ use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 /// The switch that enables the hooks of newer runtimes.
 const HOOKS_SWITCH: &CStr = c"_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly";
 
-/// Makes a counting stub in front of a function whose address `$real` holds.
-macro_rules! stub {
-    ($(#[$attribute:meta])* $name:ident, $slot:expr, $real:ident, $find:expr) => {
+/// Makes counting stubs, each in front of a function whose address `$real` holds.
+macro_rules! stubs {
+    ($($(#[$attribute:meta])* $name:ident, $slot:expr, $real:ident, $find:expr;)*) => {$(
         static $real: AtomicUsize = AtomicUsize::new(0);
 
         /// # Safety
@@ -37,25 +36,11 @@ macro_rules! stub {
                 "3:",
                 "push rbp",
                 "mov rbp, rsp",
-                "push rax",
-                "push rcx",
-                "push rdx",
-                "push rsi",
-                "push rdi",
-                "push r8",
-                "push r9",
-                "push r10",
+                "push rax; push rcx; push rdx; push rsi; push rdi; push r8; push r9; push r10",
                 "and rsp, -16",
                 "call {find}",
                 "lea rsp, [rbp - 64]",
-                "pop r10",
-                "pop r9",
-                "pop r8",
-                "pop rdi",
-                "pop rsi",
-                "pop rdx",
-                "pop rcx",
-                "pop rax",
+                "pop r10; pop r9; pop r8; pop rdi; pop rsi; pop rdx; pop rcx; pop rax",
                 "pop rbp",
                 "jmp 2b",
                 page = sym PAGE,
@@ -64,41 +49,19 @@ macro_rules! stub {
                 offset = const $slot * 8,
             )
         }
-    };
+    )*};
 }
 
-stub!(
-    #[unsafe(no_mangle)]
-    swift_retain,
-    slot::RETAINS,
-    RETAIN,
-    next(c"swift_retain")
-);
-stub!(
-    #[unsafe(no_mangle)]
-    swift_retain_n,
-    slot::RETAINS,
-    RETAIN_N,
-    next(c"swift_retain_n")
-);
-stub!(
-    #[unsafe(no_mangle)]
-    swift_release,
-    slot::RELEASES,
-    RELEASE,
-    next(c"swift_release")
-);
-stub!(
-    #[unsafe(no_mangle)]
-    swift_release_n,
-    slot::RELEASES,
-    RELEASE_N,
-    next(c"swift_release_n")
-);
-stub!(hook_retain, slot::HOOK_RETAINS, HOOKED_RETAIN, unset());
-stub!(hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, unset());
-stub!(hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, unset());
-stub!(hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, unset());
+stubs! {
+    #[unsafe(no_mangle)] swift_retain, slot::RETAINS, RETAIN, next(c"swift_retain");
+    #[unsafe(no_mangle)] swift_retain_n, slot::RETAINS, RETAIN_N, next(c"swift_retain_n");
+    #[unsafe(no_mangle)] swift_release, slot::RELEASES, RELEASE, next(c"swift_release");
+    #[unsafe(no_mangle)] swift_release_n, slot::RELEASES, RELEASE_N, next(c"swift_release_n");
+    hook_retain, slot::HOOK_RETAINS, HOOKED_RETAIN, unset();
+    hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, unset();
+    hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, unset();
+    hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, unset();
+}
 
 /// The runtime's own function. A call of one that does not exist cannot be served.
 fn next(name: &CStr) -> usize {

@@ -1,13 +1,11 @@
-//! The tracing library: loaded into a contender by LD_PRELOAD in a run that is not timed, it
-//! records every read call of one file that passes the C library, and every mapping of it, in pages
-//! that the lab shares.
+//! The tracing library: loaded into a contender by LD_PRELOAD in an untimed run, it records every
+//! read call and mapping of one file through the C library in pages that the lab shares.
 //!
 //! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
 //! lab carries the result inside. The layout of the pages is that of `trace::pages`; both sides
-//! name it alike. Only the call itself is between the two readings of the clock; which file it is,
-//! and where a plain read begins, is found out before. Children inherit the variable and write into
-//! the same pages. A program that contains its C library, or that calls the kernel by itself, is
-//! not seen.
+//! name it alike. Only the call is between two readings of the clock; which file it is, and where a
+//! plain read begins, is found out before. Children inherit the variable and write into the same
+//! pages. A program that contains its C library or calls the kernel itself is not seen.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -41,7 +39,6 @@ mod call {
     pub const WALL: usize = 3;
     /// Where in the file.
     pub const OFFSET: usize = 4;
-    /// Bytes requested.
     pub const REQUESTED: usize = 5;
     /// What came back: bytes, or a negative number.
     pub const GOT: usize = 6;
@@ -134,8 +131,7 @@ fn now_ns() -> u64 {
     time[0].cast_unsigned() * 1_000_000_000 + time[1].cast_unsigned()
 }
 
-/// Makes a call, and records it if it is about the traced file. The offset is found out before the
-/// clock starts.
+/// Makes a call, and records one about the traced file. The offset is found before it is timed.
 fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl FnOnce() -> isize) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
@@ -158,8 +154,7 @@ fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl 
         if number < word(pages, head::ROOM).load(Ordering::Relaxed) {
             let base = head::COUNT + number as usize * call::COUNT;
             let write = |field: usize, value: u64| word(pages, base + field).store(value, Ordering::Relaxed);
-            // No call of the C library here may change the error number that the caller reads: this
-            // one cannot fail.
+            // This call may not change the error number that the caller reads: it cannot fail.
             write(call::THREAD, syscall(SYS_GETTID).cast_unsigned());
             write(call::START, start);
             write(call::WALL, wall);
@@ -181,128 +176,54 @@ unsafe fn total(pieces: *const Piece, count: c_int) -> usize {
     (0..count.max(0) as usize).map(|n| unsafe { (*pieces.add(n)).len }).fold(0, usize::saturating_add)
 }
 
-/// One function of the C library that reads at the descriptor's own offset.
-macro_rules! reads {
-    ($real:ident, $name:ident, $text:literal) => {
+/// Functions that are called in place of those of the C library. What is recorded of each: its kind,
+/// the descriptor, the offset unless that is the descriptor's own, and the bytes requested.
+macro_rules! interposed {
+    ($(
+        $real:ident = $text:literal:
+        $name:ident($($arg:ident: $type:ty),*) -> $answer:ty: $($recorded:expr),*;
+    )*) => {$(
         static $real: OriginalFn = OriginalFn::new($text);
         /// # Safety
-        /// As read(2).
+        /// As the function of this name of the C library.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(fd: c_int, buffer: *mut c_void, size: usize) -> isize {
-            // SAFETY: the address is that of a function of this type.
-            let real = unsafe {
-                core::mem::transmute::<usize, extern "C" fn(c_int, *mut c_void, usize) -> isize>(address(
-                    &$real,
-                ))
-            };
-            recorded(READ, fd, None, size, || real(fd, buffer, size))
-        }
-    };
-}
-
-/// One that reads at an offset that its caller gives.
-macro_rules! preads {
-    ($real:ident, $name:ident, $text:literal) => {
-        static $real: OriginalFn = OriginalFn::new($text);
-        /// # Safety
-        /// As pread(2).
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(fd: c_int, buffer: *mut c_void, size: usize, at: i64) -> isize {
-            type Function = extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> $answer {
+            type Function = extern "C" fn($($type),*) -> $answer;
             // SAFETY: the address is that of a function of this type.
             let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
-            recorded(PREAD, fd, Some(at), size, || real(fd, buffer, size, at))
+            recorded($($recorded),*, || real($($arg),*) as isize) as $answer
         }
-    };
+    )*};
 }
 
-/// One that reads into several pieces, at an offset that its caller gives.
-macro_rules! preadvs {
-    ($real:ident, $name:ident, $text:literal) => {
-        static $real: OriginalFn = OriginalFn::new($text);
-        /// # Safety
-        /// As preadv(2).
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize {
-            type Function = extern "C" fn(c_int, *const Piece, c_int, i64) -> isize;
-            // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
-            // SAFETY: the caller gives as many pieces as `count`.
-            let requested = unsafe { total(pieces, count) };
-            recorded(PREADV, fd, Some(at), requested, || real(fd, pieces, count, at))
-        }
-    };
-}
-
-/// One that takes flags as well; an offset of -1 is the descriptor's own.
-macro_rules! preadv2s {
-    ($real:ident, $name:ident, $text:literal) => {
-        static $real: OriginalFn = OriginalFn::new($text);
-        /// # Safety
-        /// As preadv2(2).
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            fd: c_int,
-            pieces: *const Piece,
-            count: c_int,
-            at: i64,
-            flags: c_int,
-        ) -> isize {
-            type Function = extern "C" fn(c_int, *const Piece, c_int, i64, c_int) -> isize;
-            // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
-            // SAFETY: the caller gives as many pieces as `count`.
-            let requested = unsafe { total(pieces, count) };
-            recorded(PREADV, fd, (at >= 0).then_some(at), requested, || real(fd, pieces, count, at, flags))
-        }
-    };
-}
-
-/// One that maps a file.
-macro_rules! mmaps {
-    ($real:ident, $name:ident, $text:literal) => {
-        static $real: OriginalFn = OriginalFn::new($text);
-        /// # Safety
-        /// As mmap(2).
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            place: *mut c_void,
-            size: usize,
-            rights: c_int,
-            flags: c_int,
-            fd: c_int,
-            at: i64,
-        ) -> *mut c_void {
-            type Function = extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
-            // SAFETY: the address is that of a function of this type.
-            let real = unsafe { core::mem::transmute::<usize, Function>(address(&$real)) };
-            let made = || real(place, size, rights, flags, fd, at) as isize;
-            recorded(MMAP, fd, Some(at), size, made) as *mut c_void
-        }
-    };
-}
-
-reads!(REAL_READ, read, c"read");
-preads!(REAL_PREAD, pread, c"pread");
-preads!(REAL_PREAD64, pread64, c"pread64");
-preadvs!(REAL_PREADV, preadv, c"preadv");
-preadvs!(REAL_PREADV64, preadv64, c"preadv64");
-preadv2s!(REAL_PREADV2, preadv2, c"preadv2");
-preadv2s!(REAL_PREADV64V2, preadv64v2, c"preadv64v2");
-mmaps!(REAL_MMAP, mmap, c"mmap");
-mmaps!(REAL_MMAP64, mmap64, c"mmap64");
-
-static REAL_READV: OriginalFn = OriginalFn::new(c"readv");
-/// # Safety
-/// As readv(2).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn readv(fd: c_int, pieces: *const Piece, count: c_int) -> isize {
-    type Function = extern "C" fn(c_int, *const Piece, c_int) -> isize;
-    // SAFETY: the address is that of a function of this type.
-    let real = unsafe { core::mem::transmute::<usize, Function>(address(&REAL_READV)) };
-    // SAFETY: the caller gives as many pieces as `count`.
-    let requested = unsafe { total(pieces, count) };
-    recorded(READV, fd, None, requested, || real(fd, pieces, count))
+interposed! {
+    REAL_READ = c"read": read(fd: c_int, buffer: *mut c_void, size: usize) -> isize:
+        READ, fd, None, size;
+    REAL_PREAD = c"pread": pread(fd: c_int, buffer: *mut c_void, size: usize, at: i64) -> isize:
+        PREAD, fd, Some(at), size;
+    REAL_PREAD64 = c"pread64": pread64(fd: c_int, buffer: *mut c_void, size: usize, at: i64) -> isize:
+        PREAD, fd, Some(at), size;
+    REAL_READV = c"readv": readv(fd: c_int, pieces: *const Piece, count: c_int) -> isize:
+        // SAFETY: the caller gives as many pieces as `count`, here and below.
+        READV, fd, None, unsafe { total(pieces, count) };
+    REAL_PREADV = c"preadv": preadv(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize:
+        PREADV, fd, Some(at), unsafe { total(pieces, count) };
+    REAL_PREADV64 = c"preadv64": preadv64(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize:
+        PREADV, fd, Some(at), unsafe { total(pieces, count) };
+    // An offset of -1 is the descriptor's own.
+    REAL_PREADV2 = c"preadv2":
+        preadv2(fd: c_int, pieces: *const Piece, count: c_int, at: i64, flags: c_int) -> isize:
+        PREADV, fd, (at >= 0).then_some(at), unsafe { total(pieces, count) };
+    REAL_PREADV64V2 = c"preadv64v2":
+        preadv64v2(fd: c_int, pieces: *const Piece, count: c_int, at: i64, flags: c_int) -> isize:
+        PREADV, fd, (at >= 0).then_some(at), unsafe { total(pieces, count) };
+    REAL_MMAP = c"mmap":
+        mmap(at: *mut c_void, size: usize, rights: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void:
+        MMAP, fd, Some(offset), size;
+    REAL_MMAP64 = c"mmap64":
+        mmap64(at: *mut c_void, size: usize, rights: c_int, flags: c_int, fd: c_int, offset: i64)
+        -> *mut c_void:
+        MMAP, fd, Some(offset), size;
 }
 
 #[used]

@@ -1,5 +1,4 @@
-//! Servers for tests, each in a thread and for one connection, and the authorities that issue their
-//! certificates.
+//! Servers for tests, each a thread for one connection, and authorities for their certificates.
 
 use super::super::{Client, Trust};
 use crate::target::url::Url;
@@ -13,13 +12,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-/// Where servers of tests listen.
 pub(super) const HOST: &str = "127.0.0.1";
 
 /// Years in which certificates of tests are valid.
 pub(super) const ALWAYS: RangeInclusive<i32> = 2000..=4000;
 
-/// An authority that issues certificates.
 pub(super) struct Authority {
     certificate: Certificate,
     issuer: Issuer<'static, KeyPair>,
@@ -37,7 +34,6 @@ pub(super) enum ConnectionEnd {
     Abrupt,
 }
 
-/// A server of one answer.
 pub(super) struct Server {
     pub(super) url: Url,
     /// The head of the request that it got.

@@ -10,7 +10,6 @@ use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// The body of an answer.
 fn got(client: &Client, url: &Url) -> Result<String, HttpError> {
     let mut body = String::new();
     let mut response = client.ask(RequestVerb::Get, url, &[], &|| Ok(()))?;
@@ -64,6 +63,8 @@ fn a_request_has_the_fields_of_its_caller_and_no_others_can_be_made_of_them() {
 #[test]
 fn a_body_is_whole_only_if_its_own_end_arrived() {
     let length = |body| with_fields("Content-Length: 5\r\n", body);
+    let cut_in_chunk = "the connection ended after 3 bytes, before the end of the chunked body";
+    let cut_after_chunk = "the connection ended after 2 bytes, before the end of the chunked body";
     let chunked = |body| with_fields("Transfer-Encoding: chunked\r\n", body);
     let authority = Authority::new("one");
     let (client, identity) = (authority.client(), authority.identity(HOST, ALWAYS));
@@ -75,26 +76,10 @@ fn a_body_is_whole_only_if_its_own_end_arrived() {
         (length("hello!"), Announced, "the server sends more than the 5 bytes that it promises"),
         (chunked("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"), Announced, "hello"),
         (chunked("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"), Abrupt, "hello"),
-        (
-            chunked("2\r\nhe\r\n3\r\nl"),
-            Announced,
-            "the connection ended after 3 bytes, before the end of the chunked body",
-        ),
-        (
-            chunked("2\r\nhe\r\n3\r\nl"),
-            Abrupt,
-            "the connection ended after 3 bytes, before the end of the chunked body",
-        ),
-        (
-            chunked("2\r\nhe\r\n3"),
-            Abrupt,
-            "the connection ended after 2 bytes, before the end of the chunked body",
-        ),
-        (
-            chunked("2\r\nhe\r\n0\r\nT: x\r\n"),
-            Abrupt,
-            "the connection ended after 2 bytes, before the end of the chunked body",
-        ),
+        (chunked("2\r\nhe\r\n3\r\nl"), Announced, cut_in_chunk),
+        (chunked("2\r\nhe\r\n3\r\nl"), Abrupt, cut_in_chunk),
+        (chunked("2\r\nhe\r\n3"), Abrupt, cut_after_chunk),
+        (chunked("2\r\nhe\r\n0\r\nT: x\r\n"), Abrupt, cut_after_chunk),
         (with_fields("", "hello"), Announced, "hello"),
         (
             with_fields("", "hello"),
@@ -112,7 +97,6 @@ fn a_body_is_whole_only_if_its_own_end_arrived() {
     }
 }
 
-/// What is wrong with the certificate of a server.
 fn fault(client: &Client, server: &Server) -> CertificateFault {
     match error(client, &server.url) {
         HttpError::Certificate { fault } => fault,

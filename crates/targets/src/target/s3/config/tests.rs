@@ -47,7 +47,7 @@ impl Made {
     }
 
     fn store(&self) -> Store {
-        Store::configured(&StoreOptions::default(), self).unwrap()
+        Store::configured(&ServerOptions::default(), self).unwrap()
     }
 
     fn endpoint(&self) -> String {
@@ -59,7 +59,7 @@ impl Made {
     }
 
     fn error(&self) -> String {
-        let error = Store::configured(&StoreOptions::default(), self).unwrap_err();
+        let error = Store::configured(&ServerOptions::default(), self).unwrap_err();
         let shown = error.to_string();
         assert!(!shown.contains('\n') && !format!("{error:?}{shown}").contains("the-"), "{shown}");
         shown
@@ -125,7 +125,7 @@ fn endpoints_come_in_their_documented_order() {
     assert_eq!(all.endpoint(), "http://for-all");
     let all = all.with("AWS_ENDPOINT_URL_S3", "http://for-s3/");
     assert_eq!(all.endpoint(), "http://for-s3");
-    let options = StoreOptions { endpoint: Some("http://named:1".to_owned()), unsigned: false };
+    let options = ServerOptions { endpoint: Some("http://named:1".to_owned()), ..ServerOptions::default() };
     let ignoring = all.with("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
     assert_eq!(ignoring.endpoint(), "https://s3.us-east-1.amazonaws.com");
     assert_eq!(Store::configured(&options, &ignoring).unwrap().endpoint.to_string(), "http://named:1");
@@ -162,10 +162,8 @@ fn a_profile_is_what_both_files_have_under_its_name() {
     let two = Made::signed().config(config).with("AWS_PROFILE", "two words");
     assert_eq!(two.store().region, "of-two");
     assert_eq!(made().with("AWS_PROFILE", "none").error(), "AWS_PROFILE: no file has a profile 'none'");
-    assert!(
-        made().with("AWS_PROFILE", "two words").error().contains("no credentials"),
-        "default gives nothing"
-    );
+    let without = made().with("AWS_PROFILE", "two words").error();
+    assert!(without.contains("no credentials"), "default gives nothing");
 }
 
 #[test]
@@ -202,9 +200,8 @@ fn the_files_may_be_elsewhere_and_missing_ones_are_empty() {
 
 #[test]
 fn half_a_key_is_an_error() {
-    assert!(
-        Made::home().with("AWS_ACCESS_KEY_ID", "the-key").error().contains("the environment: an access key")
-    );
+    let half = Made::home().with("AWS_ACCESS_KEY_ID", "the-key").error();
+    assert!(half.contains("the environment: an access key"));
     let keys = "[default]\naws_secret_access_key = the-secret\n";
     assert!(Made::home().keys(keys).error().contains("the profile 'default': an access key"));
 }
@@ -229,7 +226,7 @@ fn without_keys_the_error_says_what_there_is_and_public_objects_need_none() {
     assert!(Made::default().error().contains("no credentials"));
     assert_eq!(Made::signed().with("AWS_NO_SIGN_REQUEST", "YES").store().credentials, None);
     assert!(Made::signed().with("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some());
-    let options = StoreOptions { unsigned: true, endpoint: None };
+    let options = ServerOptions { unsigned: true, ..ServerOptions::default() };
     assert_eq!(Store::configured(&options, &Made::home()).unwrap().credentials, None);
 }
 
@@ -268,10 +265,8 @@ fn keys_that_have_expired_are_refused() {
 fn endpoints_of_amazon_that_are_not_followed_are_no_silent_difference() {
     let made = || Made::signed().with("AWS_USE_FIPS_ENDPOINT", "true");
     assert!(made().error().contains("AWS_USE_FIPS_ENDPOINT: readlab does not follow it"));
-    assert_eq!(
-        made().with("AWS_ENDPOINT_URL", "https://s3-fips.example").endpoint(),
-        "https://s3-fips.example"
-    );
+    let named = "https://s3-fips.example";
+    assert_eq!(made().with("AWS_ENDPOINT_URL", named).endpoint(), named);
     let config = "[default]\ns3=\n use_accelerate_endpoint = true\n";
     assert!(Made::signed().config(config).error().contains("use_accelerate_endpoint"));
 }

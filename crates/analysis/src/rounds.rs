@@ -1,0 +1,69 @@
+//! Numbers by round: the times of a trial, and means over rounds with where they lie.
+
+use crate::stats::{Confidence, Interval, count, float, mean_interval, median};
+use readlab_record::TrialRecord;
+use std::collections::BTreeMap;
+
+/// Fewer rounds tell nothing.
+pub(crate) const ROUNDS_MIN: usize = 3;
+
+/// A number with where it lies; `None` with too few rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    pub value: f64,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// The mean of the numbers of rounds; `None` without any.
+    pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
+        let value = values.iter().sum::<f64>() / count(values.len());
+        (!values.is_empty()).then(|| Estimate { value, interval: interval_of_mean(values) })
+    }
+
+    pub(crate) fn map(self, outward: impl Fn(f64) -> f64) -> Estimate {
+        let interval = self.interval.map(|it| it.map(&outward));
+        Estimate { value: outward(self.value), interval }
+    }
+
+    /// Whether it is above zero beyond doubt.
+    pub fn is_seen(&self) -> bool {
+        self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
+    }
+}
+
+/// The interval of a mean over rounds; `None` with too few of them.
+pub(crate) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
+    if values.len() < ROUNDS_MIN { None } else { mean_interval(values, Confidence::REPORTED) }
+}
+
+/// The median wall time of each round, in nanoseconds.
+pub(crate) fn walls_ns(it: &TrialRecord) -> BTreeMap<u32, f64> {
+    let mut walls = BTreeMap::<u32, Vec<f64>>::new();
+    for sample in &it.samples {
+        walls.entry(sample.round).or_default().push(float(sample.wall_ns.max(1)));
+    }
+    walls.into_iter().filter_map(|(round, walls)| Some((round, median(walls)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_over_rounds_has_an_interval_from_three_on() {
+        let two = Estimate::mean(&[0.0, 2.0_f64.ln()]).unwrap().map(f64::exp);
+        assert!((two.value - 2.0_f64.sqrt()).abs() < 1e-12 && two.interval.is_none());
+        let three = Estimate::mean(&[1.0, 1.0, 1.0]).unwrap();
+        assert_eq!((three.value, three.interval), (1.0, Some(Interval { low: 1.0, high: 1.0 })));
+        assert_eq!(Estimate::mean(&[]), None);
+    }
+
+    #[test]
+    fn a_number_is_seen_if_its_whole_interval_is_above_zero() {
+        let estimate = |value, low| Estimate { value, interval: Some(Interval { low, high: 9.0 }) };
+        assert!(estimate(2.0, 1.0).is_seen() && !estimate(2.0, -1.0).is_seen());
+        assert!(!Estimate { value: -1.0, interval: None }.is_seen());
+    }
+}

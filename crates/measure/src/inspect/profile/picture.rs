@@ -1,0 +1,302 @@
+//! Folded stacks drawn as a flame graph: an SVG file that can be searched and zoomed in a browser,
+//! and needs nothing else.
+//!
+//! Drawn here and not by a crate, because the known one puts scripts of a licence of their own into
+//! every picture, which users hand on.
+
+use super::folded::{Folded, Origin};
+use readlab_system::markup::{self, Element, element, words};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Sizes in units of the picture.
+const WIDTH: f64 = 1200.0;
+const MARGIN: f64 = 10.0;
+const ROW: f64 = 16.0;
+const HEAD: f64 = 76.0;
+/// A letter of a label takes so much.
+const LETTER: f64 = 7.0;
+/// Frames below this width cannot be seen, and would make most of the file.
+const NARROWEST: f64 = 0.1;
+
+/// What zooms and searches; it knows the sizes above by the attributes of the picture.
+const SCRIPT: &str = concat!("//<![CDATA[\n", include_str!("picture/flame.js"), "//]]>");
+const STYLE: &str = include_str!("picture/flame.css");
+
+/// What the colours mean: the hue of each origin, its word, and where that stands.
+const LEGEND: [(Origin, u16, &str, f64); 4] = [
+    (Origin::Kernel, 30, "kernel", 400.0),
+    (Origin::Inlined, 180, "inlined", 480.0),
+    (Origin::Compiled, 110, "compiled at run time", 560.0),
+    (Origin::Program, 5, "other", 740.0),
+];
+
+const ALL: &str = "all";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Frame<'a> {
+    name: &'a str,
+    origin: Origin,
+    /// How many frames call it.
+    depth: usize,
+    /// The number of its first sample, in the order of the stacks.
+    first: u64,
+    samples: u64,
+}
+
+/// A frame whose last sample is not reached yet.
+struct Open<'a> {
+    function: &'a str,
+    first: u64,
+}
+
+/// The frames of all stacks, callers after those they call. Stacks are sorted, so that a frame's
+/// samples lie side by side.
+fn frames(folded: &Folded) -> Vec<Frame<'_>> {
+    let (mut frames, mut open, mut at) = (Vec::new(), Vec::<Open>::new(), 0);
+    for (stack, times) in folded.stacks() {
+        let common =
+            open.iter().zip(stack).take_while(|(open, function)| open.function == **function).count();
+        close(&mut open, common, at, &mut frames);
+        open.extend(stack[common..].iter().map(|function| Open { function, first: at }));
+        at += times;
+    }
+    close(&mut open, 0, at, &mut frames);
+    frames.push(Frame { name: ALL, origin: Origin::Program, depth: 0, first: 0, samples: at });
+    frames
+}
+
+/// Closes all open frames but the outermost `kept`.
+fn close<'a>(open: &mut Vec<Open<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
+    while open.len() > kept {
+        let Some(Open { function, first }) = open.pop() else { break };
+        let (name, origin) = Origin::classify(function);
+        frames.push(Frame { name, origin, depth: open.len() + 1, first, samples: at - first });
+    }
+}
+
+/// The scale of a picture: samples across, callers from the bottom up.
+struct Scale {
+    samples: u64,
+    depth: usize,
+}
+
+/// Draws the flame graph. Title and subtitle may contain anything: the drawing escapes them.
+pub fn svg(folded: &Folded, title: &str, subtitle: &str) -> Result<String, String> {
+    if folded.samples() == 0 {
+        return Err("no flame graph can be drawn: there are no samples".to_owned());
+    }
+    let frames = frames(folded);
+    let depth = frames.iter().map(|frame| frame.depth).max().unwrap_or(0);
+    let scale = Scale { samples: folded.samples(), depth };
+    let height = scale.top(0) + ROW + MARGIN;
+    let seen = frames.iter().filter(|frame| scale.width(frame) >= NARROWEST);
+    let picture = element("svg")
+        .set("xmlns", "http://www.w3.org/2000/svg")
+        .set("viewBox", format!("0 0 {WIDTH} {height}"))
+        .set("data-samples", scale.samples)
+        .set("data-margin", MARGIN)
+        .set("data-width", WIDTH - 2.0 * MARGIN)
+        .set("data-letter", LETTER)
+        .with(words("title", title))
+        .with(element("style").verbatim(STYLE))
+        .with(element("rect").class("paper").set("width", WIDTH).set("height", height))
+        .with(words("text", title).class("title").set("x", WIDTH / 2.0).set("y", 24))
+        .with(words("text", subtitle).class("subtitle").set("x", WIDTH / 2.0).set("y", 44))
+        .all(controls())
+        .all(legend())
+        .all(seen.map(|frame| scale.drawn(frame)))
+        .with(element("script").verbatim(SCRIPT));
+    Ok(markup::picture(picture))
+}
+
+/// What can be pressed, and where the share of what was found is shown.
+fn controls() -> [Element; 3] {
+    let button = |id, word: &str, x| {
+        words("text", word)
+            .class("button")
+            .set("id", id)
+            .set("x", x)
+            .set("y", 64)
+            .set("role", "button")
+            .set("tabindex", 0)
+    };
+    let found = words("text", "").class("found").set("id", "found").set("x", WIDTH - MARGIN).set("y", 64);
+    [button("reset", "Reset zoom", MARGIN), button("search", "Search", MARGIN + 90.0), found]
+}
+
+fn legend() -> impl Iterator<Item = Element> {
+    LEGEND.into_iter().flat_map(|(origin, _, word, x)| {
+        let square = element("rect").set("x", x).set("y", 55).set("width", 10).set("height", 10);
+        [square.set("fill", fill(origin, word)), words("text", word).set("x", x + 15.0).set("y", 64)]
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "places of some thousand samples")]
+impl Scale {
+    fn unit(&self) -> f64 {
+        (WIDTH - 2.0 * MARGIN) / self.samples as f64
+    }
+
+    fn width(&self, frame: &Frame) -> f64 {
+        frame.samples as f64 * self.unit()
+    }
+
+    fn top(&self, depth: usize) -> f64 {
+        HEAD + (self.depth - depth) as f64 * ROW
+    }
+
+    fn drawn(&self, frame: &Frame) -> Element {
+        let (y, width) = (self.top(frame.depth), self.width(frame));
+        let x = MARGIN + frame.first as f64 * self.unit();
+        let share = 100.0 * frame.samples as f64 / self.samples as f64;
+        let about = format!("{} ({} samples, {share:.2}%)", frame.name, frame.samples);
+        let rectangle = element("rect")
+            .set("x", format!("{x:.1}"))
+            .set("y", y)
+            .set("width", format!("{width:.1}"))
+            .set("height", ROW - 1.0)
+            .set("fill", fill(frame.origin, frame.name));
+        let label = words("text", &label(frame.name, width));
+        element("g")
+            .class("frame")
+            .set("data-name", frame.name)
+            .set("data-first", frame.first)
+            .set("data-samples", frame.samples)
+            .set("data-depth", frame.depth)
+            .with(words("title", &about))
+            .with(rectangle)
+            .with(label.set("x", format!("{:.1}", x + 3.0)).set("y", y + 11.5))
+    }
+}
+
+/// As much of a name as a width has place for.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+fn label(name: &str, width: f64) -> String {
+    let letters = ((width - 6.0) / LETTER).max(0.0) as usize;
+    if letters < 3 {
+        return String::new();
+    }
+    if name.chars().count() <= letters {
+        return name.to_owned();
+    }
+    name.chars().take(letters - 1).chain(['…']).collect()
+}
+
+/// A colour for what a frame is, in a shade by its name: the same function has the same colour in
+/// every picture.
+fn fill(origin: Origin, name: &str) -> String {
+    let shade = 62 + xxh3_64(name.as_bytes()) % 14;
+    let (_, hue, ..) = LEGEND.iter().find(|(of, ..)| *of == origin).expect("each origin has a colour");
+    format!("hsl({hue} 75% {shade}%)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(folded: &Folded) -> Vec<String> {
+        let frames = frames(folded);
+        frames.iter().map(|it| format!("{} {} {}+{}", it.depth, it.name, it.first, it.samples)).collect()
+    }
+
+    #[test]
+    fn a_function_is_as_wide_as_its_samples_under_each_caller() {
+        let folded = folded(&[
+            (&["main", "read", "copy_[k]"], 6),
+            (&["main", "read"], 1),
+            (&["main", "scan"], 2),
+            (&["other", "read"], 1),
+        ]);
+        let expected = [
+            "3 copy 1+6",
+            "2 read 0+7",
+            "2 scan 7+2",
+            "1 main 0+9",
+            "2 read 9+1",
+            "1 other 9+1",
+            "0 all 0+10",
+        ];
+        assert_eq!(shown(&folded), expected);
+        assert_eq!(frames(&folded)[0].origin, Origin::Kernel);
+    }
+
+    #[test]
+    fn no_stacks_are_one_frame_without_samples_and_no_picture() {
+        assert_eq!(shown(&Folded::default()), ["0 all 0+0"]);
+        assert!(svg(&Folded::default(), "t", "s").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_frame_lies_within_its_caller(
+            stacks in prop::collection::vec((prop::collection::vec("[abc]", 1..6), 1_u64..9), 1..20),
+        ) {
+            let mut folded = Folded::default();
+            stacks.iter().for_each(|(stack, times)| folded.add(stack, *times));
+            let frames = frames(&folded);
+            for frame in frames.iter().filter(|frame| frame.depth > 0) {
+                let holds = |caller: &Frame| {
+                    let ends = [caller, frame].map(|it| it.first + it.samples);
+                    caller.depth + 1 == frame.depth && caller.first <= frame.first && ends[1] <= ends[0]
+                };
+                prop_assert_eq!(frames.iter().filter(|caller| holds(caller)).count(), 1);
+            }
+        }
+    }
+
+    fn folded(stacks: &[(&[&str], u64)]) -> Folded {
+        let mut folded = Folded::default();
+        stacks.iter().for_each(|(stack, times)| folded.add(*stack, *times));
+        folded
+    }
+
+    /// The picture as a strict reader of XML sees it.
+    fn drawn(folded: &Folded, title: &str) -> String {
+        let text = svg(folded, title, "10 samples").unwrap();
+        roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        text
+    }
+
+    #[test]
+    fn functions_are_drawn_with_their_shares() {
+        let folded = folded(&[(&["wc", "main", "read"], 9), (&["wc", "main"], 1)]);
+        let text = drawn(&folded, "command/wc -l");
+        assert!(text.contains("read (9 samples, 90.00%)") && text.contains("command/wc -l"), "{text}");
+    }
+
+    #[test]
+    fn a_frame_has_the_place_of_its_samples_above_its_caller() {
+        let text = drawn(&folded(&[(&["a"], 1), (&["b", "c"], 3)]), "t");
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let place = |name: &str| {
+            let is_it = |node: &roxmltree::Node| node.attribute("data-name") == Some(name);
+            let frame = document.descendants().find(is_it).unwrap();
+            let rectangle = frame.children().find(|child| child.has_tag_name("rect")).unwrap();
+            ["x", "y", "width"].map(|it| rectangle.attribute(it).unwrap().parse::<f64>().unwrap())
+        };
+        assert_eq!((place("all"), place("a")), ([10.0, 108.0, 1180.0], [10.0, 92.0, 295.0]));
+        assert_eq!((place("b"), place("c")), ([305.0, 92.0, 885.0], [305.0, 76.0, 885.0]));
+    }
+
+    #[test]
+    fn what_nobody_could_see_is_left_out() {
+        let text = drawn(&folded(&[(&["wide"], 100_000), (&["narrow"], 1)]), "t");
+        assert!(text.contains("wide") && !text.contains("narrow"), "{text}");
+    }
+
+    #[test]
+    fn a_label_never_leaves_its_frame() {
+        assert_eq!(label("copy_page", 6.0 + 9.0 * LETTER), "copy_page");
+        assert_eq!(label("copy_page", 6.0 + 8.0 * LETTER), "copy_pa…");
+        assert_eq!(label("copy_page", 6.0 + 2.0 * LETTER), "");
+    }
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let hostile = "</title><script>alert(1)</script><![CDATA[ \"'&\u{1b}\u{0}\u{ffff};x 3 4";
+        let text = drawn(&folded(&[(&[hostile, hostile], 3)]), "]]></script><b onload='x'>");
+        assert!(!text.contains("<script>alert") && !text.contains("<b "), "{text}");
+        assert!(text.contains("(3 samples, 100.00%)"), "{text}");
+    }
+}

@@ -1,0 +1,450 @@
+//! Whole runs against a script, exact to the digit: a scripted sampler and a recording sink. Both write into
+//! one log, which reads like the run. The sampler has a clock of its own, which only the script moves.
+
+use super::{resume, run};
+use crate::interface::{CleanUpError, Progress, SampleError, Sampler, Sink, Slot, Step, TrialEnd};
+pub(crate) use crate::plan::testing::{COLD, WARM, plan, runs};
+use crate::plan::{Plan, Rules};
+use readlab_model::sample::Sample;
+use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
+use readlab_record::{Count, EndReason, Fill, Line, Outcome, Record, RecordError, testing};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+/// Time that every call except a turn takes.
+pub(crate) const STEP_NS: u64 = 1_000;
+
+/// A window, unless the script says otherwise.
+const WALL_NS: u64 = 100;
+
+/// What the sampler and the sink were called with, in order.
+type Log = Rc<RefCell<Vec<String>>>;
+
+type Alteration = Box<dyn FnMut(&mut Sample)>;
+
+type Turns = VecDeque<Result<Vec<u64>, SampleError>>;
+
+/// What each call returns; a call without a script succeeds.
+#[derive(Default)]
+pub(crate) struct ScriptedSampler {
+    pub(crate) log: Log,
+    pub(crate) names: BTreeMap<TrialIndex, String>,
+    pub(crate) now_ns: u64,
+    pub(crate) opens: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) warm_ups: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) turns: BTreeMap<TrialIndex, Turns>,
+    pub(crate) walls: BTreeMap<TrialIndex, u64>,
+    pub(crate) alterations: BTreeMap<TrialIndex, Alteration>,
+    pub(crate) counts: BTreeMap<TrialIndex, TrialEnd>,
+    pub(crate) refusals: BTreeMap<TrialIndex, &'static str>,
+    /// Bytes that come from the device in a reading of a trial.
+    pub(crate) device: BTreeMap<TrialIndex, u64>,
+    pub(crate) counted: BTreeSet<String>,
+    pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
+    pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
+    pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
+    /// Time that a start takes besides.
+    pub(crate) start_ns: u64,
+    /// Time that a count takes besides.
+    pub(crate) count_ns: u64,
+    /// Trials that keep two processors busy.
+    pub(crate) busy: BTreeSet<TrialIndex>,
+    /// Which trials were to be started ahead, call by call.
+    pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
+    /// The turn before which the user ends the run, from 0; `None` if it is not ended so.
+    pub(crate) user_ends_at: Option<usize>,
+    /// What each inspection returns; without a script, nothing is inspected.
+    pub(crate) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
+    /// What goes wrong after the last reading.
+    pub(crate) clean_up_error: Option<CleanUpError>,
+}
+
+/// The script, by the numbers of trials.
+impl ScriptedSampler {
+    /// A start of a trial ends it, or the run.
+    pub(crate) fn at_open(mut self, trial: usize, end: TrialEnd) -> Self {
+        self.opens.insert(TrialIndex::new(trial), end);
+        self
+    }
+
+    pub(crate) fn at_warm_up(mut self, trial: usize, end: TrialEnd) -> Self {
+        self.warm_ups.insert(TrialIndex::new(trial), end);
+        self
+    }
+
+    /// After turns of these windows, one ends so.
+    pub(crate) fn at_turn(self, trial: usize, walls: &[u64], end: TrialEnd) -> Self {
+        let before = walls.iter().map(|&wall_ns| Ok(vec![wall_ns]));
+        self.turns(trial, before.chain([Err(end.into())]))
+    }
+
+    pub(crate) fn at_count(mut self, trial: usize, end: TrialEnd) -> Self {
+        self.counts.insert(TrialIndex::new(trial), end);
+        self
+    }
+
+    /// The first turns of a trial: the windows of each, or why it has none.
+    pub(crate) fn turns(
+        mut self,
+        trial: usize,
+        turns: impl IntoIterator<Item = Result<Vec<u64>, SampleError>>,
+    ) -> Self {
+        self.turns.insert(TrialIndex::new(trial), turns.into_iter().collect());
+        self
+    }
+
+    /// The first turns of a trial, of one window each.
+    pub(crate) fn windows(self, trial: usize, walls: impl IntoIterator<Item = u64>) -> Self {
+        self.turns(trial, walls.into_iter().map(|wall_ns| Ok(vec![wall_ns])))
+    }
+
+    /// The windows of all turns that have no script of their own.
+    pub(crate) fn walls(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
+        self.walls.extend(walls.into_iter().map(|(trial, wall_ns)| (TrialIndex::new(trial), wall_ns)));
+        self
+    }
+
+    /// So many bytes come from the device in each reading of these trials.
+    pub(crate) fn device_reads(mut self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
+        self.device.extend(trials.into_iter().map(|trial| (TrialIndex::new(trial), bytes)));
+        self
+    }
+
+    pub(crate) fn alters(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
+        self.alterations.insert(TrialIndex::new(trial), Box::new(alter));
+        self
+    }
+
+    pub(crate) fn refuses(mut self, trial: usize, reason: &'static str) -> Self {
+        self.refusals.insert(TrialIndex::new(trial), reason);
+        self
+    }
+
+    fn log(&self, line: String) {
+        self.log.borrow_mut().push(line);
+    }
+
+    fn log_call(&mut self, what: &str, trial: TrialIndex) {
+        self.now_ns += STEP_NS;
+        self.log(format!("  {what} {}", self.names[&trial]));
+    }
+}
+
+impl Sampler for ScriptedSampler {
+    fn launch(&mut self, next: &[TrialIndex]) {
+        self.launches.borrow_mut().push(next.to_vec());
+    }
+
+    fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
+        self.log_call("open", trial);
+        self.now_ns += self.start_ns;
+        self.opens.remove(&trial).map_or_else(|| Ok(Params([("depth".to_owned(), 1)].into())), Err)
+    }
+
+    fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        self.log_call("rehearse", trial);
+        self.warm_ups.remove(&trial).map_or(Ok(()), Err)
+    }
+
+    fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
+        self.now_ns += STEP_NS;
+        self.log(format!("  fill {fill}"));
+        let filled = self.fills.pop_front().unwrap_or(Ok(()));
+        let how = "scripted".to_owned();
+        filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
+    }
+
+    fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
+        self.log(format!("  turn {} {}", self.names[&trial], slot.state));
+        let scripted = self.turns.get_mut(&trial).and_then(VecDeque::pop_front);
+        let walls =
+            scripted.unwrap_or_else(|| Ok(vec![self.walls.get(&trial).copied().unwrap_or(WALL_NS)]))?;
+        self.now_ns += walls.iter().sum::<u64>();
+        let visits = !["null", "device"].contains(&self.names[&trial].as_str());
+        let sample = |(reading, wall_ns)| Sample {
+            cpu_user_ns: self.busy.contains(&trial).then_some(wall_ns),
+            cpu_system_ns: self.busy.contains(&trial).then_some(wall_ns),
+            reading,
+            wall_ns,
+            device_read_bytes: self.device.get(&trial).copied(),
+            answer: Answer { newlines: visits.then_some(1), ..Answer::default() },
+            ..slot.sample(trial)
+        };
+        let mut samples: Vec<Sample> = (0..).zip(walls).map(sample).collect();
+        if let Some(alter) = self.alterations.get_mut(&trial) {
+            samples.iter_mut().for_each(alter);
+        }
+        Ok(samples)
+    }
+
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        let mut longest_ns = 0;
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count", trial);
+            if !self.is_counted(trial) {
+                let readings_ns = 4 * self.walls.get(&trial).copied().unwrap_or_default();
+                longest_ns = longest_ns.max(self.count_ns + readings_ns);
+            }
+            self.counted.insert(self.names[&trial].clone());
+            counts.push(self.counts.get(&trial).map_or_else(|| Ok(syscalls(7)), |end| Err(end.clone())));
+        }
+        self.now_ns += longest_ns;
+        counts
+    }
+
+    /// Each time one more than the time before.
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+        self.now_ns += self.count_ns;
+        let mut counts = Vec::new();
+        for &trial in trials {
+            self.log_call("count again", trial);
+            let again = self.counted_again.entry(trial).or_default();
+            *again += 1;
+            counts.push(Ok(syscalls(7 + *again)));
+        }
+        counts
+    }
+
+    /// Trials of one name make the same readings.
+    fn is_counted(&self, trial: TrialIndex) -> bool {
+        self.counted.contains(&self.names[&trial])
+    }
+
+    fn inspects(&self) -> bool {
+        !self.inspections.is_empty()
+    }
+
+    fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        self.log_call("inspect", trial);
+        self.inspections.pop_front().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line> {
+        self.log_call("not inspected", trial);
+        self.log.borrow_mut().last_mut().unwrap().push_str(&format!(": {reason}"));
+        Vec::new()
+    }
+
+    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
+        Some(1_000)
+    }
+
+    fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
+        self.refusals.get(&trial).map(|reason| refused(reason))
+    }
+
+    fn close(&mut self, trial: TrialIndex) {
+        self.log(format!("  close {}", self.names[&trial]));
+    }
+
+    fn clean_up(&mut self) -> Result<(), CleanUpError> {
+        self.clean_up_error.take().map_or(Ok(()), Err)
+    }
+
+    fn missing(&mut self) -> Vec<(String, String)> {
+        let missing = self.missing.pop_front().unwrap_or_default().into_iter();
+        missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.now_ns
+    }
+}
+
+fn syscalls(value: u64) -> BTreeMap<String, Count> {
+    [("syscalls".to_owned(), Count { value: Some(value), how: "scripted".to_owned() })].into()
+}
+
+/// Keeps the lines of the record and writes lines and steps into the log.
+struct RecordingSink {
+    log: Log,
+    lines: Vec<Line>,
+    names: BTreeMap<TrialIndex, String>,
+    /// The record takes only so many lines.
+    full_after: usize,
+    user_ends_at: Option<usize>,
+    turns: usize,
+    progress: Vec<Progress>,
+}
+
+impl Sink for RecordingSink {
+    fn append(&mut self, line: Line) -> Result<(), RecordError> {
+        if self.lines.len() >= self.full_after {
+            let cause = std::io::ErrorKind::StorageFull.into();
+            return Err(RecordError::Io { path: "record".into(), cause });
+        }
+        let name = |trial: &TrialIndex| &self.names[trial];
+        let text = match &line {
+            Line::Trial(trial) => format!("trial {} {}", name(&trial.index), trial.params),
+            Line::Fill(fill) => format!("filled {}", fill.fill),
+            Line::Sample(sample) => format!(
+                "sample {}{} {} ns, fill {} round {} position {}",
+                sample.rung.map_or_else(String::new, |rung| format!("of rung {rung} ")),
+                name(&sample.trial),
+                sample.wall_ns,
+                sample.fill,
+                sample.round,
+                sample.position
+            ),
+            Line::Rejected { trial, round, reason } => {
+                format!("rejected {} round {round}: {reason}", name(trial))
+            }
+            Line::Missing { trial, meter, reason } => format!("missing {} {meter}: {reason}", name(trial)),
+            Line::Counts { trial, counts } => {
+                format!("counts {} {:?}", name(trial), counts["syscalls"].value)
+            }
+            Line::Stopped { trial, stopped } => {
+                format!("stopped {} {:?} after {} rounds", name(trial), stopped.why, stopped.rounds)
+            }
+            Line::Outcome { trial, outcome } => match outcome.reason() {
+                Some(reason) => format!("{} {}: {reason}", outcome.word(), name(trial)),
+                None => format!("{} {}", outcome.word(), name(trial)),
+            },
+            Line::Limit(limit) => format!("limit {} {}", limit.name, limit.value),
+            Line::Warning { text } => format!("warning {text}"),
+            Line::Trace { trial, .. } => format!("trace {}", name(trial)),
+            Line::End { reason, wall_ns } => format!("end {reason:?} after {wall_ns} ns"),
+            _ => "not of a run".to_owned(),
+        };
+        self.log.borrow_mut().push(format!("> {text}"));
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn about_to(&mut self, step: Step) {
+        self.turns += usize::from(matches!(step, Step::Turn { .. }));
+        if let Step::Count(_, progress) | Step::RoundOver(progress) = step {
+            self.progress.push(progress);
+        }
+        let name = |trial: TrialIndex| &self.names[&trial];
+        self.log.borrow_mut().push(match step {
+            Step::State(state, trials) => format!("stage {state} {trials}"),
+            Step::Fill(fill) => format!("fill {fill}"),
+            Step::Start(trial) => format!("start {}", name(trial)),
+            Step::Count(trial, _) => format!("count {}", name(trial)),
+            Step::Inspect(trial) => format!("inspect {}", name(trial)),
+            Step::Turn { trial, round, position, of } => {
+                format!("round {round} {}/{of} {}", position + 1, name(trial))
+            }
+            Step::RoundOver(progress) => format!("round over {:.0} %", progress.share * 100.0),
+        });
+    }
+
+    fn wants_end(&mut self) -> Result<bool, RecordError> {
+        Ok(self.user_ends_at.is_some_and(|turn| self.turns >= turn))
+    }
+}
+
+pub(crate) struct RecordedRun {
+    pub(crate) end: Result<EndReason, RecordError>,
+    pub(crate) log: Vec<String>,
+    pub(crate) lines: Vec<Line>,
+    pub(super) progress: Vec<Progress>,
+    trials: usize,
+}
+
+pub(crate) fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
+    play_until_full(plan, sampler, usize::MAX)
+}
+
+/// The same of these trials.
+pub(crate) fn play_trials(
+    rules: Rules,
+    trials: &[(&str, CacheState)],
+    sampler: ScriptedSampler,
+) -> RecordedRun {
+    play(&plan(rules, trials), sampler)
+}
+
+/// A run whose record takes only so many lines.
+pub(super) fn play_until_full(plan: &Plan, sampler: ScriptedSampler, full_after: usize) -> RecordedRun {
+    play_by(plan, sampler, full_after, |sampler, sink| run(plan, sampler, sink))
+}
+
+/// The rest of a run of which these lines were recorded.
+pub(super) fn play_rest(plan: &Plan, lines: &[Line], sampler: ScriptedSampler) -> RecordedRun {
+    play_by(plan, sampler, usize::MAX, |sampler, sink| resume(plan, &record_of(lines), sampler, sink))
+}
+
+/// A run that is executed by `run`, with a record that takes only so many lines.
+pub(crate) fn play_by(
+    plan: &Plan,
+    mut sampler: ScriptedSampler,
+    full_after: usize,
+    run: impl FnOnce(&mut ScriptedSampler, &mut dyn Sink) -> Result<EndReason, RecordError>,
+) -> RecordedRun {
+    let trials = plan.trials.iter().map(|planned| &planned.trial);
+    let trials = trials.chain(plan.absent.iter().map(|(trial, _)| trial));
+    let names: BTreeMap<_, _> = trials.map(|trial| (trial.index, trial.method().to_owned())).collect();
+    sampler.names.clone_from(&names);
+    let (log, user_ends_at) = (Rc::clone(&sampler.log), sampler.user_ends_at);
+    let mut sink = RecordingSink {
+        log,
+        lines: Vec::new(),
+        names,
+        full_after,
+        user_ends_at,
+        turns: 0,
+        progress: Vec::new(),
+    };
+    let end = run(&mut sampler, &mut sink);
+    let log = sampler.log.take();
+    RecordedRun { end, log, lines: sink.lines, progress: sink.progress, trials: plan.trials.len() }
+}
+
+impl RecordedRun {
+    /// The lines of the log that begin with one of these words, without marks and indents.
+    pub(crate) fn only(&self, words: &[&str]) -> Vec<&str> {
+        let lines = self.log.iter().map(|line| line.trim_start_matches(['>', ' ']));
+        lines.filter(|line| words.iter().any(|word| line.starts_with(word))).collect()
+    }
+
+    pub(crate) fn outcomes(&self) -> Vec<&str> {
+        self.only(&["measured", "refused", "failed", "unavailable"])
+    }
+
+    pub(crate) fn samples(&self) -> Vec<&Sample> {
+        let samples = self.lines.iter().filter_map(|line| match line {
+            Line::Sample(sample) => Some(sample.as_ref()),
+            _ => None,
+        });
+        samples.collect()
+    }
+
+    pub(crate) fn samples_of(&self, trial: usize) -> Vec<&Sample> {
+        let mut samples = self.samples();
+        samples.retain(|sample| sample.trial == TrialIndex::new(trial));
+        samples
+    }
+
+    /// How many readings each trial of the plan has.
+    pub(crate) fn readings(&self) -> Vec<usize> {
+        (0..self.trials).map(|trial| self.samples_of(trial).len()).collect()
+    }
+
+    /// The lines of the record up to the first that is so.
+    pub(super) fn until(&self, is_last: impl Fn(&Line) -> bool) -> &[Line] {
+        &self.lines[..=self.lines.iter().position(is_last).unwrap()]
+    }
+}
+
+pub(super) fn record_of(lines: &[Line]) -> Record {
+    let mut record = Record::new(testing::header());
+    lines.iter().cloned().for_each(|line| record.add(line));
+    record
+}
+
+pub(super) fn refused(reason: &str) -> Outcome {
+    Outcome::Refused { reason: reason.to_owned() }
+}
+
+/// The end of a trial whose contender failed.
+pub(crate) fn failed(reason: &str) -> TrialEnd {
+    TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
+}
+
+pub(crate) fn unproven(times: usize) -> Vec<Result<Vec<u64>, SampleError>> {
+    (1..=times).map(|n| Err(SampleError::Unproven(format!("try {n}")))).collect()
+}

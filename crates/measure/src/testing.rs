@@ -1,0 +1,54 @@
+//! What the tests of several parts begin with: files on a device, targets and their right answers.
+
+use crate::target::SweepTarget;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::Answer;
+use readlab_system::page_cache;
+use readlab_targets::corpus::oracle::Truth;
+use readlab_targets::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::{Place, Target};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A folder beside this program, where files are on a device: of what lives in memory nothing can be evicted,
+/// and a temporary folder may be there.
+pub(crate) fn disk_folder() -> TempDir {
+    tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
+}
+
+/// A file of this content in such a folder, of which nothing is in the page cache; `None` where the file
+/// system does not suit a test.
+pub(crate) fn disk_file(content: &[u8], suits: fn(Backing) -> bool) -> Option<(TempDir, PathBuf)> {
+    let folder = disk_folder();
+    let path = folder.path().join("file");
+    fs::write(&path, content).unwrap();
+    let filesystem = Filesystem::read(&File::open(&path).unwrap()).unwrap();
+    if !suits(filesystem.backing) {
+        eprintln!("SKIPPED: the build folder is on {filesystem}");
+        return None;
+    }
+    evict(&path);
+    Some((folder, path))
+}
+
+pub(crate) fn evict(path: &Path) {
+    let file = File::open(path).unwrap();
+    page_cache::write_back(&file).unwrap();
+    page_cache::evict(&file).unwrap();
+}
+
+pub(crate) fn target(place: Place, size_bytes: u64) -> Target {
+    let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
+    Target { place, part: None, copies: None, facts, evictable: Vec::new() }
+}
+
+pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
+    Truth { answer, products: None, digest: String::new(), text: true, archive: None, wall_ns }
+}
+
+/// A file of so many bytes that is read once.
+pub(crate) fn sweep_target(file: &Path, size_bytes: u64) -> SweepTarget {
+    let target = target(Place::File(file.to_owned()), size_bytes);
+    SweepTarget { target, truth: truth(Answer::default(), 1) }
+}

@@ -1,0 +1,64 @@
+//! Exports: documents that go to the files which options name, or to standard output in place of tables.
+
+use super::options::ColorWhen;
+use readlab_report::Style;
+use readlab_system::folder::output_file::{Inputs, IsOutput, OutputError, OutputFile};
+use readlab_system::tty;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+pub(super) const EXPORT_JSON: &str = "--export-json";
+pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
+
+/// Writes one document about `D`.
+type Writer<D> = fn(&D, &mut dyn Write) -> io::Result<()>;
+
+/// A document about `D`, and its file.
+pub(super) struct Export<'a, D> {
+    file: OutputFile<'a>,
+    write: Writer<D>,
+}
+
+pub(super) struct Exports<'a, D>(Vec<Export<'a, D>>);
+
+impl<'a, D> Export<'a, D> {
+    /// `None` where the option was not given.
+    pub(super) fn given(
+        option: &'static str,
+        file: &'a Option<PathBuf>,
+        is_earlier: IsOutput,
+        write: Writer<D>,
+    ) -> Option<Export<'a, D>> {
+        Some(Export { file: OutputFile::given(option, file, is_earlier)?, write })
+    }
+}
+
+impl<'a, D> Exports<'a, D> {
+    pub(super) fn new<const N: usize>(all: [Option<Export<'a, D>>; N]) -> Exports<'a, D> {
+        Exports(all.into_iter().flatten().collect())
+    }
+
+    pub(super) fn files(&self) -> Vec<OutputFile<'a>> {
+        self.0.iter().map(|export| export.file).collect()
+    }
+
+    pub(super) fn write(&self, about: &D, inputs: &Inputs) -> Result<(), OutputError> {
+        self.0.iter().try_for_each(|export| export.file.write(inputs, |out| (export.write)(about, out)))
+    }
+
+    /// Whether a document goes to standard output. It is for a program: a table would spoil it.
+    pub(super) fn take_standard_output(&self) -> bool {
+        self.0.iter().any(|export| export.file.is_standard_output())
+    }
+}
+
+/// How tables look on standard output. If that is no terminal, they have every column.
+pub(super) fn table_style(color: ColorWhen) -> Style {
+    Style { width: terminal_width(), color: color.is_on(&io::stdout()) }
+}
+
+/// Columns of the terminal; if standard output is not a terminal, enough for every column.
+pub(super) fn terminal_width() -> u16 {
+    const UNBOUNDED: u16 = 200;
+    tty::columns().map_or(UNBOUNDED, |columns| columns.max(20))
+}

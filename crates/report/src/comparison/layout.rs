@@ -1,0 +1,64 @@
+//! A comparison laid out: as aligned text for a terminal, and as Markdown.
+
+use super::super::document::Column;
+use super::super::markdown::{list, marked};
+use super::super::table::Cell;
+use super::super::terminal::Style;
+use super::{fit_lines, further, legends, numbers, percentiles, remarks, same_section, section};
+use readlab_analysis::compare::{Comparison, Fit};
+use readlab_system::terminal::printable::printable;
+
+/// The whole comparison, and the line through its machines where one was asked for.
+pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: Style) -> String {
+    let plain = Style { color: false, ..style };
+    let mut lines: Vec<String> = legends(comparison).iter().map(|it| printable(it)).collect();
+    for table in &comparison.tables {
+        for rows in table.rows.chunk_by(same_section) {
+            let title = format!("{} · {}", table.measure.word(), section(&rows[0].key));
+            lines.extend([String::new(), style.underlined(title.trim_end_matches(" · "))]);
+            lines.extend(numbers(comparison, table.measure, rows).lines(plain));
+            if let Some(percentiles) = percentiles(comparison, table.measure, rows) {
+                lines.push("percentiles".to_owned());
+                lines.extend(percentiles.lines(plain));
+            }
+        }
+    }
+    for (title, table) in further(comparison) {
+        lines.extend([String::new(), style.underlined(title)]);
+        lines.extend(table.lines(plain));
+    }
+    if let Some(fit) = fit {
+        lines.push(String::new());
+        lines.extend(fit_lines(fit).iter().map(|line| printable(line)));
+    }
+    lines.push(String::new());
+    lines.extend(remarks(comparison).iter().map(|line| printable(line)));
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The whole comparison, and the line through its machines where one was asked for.
+pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String {
+    let mut blocks = vec![list(legends(comparison))];
+    for table in &comparison.tables {
+        let word = table.measure.word();
+        let mut all = numbers(comparison, table.measure, &table.rows);
+        all.columns.insert(1, Column::text("what"));
+        for (cells, row) in all.rows.iter_mut().zip(&table.rows) {
+            cells.insert(1, Cell::Text(section(&row.key)));
+        }
+        blocks.push(format!("### {word}\n\n{}", all.markdown()));
+        let percentiles = percentiles(comparison, table.measure, &table.rows);
+        blocks.extend(percentiles.map(|it| format!("### percentiles of {word}\n\n{}", it.markdown())));
+    }
+    blocks.extend(
+        further(comparison).into_iter().map(|(title, it)| format!("### {title}\n\n{}", it.markdown())),
+    );
+    blocks.extend(fit.map(|fit| list(fit_lines(fit))));
+    blocks.push(list(remarks(comparison)));
+    blocks.retain(|block| !block.is_empty());
+    marked(&blocks)
+}

@@ -1,0 +1,220 @@
+//! The user's options of a run. Flags fill them, with their defaults, and the run uses them as they are.
+//!
+//! Names and conventions are those of known tools: hyperfine's `-w -r -m -M -c`. What the options mean
+//! together with a suite is decided in [`super::config`].
+
+use super::together::Readers;
+use anyhow::bail;
+use clap::{Args, Command, FromArgMatches};
+use readlab_model::target::ServerOptions;
+use readlab_model::trial::{COMMAND, Params, Work};
+use readlab_model::units::Nanos;
+use readlab_record::CommandRules;
+use readlab_suite::States;
+use readlab_suite::parameter_space::Space;
+use readlab_system::terminal::printable::display_path;
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UserOptions {
+    /// What is read: a command that names one of these gets `{}` in its place.
+    pub targets: Vec<PathBuf>,
+    pub sampling: SamplingOptions,
+    pub selection: SelectionOptions,
+    /// Whether the trials take part that a suite keeps for this.
+    pub all: bool,
+    /// Whether the commands decode the archive that the target is.
+    pub commands_decode: bool,
+    pub readers: Readers,
+    /// Whether the files of a tree are raced in groups by size, too.
+    pub per_file: bool,
+    pub inspect: InspectOptions,
+    /// The settings to search; `None` where every trial is measured.
+    pub space: Option<Space>,
+    pub server: ServerOptions,
+    pub quiet: bool,
+}
+
+/// How many readings, and how long.
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(next_help_heading = "Measuring")]
+pub struct SamplingOptions {
+    /// Untimed readings before the timed ones, after each start of a contender
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub warmup: u32,
+    /// Exact number of timed readings of each trial
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// Minimum number of timed readings of each trial [default: 10; in a race 2, and 10 of those
+    /// that may be the fastest]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_runs: Option<u32>,
+    /// Maximum number of timed readings of each trial [default: 100, or the suite's]
+    #[arg(short = 'M', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_runs: Option<u32>,
+    /// Maximum total time of the timed readings of a trial, once it has its minimum number of them
+    /// [default: 30s, or the suite's]
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Nanos>,
+    /// Time for the whole run, divided among the cache states; it includes the reading for the
+    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least three
+    /// rounds]
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<Nanos>,
+    /// Stop a trial when half the 95 % interval of its median is at most this share of the median
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    pub precision: f64,
+    // Only a race stops trials by it, which has the flag: a trial that is slower than the fastest by
+    // this share is as good; 0: none is.
+    #[arg(skip)]
+    pub indifference: f64,
+    /// Minimum number of cache fills over which the warm readings are spread
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub fills: u32,
+    /// State of the page cache when the clock starts [default: both, or the suite's]
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<States>,
+    /// Seed of every shuffle; always recorded
+    #[arg(long, value_name = "N", default_value_t = seed_of_now(), hide_default_value = true)]
+    pub seed: u64,
+    /// Also drop the caches of the whole machine before each cold reading (root only)
+    #[arg(long)]
+    pub drop_caches: bool,
+    /// Allow a block device as a target; readlab only reads it
+    #[arg(long)]
+    pub allow_device: bool,
+}
+
+/// Which trials take part.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionOptions {
+    /// Only methods whose name matches, for example 'rust/mmap/*' or 'rust/read@buffer=64KiB'; may
+    /// be repeated
+    #[arg(long = "method", value_name = "GLOB")]
+    pub methods: Vec<String>,
+    /// Settings for every method that has them, for example buffer=128KiB,depth=16
+    #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
+    pub params: Params,
+    /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
+    /// path replaces the name of the file, or is appended behind a program that is known to read it.
+    /// The first whole number that it prints is its answer; it must end with 0. May be repeated
+    #[arg(short = 'c', long = "command", value_name = "COMMAND")]
+    pub commands: Vec<OwnCommand>,
+    /// What each trial does with the bytes [default: newlines for text, else sum]
+    #[arg(long, value_name = "WORK")]
+    pub work: Option<Work>,
+    /// The trial to which all others are compared; it takes part in any case [default: the suite's;
+    /// else the first command of your own, else a program of your roster, else `wc -l` for text,
+    /// else the usual way of the language with most trials]
+    #[arg(long, value_name = "TRIAL")]
+    pub reference: Option<String>,
+    /// Only these languages, for example rust,python, beside the reference and your commands; may
+    /// be repeated
+    #[arg(long = "language", value_name = "LANGUAGE,…", value_delimiter = ',')]
+    pub languages: Vec<String>,
+    /// A roster file with more contenders, like contenders/roster.toml; may be repeated
+    #[arg(long = "roster", value_name = "FILE")]
+    pub rosters: Vec<PathBuf>,
+}
+
+/// What is inspected in untimed runs of the measured trials.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = "Inspection")]
+pub struct InspectOptions {
+    /// Draw a flame graph of each measured trial from an untimed run [default: folder flamegraphs
+    /// beside the record]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    pub flamegraph: Option<Option<PathBuf>>,
+    /// Trace the read calls of each measured trial in an untimed run: sizes, offsets and latencies
+    #[arg(long)]
+    pub trace: bool,
+}
+
+/// A command of the user's, with `{}` for the path, and what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommand {
+    pub line: String,
+    pub rules: CommandRules,
+}
+
+impl Default for SamplingOptions {
+    /// As without any flag.
+    fn default() -> SamplingOptions {
+        let flags = SamplingOptions::augment_args(Command::new("no flag"));
+        let parsed = flags.try_get_matches_from(["no flag"]);
+        parsed.and_then(|none| SamplingOptions::from_arg_matches(&none)).expect("no flag is required")
+    }
+}
+
+impl InspectOptions {
+    /// Refuses flame graphs that are to go into what is no folder.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        if let Some(path) = self.flamegraph.iter().flatten().find(|path| path.exists() && !path.is_dir()) {
+            bail!(
+                "--flamegraph={}: a file, and there is one picture for each trial: name a folder",
+                display_path(path)
+            );
+        }
+        Ok(())
+    }
+}
+
+impl OwnCommand {
+    /// A command of which nothing is asked.
+    pub fn plain(line: &str) -> OwnCommand {
+        OwnCommand { line: line.to_owned(), rules: CommandRules::default() }
+    }
+
+    pub fn trial(&self) -> String {
+        format!("{COMMAND}/{}", self.line)
+    }
+}
+
+impl FromStr for OwnCommand {
+    type Err = Infallible;
+
+    fn from_str(line: &str) -> Result<OwnCommand, Infallible> {
+        Ok(OwnCommand::plain(line))
+    }
+}
+
+/// The seed unless the user sets one: the low bits of the time.
+pub fn seed_of_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::from(now.unwrap_or_default().subsec_nanos())
+}
+
+/// `1%` or `0.01`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share: f64 =
+        number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
+    let share = share / divisor;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
+}
+
+/// The same, or `0`.
+pub fn share_or_zero(text: &str) -> Result<f64, String> {
+    if matches!(text.trim(), "0" | "0%") { Ok(0.0) } else { share(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_both_ways() {
+        for (text, expected) in [("5%", 0.05), ("0.05", 0.05), ("10%", 0.1)] {
+            assert_eq!((share(text), share_or_zero(text)), (Ok(expected), Ok(expected)), "{text}");
+        }
+        assert_eq!([share_or_zero("0"), share_or_zero("0%")], [Ok(0.0), Ok(0.0)]);
+        for wrong in ["", "100%", "-1%", "x"] {
+            assert!(share(wrong).is_err() && share_or_zero(wrong).is_err(), "{wrong}");
+        }
+        assert!(share("0").is_err());
+    }
+}

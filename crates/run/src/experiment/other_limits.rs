@@ -1,0 +1,164 @@
+//! Limits that no trial measures: what fio reads from the device, for comparison with ours, if it is
+//! installed; and the speed of the interface on the way to a server, as its driver says it.
+//!
+//! Our own limits are controls of a plan, measured in the same rounds as the other trials; what
+//! their samples mean is in [`readlab_analysis::verdict::limits`].
+
+use readlab_model::units::Bytes;
+use readlab_record::{Limit, LimitKind, LimitUnit};
+use readlab_system::interface;
+use readlab_targets::target::http::RequestVerb;
+use readlab_targets::target::web::Remote;
+use serde_json::Value;
+use std::net::ToSocketAddrs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How often fio reads the file. The median is recorded.
+const READINGS: usize = 3;
+
+/// The shortest reading that shows a rate: fio itself takes tenths of a second to begin and end.
+const READING_MIN: Duration = Duration::from_millis(500);
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FioError {
+    #[error("fio cannot be started: {0}")]
+    NotStarted(std::io::Error),
+    #[error("fio: {0}")]
+    Failed(String),
+    #[error("the time for the whole run was used up")]
+    NoTime,
+    #[error("fio's output has no read rate: {0}")]
+    NoRate(String),
+}
+
+/// How fio reads: blocks of this size, so many at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FioPoint {
+    pub(super) block_bytes: u64,
+    /// Reads in flight.
+    pub(super) depth: u64,
+}
+
+/// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
+/// order, the file opened read-only. In a limited time each reading ends early.
+pub(super) fn fio(
+    path: &Path,
+    target: usize,
+    point: FioPoint,
+    time: Option<Duration>,
+) -> Result<Limit, FioError> {
+    let each = time.map(|time| time / READINGS as u32);
+    if each.is_some_and(|each| each < READING_MIN) {
+        return Err(FioError::NoTime);
+    }
+    // What fio takes beside the reading is in its share.
+    let reading = each.map(|each| each - READING_MIN / 2);
+    let FioPoint { block_bytes, depth } = point;
+    let samples = (0..READINGS).map(|_| once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
+    let mut sorted = samples.clone();
+    sorted.sort_unstable();
+    let name = format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact());
+    let how = "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds";
+    Ok(Limit { value: sorted[READINGS / 2], samples, ..limit(LimitKind::Device, name, target, how) })
+}
+
+/// A rate that is not known yet.
+fn limit(kind: LimitKind, name: String, target: usize, how: &str) -> Limit {
+    Limit {
+        kind,
+        name,
+        target,
+        state: None,
+        trial: None,
+        threads: 1,
+        unit: LimitUnit::BytesPerSecond,
+        value: 0,
+        ci95: None,
+        samples: Vec::new(),
+        how: how.to_owned(),
+    }
+}
+
+/// One reading of the whole file, or of as much as the time allows; bytes per second.
+fn once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, FioError> {
+    let FioPoint { block_bytes, depth } = point;
+    // A colon separates files in fio's list of names.
+    let name = path.to_string_lossy().replace(':', "\\:");
+    let output = Command::new("fio")
+        .args(["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"])
+        .args(["--output-format=json", "--allow_file_create=0"])
+        .arg(format!("--bs={block_bytes}"))
+        .arg(format!("--iodepth={depth}"))
+        .arg(format!("--filename={name}"))
+        .args(time.map(|time| format!("--runtime={}ms", time.as_millis())))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(FioError::NotStarted)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(FioError::Failed(said.lines().last().unwrap_or("it failed in silence").to_owned()));
+    }
+    rate(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The read rate of the first job in fio's JSON. Notes may precede it.
+fn rate(said: &str) -> Result<u64, FioError> {
+    let no_rate = |why: &str| FioError::NoRate(why.to_owned());
+    let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;
+    let value: Value = serde_json::from_str(&said[start..]).map_err(|error| no_rate(&error.to_string()))?;
+    let rate = value["jobs"][0]["read"]["bw_bytes"].as_u64();
+    rate.filter(|rate| *rate > 0).ok_or_else(|| no_rate("no jobs[0].read.bw_bytes"))
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LinkError {
+    #[error("{0}")]
+    NoAddress(String),
+    #[error("{0}")]
+    NoWay(std::io::Error),
+    #[error(
+        "nothing says how fast {0} is: its driver does not know, as those of virtual machines, or no device is behind it, as in containers"
+    )]
+    NotSaid(String),
+}
+
+/// The limit; `None` for a server on this machine, to which no link leads.
+pub(super) fn link(remote: &Remote, target: usize) -> Result<Option<Limit>, LinkError> {
+    let url =
+        remote.source.url(RequestVerb::Head).map_err(|error| LinkError::NoAddress(error.to_string()))?;
+    let mut addresses = url.address().to_socket_addrs().map_err(LinkError::NoWay)?;
+    let address =
+        addresses.next().ok_or_else(|| LinkError::NoAddress("its server has no address".to_owned()))?;
+    let found = interface::towards(address).map_err(LinkError::NoWay)?;
+    if found.is_loopback {
+        return Ok(None);
+    }
+    let bits_per_s = found.bits_per_s.ok_or_else(|| LinkError::NotSaid(found.name.clone()))?;
+    let how = "the speed that the driver of the interface says, not measured";
+    let of_link = limit(LimitKind::Link, found.name, target, how);
+    let value = bits_per_s / 8;
+    Ok(Some(Limit { value, samples: vec![value], ..of_link }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_time_nothing_is_started() {
+        let point = FioPoint { block_bytes: 4096, depth: 1 };
+        let found = fio(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
+        assert!(matches!(found, Err(FioError::NoTime)), "{found:?}");
+    }
+
+    #[test]
+    fn the_rate_is_found_behind_notes_and_its_absence_is_reported() {
+        let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}";
+        assert_eq!(rate(said).unwrap(), 2_300_000_000);
+        for wrong in ["", "{}", "{\"jobs\":[]}", "{\"jobs\":[{\"read\":{\"bw_bytes\":0}}]}"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What names mean: which methods a `--method` option matches, which trials the user named, and the
+//! reference, which is found among the trials of a plan, else added to them, else an error with the
+//! names that are nearest.
+
+use super::{PlanError, Planner, TargetForm, TrialSpec, every_id};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use readlab_measure::plan::Plan;
+use readlab_model::trial::{COMMAND, CacheState, MethodId, NearestNames, Params, SplitName, TrialId};
+use readlab_record::Requested;
+use readlab_roster::language::Languages;
+use readlab_roster::methods::ResolveError;
+use readlab_roster::roster::Roster;
+
+/// The reference as the plan names it: with the scan and the settings that were decided.
+pub(in crate::experiment) fn as_planned(reference: &TrialId, plan: &Plan) -> TrialId {
+    let ids = || plan.trials.iter().map(|planned| &planned.trial.id);
+    let exact = ids().find(|id| *id == reference);
+    let meant = exact.or_else(|| ids().find(|id| is_meant(reference, id)));
+    let found = meant.or_else(|| ids().find(|id| id.method == reference.method));
+    found.unwrap_or(reference).clone()
+}
+
+/// Whether a name without its scan or some of its settings means this trial.
+pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
+    let (named, method) = (&name.method, &id.method);
+    (&named.contender, &named.method) == (&method.contender, &method.method)
+        && (named.scan.is_none() || named.scan == method.scan)
+        && name.params.0.iter().all(|(key, value)| id.params.0.get(key) == Some(value))
+}
+
+impl Planner<'_> {
+    /// Adds the reference that the user named, unless the plan has it. A command is not added: a
+    /// misspelled one would be run.
+    pub(super) fn add_reference(&mut self, state: CacheState) -> Result<(), PlanError> {
+        let Some(reference) = &self.selection.reference else { return Ok(()) };
+        let measured = self.plan.trials.iter().map(|planned| &planned.trial);
+        let mut planned = measured.chain(self.plan.absent.iter().map(|(trial, _)| trial));
+        let is_there = planned.any(|trial| trial.state == state && is_meant(reference, &trial.id));
+        let is_absent = self.contenders.absent().contains_key(&reference.method.contender);
+        if is_there || is_absent {
+            return Ok(());
+        }
+        let forms: Vec<TargetForm> = match self.contenders.method(&reference.method) {
+            Some(method) => self.selection.forms_of(method).into_iter().map(|(form, _)| form).collect(),
+            None => Vec::new(),
+        };
+        let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
+            return Err(self.no_reference(reference));
+        };
+        let spec = TrialSpec::new(reference.clone(), form);
+        let work = self.selection.work(form);
+        match self.resolve(&spec, work, self.selection.readable.get(&form)) {
+            Err(
+                ResolveError::Unknown { .. }
+                | ResolveError::NoScan { .. }
+                | ResolveError::NoChoice { .. }
+                | ResolveError::NoContender(_),
+            ) => Err(self.no_reference(reference)),
+            Err(ResolveError::Params(error)) => Err(error.into()),
+            Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {
+                self.add(&spec, state);
+                Ok(())
+            }
+        }
+    }
+
+    /// The error that nothing is called like this. A name without a scan is compared with names
+    /// without theirs.
+    fn no_reference(&self, reference: &TrialId) -> PlanError {
+        let has_command = self.plan.trials.iter().any(|planned| planned.trial.contender() == COMMAND);
+        if reference.method.contender == COMMAND && !has_command {
+            return PlanError::NoCommand(reference.clone(), reference.method.method.clone());
+        }
+        let planned = self.plan.trials.iter().map(|planned| planned.trial.id.method.clone());
+        let offered = every_id(self.contenders, self.selection).into_iter().map(|it| it.id);
+        let read = planned.chain(offered).filter(|id| !self.contenders.is_control(id));
+        let named =
+            |id: MethodId| MethodId { scan: id.scan.filter(|_| reference.method.scan.is_some()), ..id };
+        let nearest = NearestNames::find(&reference.method.to_string(), read.map(|id| named(id).to_string()));
+        PlanError::NoReference { name: reference.to_string(), nearest }
+    }
+}
+
+/// Marks the first trial of a plan in each state of each thing that the user named.
+pub(in crate::experiment) fn name_first(plan: &mut Plan, named: &[Requested]) {
+    for state in plan.states.clone() {
+        for name in named {
+            let mut of_state = plan.trials.iter_mut().filter(|it| it.trial.state == state);
+            let first = of_state.find(|it| !it.trial.is_control() && is_named(&it.trial.id, name));
+            first.into_iter().for_each(|it| it.is_first_named = true);
+        }
+    }
+}
+
+/// Whether a name of the user's means a trial, among others perhaps.
+fn is_named(id: &TrialId, name: &Requested) -> bool {
+    let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| is_meant(&name, id));
+    match name {
+        Requested::Command(words) => is_it(&format!("{COMMAND}/{words}")),
+        Requested::Method(glob) if id.method.contender != COMMAND => {
+            MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(id))
+        }
+        Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => is_it(name),
+        Requested::Contender(name) => id.method.contender == *name,
+        Requested::Language(name) => {
+            Languages::of_roster(&Roster::built_in()).language_of(&id.method.contender) == name
+        }
+    }
+}
+
+/// A name or a glob with its settings.
+#[derive(Debug, Clone)]
+pub struct MethodPattern {
+    set: GlobSet,
+    pub(super) params: Params,
+    /// Whether it is a name, without any character of a glob.
+    pub(super) is_name: bool,
+}
+
+impl MethodPattern {
+    pub fn parse(text: &str) -> Result<MethodPattern, PlanError> {
+        let SplitName { path: pattern, params } = SplitName::parse(text)?;
+        // The pattern itself; and, where it names a method without its scan, every scan of it.
+        let mut set = GlobSetBuilder::new();
+        set.add(Glob::new(pattern)?);
+        set.add(Glob::new(&format!("{pattern}/*"))?);
+        let is_name = !pattern.contains(['*', '?', '[', '{']);
+        Ok(MethodPattern { set: set.build()?, params, is_name })
+    }
+
+    pub fn matches(&self, id: &MethodId) -> bool {
+        self.set.is_match(id.to_string())
+    }
+
+    /// Whether it matches this trial, and the trial has the settings after the `@`.
+    pub fn matches_trial(&self, id: &TrialId) -> bool {
+        let has = |(key, value): (&String, &u64)| {
+            id.params.0.iter().any(|(name, own)| Params::short(name) == Params::short(key) && own == value)
+        };
+        self.matches(&id.method) && self.params.0.iter().all(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_the_trials_that_have_its_scan_and_its_settings() {
+        let is_meant = |name: &str, id: &str| is_meant(&name.parse().unwrap(), &id.parse().unwrap());
+        assert!(is_meant("rust/read", "rust/read/avx2@buffer=64KiB"));
+        assert!(is_meant("rust/read@buffer=64KiB", "rust/read/avx2@buffer=64KiB,threads=2"));
+        assert!(!is_meant("rust/read@buffer=1MiB", "rust/read/avx2@buffer=64KiB"));
+        assert!(!is_meant("rust/read/memchr", "rust/read/avx2") && !is_meant("rust/read", "c/read"));
+    }
+
+    #[test]
+    fn a_trial_is_named_by_its_command_its_method_or_its_language() {
+        let is_it = |id: &str, name: Requested| is_named(&id.parse().unwrap(), &name);
+        let text = str::to_owned;
+        assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap/*"))));
+        assert!(is_it("rust/mmap/avx2", Requested::Method(text("rust/mmap"))));
+        assert!(!is_it("c/mmap", Requested::Method(text("rust/mmap"))));
+        assert!(is_it("command/wc -l", Requested::Command(text("wc -l {}"))));
+        assert!(!is_it("command/wc -c", Requested::Command(text("wc -l {}"))));
+        assert!(is_it("python/read", Requested::Language(text("Python"))));
+        assert!(is_it("mine/read", Requested::Contender(text("mine"))));
+    }
+
+    fn matches(pattern: &str, trial: &str) -> bool {
+        MethodPattern::parse(pattern).unwrap().matches_trial(&trial.parse().unwrap())
+    }
+
+    #[test]
+    fn a_name_matches_its_scans_and_settings_must_agree() {
+        assert!(matches("rust/mmap", "rust/mmap/avx2@threads=2"));
+        assert!(matches("rust/mmap@threads=2", "rust/mmap/avx2@threads=2,populate=1"));
+        assert!(!matches("rust/mmap@threads=4", "rust/mmap/avx2@threads=2"));
+        assert!(matches("rust/{read,mmap}/*", "rust/read/scalar"));
+        assert!(!matches("rust/read", "rust/readv/scalar"));
+    }
+
+    #[test]
+    fn sizes_are_the_same_however_they_are_written() {
+        assert!(matches("rust/read@buffer=64KiB", "rust/read/scalar@buffer_bytes=65536"));
+    }
+}

@@ -1,0 +1,246 @@
+//! Tests of the walk over scripted /proc and /sys: each kind of layer below a file.
+
+use super::*;
+use readlab_model::target::layers::{LayerCache, cold_above};
+use std::os::unix::fs::symlink;
+
+const IMAGE_BYTES: u64 = 8192;
+
+/// Folders with the files of /proc and /sys, and a file whose device they describe.
+struct ScriptedKernel {
+    folder: tempfile::TempDir,
+    image: PathBuf,
+}
+
+impl ScriptedKernel {
+    fn new() -> Option<ScriptedKernel> {
+        let program = std::env::current_exe().unwrap();
+        let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+        let image = folder.path().join("image");
+        fs::write(&image, vec![b'x'; usize::try_from(IMAGE_BYTES).unwrap()]).unwrap();
+        if Filesystem::read(&File::open(&image).unwrap()).unwrap().backing != Backing::Device {
+            eprintln!("SKIPPED: the build folder is on a file system without a device of its own");
+            return None;
+        }
+        Some(ScriptedKernel { folder, image })
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Makes a link to another place in this folder.
+    fn link(&self, from: &str, to: &str) {
+        let link = self.folder.path().join(from);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(self.folder.path().join(to), link).unwrap();
+    }
+
+    /// Makes `name` the device of the image.
+    fn on(&self, name: &str) {
+        self.linked(&format!("sys/block/{name}"));
+    }
+
+    /// Makes the device whose files are in a folder that of the image.
+    fn linked(&self, folder: &str) {
+        self.write(&format!("{folder}/size"), (IMAGE_BYTES / 512).to_string());
+        let image = FileStatus::from(&fs::metadata(&self.image).unwrap());
+        self.link(&format!("sys/dev/block/{}", image.device), folder);
+    }
+
+    /// Makes a device of others.
+    fn slaves(&self, name: &str, parts: &[&str]) {
+        for part in parts {
+            self.write(&format!("sys/block/{part}/size"), "16\n");
+            self.link(&format!("sys/block/{name}/slaves/{part}"), &format!("sys/block/{part}"));
+        }
+    }
+
+    fn chain(&self) -> Chain {
+        Chain::walk(&SystemRoot::below(self.folder.path()), &self.image, &File::open(&self.image).unwrap())
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.chain().layers.into_iter().skip(1).map(|layer| layer.name).collect()
+    }
+}
+
+#[test]
+fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("loop0");
+    it.write("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
+    it.write("sys/block/loop0/loop/dio", "0\n");
+    let chain = it.chain();
+    assert_eq!(chain.evictable, std::slice::from_ref(&it.image));
+    assert_eq!(chain.layers[2], Layer::new(LayerKind::File, it.image.to_str().unwrap()).evicted());
+    assert_eq!(cold_above(&chain.layers), None);
+    // The device is on a file of the device here; the walk ends nevertheless.
+    assert!(chain.layers.len() < 6, "{chain:?}");
+}
+
+#[test]
+fn direct_io_does_not_use_the_cache_of_the_file() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("loop0");
+    it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
+    it.write("sys/block/loop0/loop/dio", "1\n");
+    let chain = it.chain();
+    assert!(chain.evictable.is_empty() && cold_above(&chain.layers).is_none(), "{chain:?}");
+    it.write("sys/block/loop0/loop/backing_file", "/nowhere/at all");
+    assert_eq!(cold_above(&it.chain().layers), None);
+}
+
+#[test]
+fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("loop7");
+    let small = it.folder.path().join("small");
+    fs::write(&small, "x").unwrap();
+    let cases = [
+        ("/nowhere/at all".to_owned(), "it is not visible from here"),
+        (format!("{} (deleted)", it.image.display()), "it was deleted"),
+        (small.display().to_string(), "the file of this name is smaller than loop7"),
+    ];
+    for (backing, expected) in cases {
+        it.write("sys/block/loop7/loop/backing_file", &backing);
+        let layers = it.chain().layers;
+        let Some(LayerCache::Remains { what, why }) = &layers[2].cache else { panic!("{layers:?}") };
+        assert_eq!(why, expected);
+        let path = backing.trim_end_matches(" (deleted)");
+        assert_eq!(what, &format!("the page cache of {path} (loop7, no direct I/O)"));
+    }
+}
+
+#[test]
+fn partitions_and_mapped_devices_are_followed_to_disks() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("dm-0");
+    it.write("sys/block/sda/sda2/partition", "2\n");
+    it.write("sys/block/sdb/size", "16\n");
+    it.link("sys/block/dm-0/slaves/a", "sys/block/sda/sda2");
+    it.link("sys/block/dm-0/slaves/b", "sys/block/sdb");
+    assert_eq!(it.names(), ["dm-0", "sda2", "sda", "sdb"]);
+    assert_eq!(cold_above(&it.chain().layers), None);
+}
+
+#[test]
+fn devices_of_memory_and_of_other_machines_are_caches() {
+    for (name, what) in
+        [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the cache of the server of nbd2")]
+    {
+        let Some(it) = ScriptedKernel::new() else { return };
+        it.on(name);
+        assert_eq!(cold_above(&it.chain().layers).as_deref(), Some(what));
+    }
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("nvme0n1");
+    assert_eq!((it.names(), cold_above(&it.chain().layers)), (vec!["nvme0n1".to_owned()], None));
+}
+
+#[test]
+fn a_disk_behind_a_network_is_no_plain_device() {
+    let transport = |text: &str| -> (Vec<String>, Option<String>) {
+        let Some(it) = ScriptedKernel::new() else { return Default::default() };
+        it.on("nvme1n1");
+        it.write("sys/block/nvme1n1/queue/rotational", "0\n");
+        it.write("sys/block/nvme1n1/device/transport", text);
+        (it.names(), cold_above(&it.chain().layers))
+    };
+    if ScriptedKernel::new().is_none() {
+        return;
+    }
+    for (text, name) in [("tcp\n", "nvme1n1 (NVMe over tcp)"), ("rdma\n", "nvme1n1 (NVMe over rdma)")] {
+        let remains = Some(format!("the cache of the server of {name}"));
+        assert_eq!(transport(text), (vec![name.to_owned()], remains));
+    }
+    assert_eq!(transport("pcie\n"), (vec!["nvme1n1".to_owned()], None));
+}
+
+#[test]
+fn a_disk_of_several_paths_is_behind_the_network_of_its_controllers() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("nvme0n1");
+    it.write("sys/block/nvme0n1/queue/rotational", "0\n");
+    it.write("sys/class/nvme/nvme3/transport", "fc\n");
+    it.link("sys/block/nvme0n1/device/nvme3", "sys/class/nvme/nvme3");
+    assert_eq!(it.names(), ["nvme0n1 (NVMe over fc)"]);
+}
+
+#[test]
+fn a_disk_of_scsi_is_behind_what_connects_its_host() {
+    for (above, name) in [
+        ("platform/host2/session1/target2:0:0/2:0:0:0", "sdb (iSCSI)"),
+        ("pci0000:00/host3/rport-3:0-1/target3:0:1/3:0:1:0", "sdb (Fibre Channel or SRP)"),
+        ("pci0000:00/ata1/host0/target0:0:0/0:0:0:0", "sdb"),
+    ] {
+        let Some(it) = ScriptedKernel::new() else { return };
+        it.write(&format!("sys/devices/{above}/block/sdb/queue/rotational"), "0\n");
+        it.linked(&format!("sys/devices/{above}/block/sdb"));
+        assert_eq!(it.names(), [name]);
+    }
+}
+
+#[test]
+fn a_device_with_a_cache_on_another_is_followed_to_both_and_may_be_warm() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("bcache0");
+    it.write("sys/block/bcache0/bcache/cache_mode", "writethrough\n");
+    it.slaves("bcache0", &["sdb"]);
+    assert_eq!(it.names(), ["bcache0 (bcache)", "sdb"]);
+    assert_eq!(cold_above(&it.chain().layers).as_deref(), Some("the cache of bcache0 (bcache)"));
+    for (names, by) in [
+        (["vg-home_corig", "vg-fast_cpool_cdata"], "dm-cache"),
+        (["vg-home_wcorig", "vg-fast_cvol"], "dm-writecache"),
+    ] {
+        let Some(it) = ScriptedKernel::new() else { return };
+        it.on("dm-3");
+        it.slaves("dm-3", &["dm-1", "dm-2"]);
+        for (part, name) in ["dm-1", "dm-2"].into_iter().zip(names) {
+            it.write(&format!("sys/block/{part}/dm/name"), name);
+        }
+        assert_eq!(it.names(), [&format!("dm-3 ({by})"), "dm-1", "dm-2"]);
+        assert_eq!(cold_above(&it.chain().layers), Some(format!("the cache of dm-3 ({by})")));
+    }
+}
+
+#[test]
+fn all_devices_of_a_btrfs_are_followed() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    it.on("sda");
+    it.write("sys/block/zram0/size", "16\n");
+    for name in ["sda", "zram0"] {
+        it.link(&format!("sys/fs/btrfs/a-uuid/devices/{name}"), &format!("sys/block/{name}"));
+    }
+    assert_eq!(it.names(), ["sda", "zram0"]);
+}
+
+#[test]
+fn a_device_that_is_not_visible_ends_the_chain() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    let chain = it.chain();
+    assert_eq!((chain.layers.len(), chain.evictable.len()), (1, 0), "{chain:?}");
+}
+
+#[test]
+fn a_file_that_is_mounted_without_a_loop_device_is_evicted_too() {
+    let Some(it) = ScriptedKernel::new() else { return };
+    let mounted = |source: &Path, options: &str| {
+        let source = source.display();
+        it.write("proc/self/mountinfo", format!("27 1 0:99 / / ro - erofs {source} ro,{options}\n"));
+        it.chain()
+    };
+    let source = it.folder.path().join("source");
+    fs::write(&source, "an image").unwrap();
+    let chain = mounted(&source, "user_xattr");
+    assert_eq!(chain.evictable[0], source, "{chain:?}");
+    assert_eq!(cold_above(&chain.layers), None);
+    let direct = mounted(&source, "directio");
+    assert!(!direct.evictable.contains(&source), "its pages are not used: {direct:?}");
+    let relative = mounted(Path::new("an/image"), "user_xattr");
+    let Some(LayerCache::Remains { what, why }) = &relative.layers[1].cache else { panic!("{relative:?}") };
+    assert_eq!(what, "the page cache of an/image, which is mounted as erofs");
+    assert_eq!(why, "its whole path is not visible from here");
+}

@@ -1,0 +1,33 @@
+//! A control group that a test makes, and takes away when it is dropped.
+
+use crate::processes::soon;
+use std::fs;
+use std::io::Error;
+use std::path::{Path, PathBuf};
+
+pub(crate) struct ControlGroup(PathBuf);
+
+impl ControlGroup {
+    /// Below this folder, with this text in one of its files.
+    pub(crate) fn below(root: &Path, file: &str, text: &str) -> Result<ControlGroup, String> {
+        let said = |error: Error| format!("{}: {file}: {error}", root.display());
+        let folder = tempfile::Builder::new().prefix("readlab-test-").tempdir_in(root).map_err(said)?;
+        let group = ControlGroup(folder.keep());
+        fs::write(group.0.join(file), text).map_err(said)?;
+        Ok(group)
+    }
+
+    /// A line of shell after which the shell and whatever it starts are in the group.
+    pub(crate) fn enter(&self) -> String {
+        format!("echo $$ > '{}/cgroup.procs'", self.0.display())
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        // A killed process in it may take a moment to end.
+        if !soon(|| fs::remove_dir(&self.0).is_ok()) {
+            eprintln!("{}: still there", self.0.display());
+        }
+    }
+}
