@@ -174,7 +174,7 @@ impl HasReason for Outcome {
             Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
                 Some(reason)
             }
-            Outcome::Measured => None,
+            Outcome::Measured | Outcome::RuledOut { .. } => None,
         }
     }
 }

@@ -177,7 +177,7 @@ impl Progress {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum TrialEnd {
     Trial(Outcome),
     Run(EndReason),
@@ -192,7 +192,7 @@ pub struct CleanUpError {
     pub text: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SampleError {
     /// The state of the cache was not proven; the turn may be repeated.
     Unproven(String),

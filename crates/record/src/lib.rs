@@ -52,7 +52,7 @@ pub use rules::{Budget, Focus, Rules};
 pub use samples::Samples;
 pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
-pub use trial::{Contest, Count, Outcome, Start, Trial, TrialRecord};
+pub use trial::{Contest, Count, Outcome, Prediction, Start, Trial, TrialRecord};
 pub use trials::Trials;
 
 use readlab_model::target::TargetFacts;

@@ -194,8 +194,20 @@ impl Trial {
     }
 }
 
+/// What the model of a search predicts of a setting that it did not read: a choice, and not a
+/// number of this trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Its time over that of the setting that the search chose.
+    pub ratio: f64,
+    /// Where the model expects that ratio in 95 of 100 cases.
+    pub ci95: [f64; 2],
+    /// How far the model is from a reading that it did not have, root mean square: 0.05 for 5 %.
+    pub model_error: f64,
+}
+
 /// How a trial ended. Failure is data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// Its samples are accepted.
@@ -206,6 +218,11 @@ pub enum Outcome {
     Failed { reason: String },
     /// It cannot work on this machine or on this target.
     Unavailable { reason: String },
+    /// A search read others like it, and its model expects nothing of this one.
+    RuledOut {
+        #[serde(flatten)]
+        prediction: Prediction,
+    },
 }
 
 impl Outcome {
@@ -215,6 +232,15 @@ impl Outcome {
             Outcome::Refused { .. } => "refused",
             Outcome::Failed { .. } => "failed",
             Outcome::Unavailable { .. } => "unavailable",
+            Outcome::RuledOut { .. } => "ruled out",
+        }
+    }
+
+    /// What a search expects of a setting that it ruled out.
+    pub fn prediction(&self) -> Option<Prediction> {
+        match self {
+            Outcome::RuledOut { prediction } => Some(*prediction),
+            _ => None,
         }
     }
 
@@ -223,6 +249,9 @@ impl Outcome {
             Outcome::Measured => None,
             Outcome::Refused { reason } | Outcome::Failed { reason } | Outcome::Unavailable { reason } => {
                 Some(reason)
+            }
+            Outcome::RuledOut { .. } => {
+                Some("by the model of the search, from the readings of settings like it")
             }
         }
     }

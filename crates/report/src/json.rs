@@ -19,7 +19,7 @@ use readlab_model::sample::Meter;
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
-use readlab_record::{Limit, Record, RunKind, Samples, TrialRecord};
+use readlab_record::{Limit, Outcome, Record, RunKind, Samples, TrialRecord};
 use readlab_roster::snippet::Snippet;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -196,6 +196,7 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
         ("places", places.map(|places| json!(places))),
         ("reads_per_s", places.map(|_| pieces_per_s())),
         ("latency", places.map(|_| json!(row.and_then(|row| row.latency.as_ref())))),
+        ("predicted", it.outcome.as_ref().and_then(Outcome::prediction).map(|it| json!(it))),
         ("command", (!trial.command.is_default()).then(|| json!(trial.command))),
         ("conduct", (!it.conduct.is_plain()).then(|| json!(it.conduct))),
         ("stopped", it.stopped.map(|stopped| json!(stopped))),

@@ -2,11 +2,11 @@
 
 use super::words::{grouped, percent, plural};
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
-use readlab_record::{Samples, TrialRecord};
+use readlab_record::{Prediction, Samples, TrialRecord};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SearchView {
     /// Settings that were read at least once.
     pub settings: usize,
@@ -20,6 +20,11 @@ pub struct SearchView {
     /// Turns that measuring every setting would have taken.
     #[serde(rename = "readings_exhaustive")]
     pub exhaustive: usize,
+    /// Settings that the model of the search ruled out without a reading.
+    #[serde(rename = "settings_ruled_out")]
+    pub ruled_out: usize,
+    /// How far that model is from a reading that it did not have, as a share.
+    pub model_error: Option<f64>,
 }
 
 impl SearchView {
@@ -29,29 +34,65 @@ impl SearchView {
         let rungs: BTreeSet<u32> =
             reading().flat_map(|trial| &trial.searched).filter_map(|it| it.rung).collect();
         let settings = reading().filter(|trial| !trial.searched.is_empty()).count();
+        let predictions: Vec<Prediction> =
+            reading().filter_map(|trial| trial.outcome.as_ref()?.prediction()).collect();
         (settings > 0).then(|| SearchView {
             settings,
             searched: reading().map(|trial| turns(&trial.searched)).sum(),
             rungs: rungs.len(),
             fresh: reading().map(|trial| turns(&trial.samples)).sum(),
-            exhaustive: settings * EXHAUSTIVE_READINGS,
+            exhaustive: (settings + predictions.len()) * EXHAUSTIVE_READINGS,
+            ruled_out: predictions.len(),
+            model_error: predictions.first().map(|it| it.model_error),
         })
     }
 
     pub fn line(&self) -> String {
-        let SearchView { settings, searched, rungs, fresh, exhaustive } = *self;
+        let SearchView { settings, searched, rungs, fresh, exhaustive, ruled_out, model_error } = *self;
         let share = percent((searched + fresh) as f64 / exhaustive as f64);
-        format!(
+        let line = format!(
             "search: {} in {}, {} and {fresh} afresh, {share} of the {} that {EXHAUSTIVE_READINGS} of each would take; only fresh readings count",
             plural(settings, "setting"),
             plural(rungs, "rung"),
             plural(searched, "reading"),
             grouped(exhaustive as u64),
-        )
+        );
+        match model_error {
+            Some(error) => format!(
+                "{line}; {} ruled out by a model that is {} off a reading that it does not have",
+                plural(ruled_out, "more setting"),
+                percent(error),
+            ),
+            None => line,
+        }
     }
 }
 
 /// Readings of one turn are one look at the machine.
 fn turns(samples: &Samples) -> usize {
     samples.iter().map(|sample| sample.round).collect::<BTreeSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_ruled_out_is_said_with_the_error_of_the_model() {
+        let all = SearchView {
+            settings: 60,
+            searched: 75,
+            rungs: 5,
+            fresh: 40,
+            exhaustive: 1480,
+            ruled_out: 88,
+            model_error: Some(0.042),
+        };
+        let line = all.line();
+        let end = "; 88 more settings ruled out by a model that is 4.2 % off a reading that it does not have";
+        assert!(line.starts_with("search: 60 settings in 5 rungs, 75 readings and 40 afresh, "), "{line}");
+        assert!(line.ends_with(end), "{line}");
+        let none = SearchView { ruled_out: 0, model_error: None, ..all };
+        assert!(!none.line().contains("model"));
+    }
 }

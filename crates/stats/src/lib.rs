@@ -52,7 +52,7 @@ pub use regression::{
     theil_sen_intervals, weighted_least_squares,
 };
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
-pub use search::{EXHAUSTIVE_READINGS, Search, SearchRules};
+pub use search::{Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;
 pub use stopping::{Indifference, Stop, stops};

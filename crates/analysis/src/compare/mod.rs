@@ -81,7 +81,7 @@ pub struct ComparisonRow {
 }
 
 /// A case that one side could not measure.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lacking {
     pub side: usize,
     pub name: String,

@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the trial's line, once, with the parameters in force.
-    fn announce(&mut self, progress: &mut TrialProgress, params: &Params) -> Result<(), RunStop> {
+    pub(crate) fn announce(&mut self, progress: &mut TrialProgress, params: &Params) -> Result<(), RunStop> {
         if progress.announced {
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the trial's outcome; it has no further turns.
-    fn end(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> Result<(), RunStop> {
+    pub(crate) fn end(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> Result<(), RunStop> {
         progress.ended = true;
         match outcome {
             Outcome::Measured => self.sampler.retire(progress.trial),

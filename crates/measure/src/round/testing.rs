@@ -402,7 +402,7 @@ impl RecordedRun {
     }
 
     pub(crate) fn outcomes(&self) -> Vec<&str> {
-        self.only(&["measured", "refused", "failed", "unavailable"])
+        self.only(&["measured", "refused", "failed", "unavailable", "ruled out"])
     }
 
     pub(crate) fn samples(&self) -> Vec<&Sample> {

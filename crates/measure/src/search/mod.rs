@@ -1,10 +1,10 @@
-//! The order of a search: in each rung every remaining candidate is read once, from a proven state
-//! and in shuffled order, and the slower ones are eliminated. Then the chosen candidates are
-//! measured afresh, as in any race.
+//! The order of a search: in each rung some candidates are read once, from a proven state and in
+//! shuffled order, and their times tell which are read next. Then the chosen candidates are measured
+//! afresh, as in any race; those that were never read have what the model of the search predicts.
 //!
-//! [`readlab_analysis::stats::Search`] decides which candidates are eliminated; [`super::round`]
-//! defines a turn and what happens if it fails. Readings of the search have the number of their
-//! rung; no number is reported from them.
+//! [`readlab_analysis::stats::Search`] decides which candidates are read; [`super::round`] defines a
+//! turn and what happens if it fails. Readings of the search have the number of their rung; no
+//! number is reported from them.
 
 #[cfg(test)]
 mod tests;
@@ -16,12 +16,12 @@ use super::round::state_clock::StateClock;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunStop};
-use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Search, SearchRules, median};
-use readlab_model::trial::{CacheState, TrialId, TrialIndex};
-use readlab_record::{EndReason, RecordError, Trial};
+use readlab_analysis::stats::{Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting, median};
+use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex};
+use readlab_record::{EndReason, Outcome, Prediction, RecordError, Trial};
 use readlab_roster::roster::Warmup;
 use readlab_roster::snippet::is_easy;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of a state's time that its search may take: the chosen candidates must still be measured.
 const SEARCH_SHARE: f64 = 0.7;
@@ -71,6 +71,36 @@ impl Tuning {
         trials
     }
 
+    /// What the model knows of each candidate: its method, the level of each parameter, and which of
+    /// the method's scans it has. A parameter that only other settings of its method name is at its
+    /// default, below all levels that are named.
+    fn settings(&self, state: CacheState) -> Vec<(TrialIndex, Setting)> {
+        let candidates = self.candidates_of(state);
+        let id = |&trial: &TrialIndex| &self.plan.planned(trial).trial.id;
+        let of_method = |id: &TrialId| (id.method.contender.clone(), id.method.method.clone());
+        let mut values = BTreeMap::<&str, BTreeSet<u64>>::new();
+        let (mut methods, mut named) = (BTreeMap::<_, BTreeSet<_>>::new(), BTreeSet::new());
+        for id in candidates.iter().map(id) {
+            methods.entry(of_method(id)).or_default().insert(id.method.scan.clone());
+            for (name, &value) in &id.params.0 {
+                values.entry(Params::short(name)).or_default().insert(value);
+                named.insert((of_method(id), Params::short(name)));
+            }
+        }
+        let setting = |id: &TrialId| {
+            let method = of_method(id);
+            let level = |(&name, values): (&&str, &BTreeSet<u64>)| {
+                let own = id.params.0.iter().find(|(its, _)| Params::short(its) == name);
+                own.map(|(_, value)| 1 + values.range(..value).count())
+                    .or_else(|| named.contains(&(method.clone(), name)).then_some(0))
+            };
+            let scan = methods[&method].range(..id.method.scan.clone()).count();
+            let levels = values.iter().map(level).chain([Some(scan)]).collect();
+            Setting { method: methods.range(..method.clone()).count(), levels }
+        };
+        candidates.iter().map(|trial| (*trial, setting(id(trial)))).collect()
+    }
+
     fn rules(&self, state: CacheState) -> SearchRules {
         let references =
             self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
@@ -89,8 +119,7 @@ impl Tuning {
     }
 }
 
-struct StateSearch<'t> {
-    tuning: &'t Tuning,
+struct StateSearch {
     search: Search<TrialIndex>,
     /// The part of the state's time that the search may take.
     clock: StateClock,
@@ -105,11 +134,13 @@ impl Run<'_> {
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let state = state_run.state;
-        let search = Search::new(tuning.candidates_of(state), tuning.rules(state));
+        let search = Search::new(tuning.settings(state), tuning.rules(state));
         let clock = state_run.clock.first_part(SEARCH_SHARE);
-        let mut searching = StateSearch { tuning, search, clock };
+        let mut searching = StateSearch { search, clock };
         let searched = self.rungs(&mut searching, state_run)?;
-        match self.measure_afresh(&searching, state_run)? {
+        let chosen = tuning.chosen(&searching.search);
+        self.rule_out(&searching.search, &chosen, state_run)?;
+        match self.measure_afresh(&chosen, searching.search.rung(), state_run)? {
             EndReason::Settled => Ok(searched),
             end => Ok(end),
         }
@@ -124,10 +155,11 @@ impl Run<'_> {
             if state_run.state == CacheState::Warm && !self.filled(rung, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            if self.rung(searching, state_run)? == EndReason::Budget {
-                return Ok(EndReason::Budget);
-            }
+            let end = self.rung(searching, state_run)?;
             searching.search.close_rung();
+            if end == EndReason::Budget {
+                return Ok(end);
+            }
             let now_ns = self.sampler.elapsed_ns();
             let of_state = SEARCH_SHARE * searching.clock.share(now_ns);
             let progress = self.display.progress(of_state, now_ns);
@@ -136,7 +168,25 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Reads every remaining candidate, and the controls, once in shuffled order.
+    /// Ends the candidates that were never read, with what is predicted of them. Without a reading
+    /// nothing is predicted.
+    fn rule_out(
+        &mut self,
+        search: &Search<TrialIndex>,
+        chosen: &BTreeSet<TrialIndex>,
+        state_run: &mut StateRun,
+    ) -> Result<(), RunStop> {
+        let is_unread = |it: &&mut TrialProgress| !it.announced && !chosen.contains(&it.trial);
+        for progress in state_run.progresses.iter_mut().filter(is_unread) {
+            let Some(Behind { ratio, ci95, model_error }) = search.behind(progress.trial) else { continue };
+            let prediction = Prediction { ratio, ci95, model_error };
+            self.announce(progress, &Params::default())?;
+            self.end(progress, Outcome::RuledOut { prediction })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the candidates of a rung, and the controls, once in shuffled order.
     fn rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let (rung, left) = (searching.search.rung(), searching.search.left());
         let takes_part = |progress: &TrialProgress| {
@@ -187,10 +237,10 @@ impl Run<'_> {
     /// found about them before.
     fn measure_afresh(
         &mut self,
-        searching: &StateSearch,
+        chosen: &BTreeSet<TrialIndex>,
+        rung: u32,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
-        let chosen = searching.tuning.chosen(&searching.search);
         if chosen.is_empty() {
             return Ok(EndReason::Settled);
         }
@@ -200,7 +250,7 @@ impl Run<'_> {
             self.sampler.close(progress.trial);
             progress.forget();
         }
-        let next = searching.search.rung() + 1;
+        let next = rung + 1;
         let end = self.measure_from(NextRound { round: next, fill: next }, state_run);
         state_run.progresses.extend(others);
         end

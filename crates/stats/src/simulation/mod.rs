@@ -4,6 +4,7 @@
 
 mod real_tables;
 mod recorded;
+mod search;
 mod shared_variance;
 mod stopping;
 

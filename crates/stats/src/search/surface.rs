@@ -1,0 +1,285 @@
+//! The model of a search: how long each setting takes, also those that were never read.
+//!
+//! The logarithm of the time is a Gaussian process over the settings (Rasmussen & Williams,
+//! *Gaussian Processes for Machine Learning*, 2006): settings of one method are alike, and the more
+//! so the nearer the levels of their parameters are. The covariance adds an effect of the method, of
+//! each parameter whatever the method, of each parameter within its method, and of all parameters of
+//! a method together: additive effects, with interactions as far as the readings carry them. How
+//! large they are, how far a level reaches and how loud the readings are, is averaged over a grid by
+//! the likelihood of the readings. All readings of one rung share its drift.
+//!
+//! A reading much slower than all others predict counts as a loud one: a neighbour's burst must not
+//! condemn a setting and those like it.
+
+use super::cholesky::Cholesky;
+use crate::median;
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// What the model knows of a setting: its method, and the level of each parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Settings of one method have one number.
+    pub method: usize,
+    /// The place of each parameter's value among its values, in their order; `None` for a parameter
+    /// that the method does not have.
+    pub levels: Vec<Option<usize>>,
+}
+
+/// A reading of a setting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Reading {
+    pub setting: usize,
+    pub rung: u32,
+    /// The logarithm of the time.
+    pub log: f64,
+}
+
+/// Standard deviations of the times of settings, as logarithms.
+const SPREADS: [f64; 3] = [0.1, 0.3, 0.9];
+/// Standard deviations of readings of one setting.
+const NOISES: [f64; 4] = [0.01, 0.03, 0.08, 0.2];
+/// So many levels further a parameter's effect has changed to 1/e of its likeness.
+const REACHES: [f64; 2] = [2.0, 8.0];
+/// The parts of the variance: of the method, of each parameter in all methods, of each parameter
+/// within its method, of all parameters of a method together.
+const PARTS: [[f64; 4]; 2] = [[0.4, 0.3, 0.2, 0.1], [0.3, 0.05, 0.15, 0.5]];
+/// The variance of the level of all times, and of the drift from rung to rung.
+const LEVEL_VARIANCE: f64 = 1.0;
+const DRIFT_VARIANCE: f64 = 0.03 * 0.03;
+/// Reading so many standard deviations above what all others predict count as loud.
+const LOUD: f64 = 3.0;
+/// Models of less weight than this share of the heaviest are left out.
+const WEIGHT_MIN: f64 = 0.05;
+/// A hair of variance, without which a draw of settings that are alike has no Cholesky factor.
+const JITTER: f64 = 1e-8;
+
+/// One choice of spread, reach and parts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Kernel {
+    variance: f64,
+    reach: f64,
+    parts: [f64; 4],
+}
+
+impl Kernel {
+    fn covariance(&self, a: &Setting, b: &Setting) -> f64 {
+        let is_same = a.method == b.method;
+        let (mut sum, mut product, mut parameters) = (0.0, 1.0, 0_u32);
+        for levels in a.levels.iter().zip(&b.levels) {
+            match levels {
+                (Some(a), Some(b)) => {
+                    let alike = (-crate::count(a.abs_diff(*b)) / self.reach).exp();
+                    sum += alike;
+                    product *= alike;
+                    parameters += 1;
+                }
+                (None, None) => {}
+                _ => parameters += 1,
+            }
+        }
+        let each = if parameters == 0 { 1.0 } else { sum / f64::from(parameters) };
+        let [method, everywhere, within, together] = self.parts;
+        let of_method = if is_same { method + within * each + together * product } else { 0.0 };
+        LEVEL_VARIANCE + self.variance * (everywhere * each + of_method)
+    }
+}
+
+/// The model of one kernel and one noise, fitted to the readings.
+#[derive(Debug, Clone)]
+struct Fit {
+    kernel: Kernel,
+    cholesky: Cholesky,
+    /// A⁻¹ y.
+    alpha: Vec<f64>,
+    log_likelihood: f64,
+    weight: f64,
+}
+
+/// The times of all settings as the readings predict them.
+#[derive(Debug, Clone)]
+pub(super) struct Surface<'a> {
+    settings: &'a [Setting],
+    readings: &'a [Reading],
+    /// The middle of all logarithms.
+    centre: f64,
+    /// Those of weight.
+    fits: Vec<Fit>,
+    /// Root mean square of what each reading is off, predicted from all others.
+    pub(super) error: f64,
+}
+
+/// What is predicted of a logarithm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Predicted {
+    pub mean: f64,
+    pub sd: f64,
+}
+
+impl<'a> Surface<'a> {
+    /// `None` without a reading.
+    pub(super) fn fit(settings: &'a [Setting], readings: &'a [Reading]) -> Option<Surface<'a>> {
+        let centre = median(readings.iter().map(|reading| reading.log))?;
+        let y: Vec<f64> = readings.iter().map(|reading| reading.log - centre).collect();
+        let quiet = vec![0.0; y.len()];
+        let first = best(&fits(settings, readings, &y, &quiet))?.1;
+        let fits = fits(settings, readings, &y, &first.extra);
+        let (at, off) = best(&fits)?;
+        let error = (off.apart.iter().map(|it| it * it).sum::<f64>() / crate::count(y.len())).sqrt();
+        let top = fits[at].log_likelihood;
+        let weight = |fit: &Fit| (fit.log_likelihood - top).exp();
+        let total: f64 = fits.iter().map(weight).sum();
+        let weighed = fits.iter().map(|fit| Fit { weight: weight(fit) / total, ..fit.clone() });
+        let heaviest = weight(&fits[at]) / total;
+        let fits = weighed.filter(|fit| fit.weight >= WEIGHT_MIN * heaviest).collect();
+        Some(Surface { settings, readings, centre, fits, error })
+    }
+
+    /// What is predicted of a setting.
+    pub(super) fn predict(&self, setting: usize) -> Predicted {
+        let own = |fit: &Fit| {
+            let setting = &self.settings[setting];
+            fit.kernel.covariance(setting, setting)
+        };
+        let apart = self.averaged(own, |fit| self.covariances(fit, setting));
+        Predicted { mean: self.centre + apart.mean, ..apart }
+    }
+
+    /// What is predicted of the logarithm of one setting's time over another's.
+    pub(super) fn behind(&self, setting: usize, other: usize) -> Predicted {
+        let own = |fit: &Fit| {
+            let [setting, other] = [setting, other].map(|it| &self.settings[it]);
+            let of = |a, b| fit.kernel.covariance(a, b);
+            of(setting, setting) + of(other, other) - 2.0 * of(setting, other)
+        };
+        self.averaged(own, |fit| {
+            let others = self.covariances(fit, other);
+            self.covariances(fit, setting).iter().zip(others).map(|(a, b)| a - b).collect()
+        })
+    }
+
+    /// The mean over all models of something that has a variance before the readings, and a
+    /// covariance with each of them.
+    fn averaged(&self, own: impl Fn(&Fit) -> f64, with_readings: impl Fn(&Fit) -> Vec<f64>) -> Predicted {
+        let (mut weights, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for fit in &self.fits {
+            let covariances = with_readings(fit);
+            let expected: f64 = covariances.iter().zip(&fit.alpha).map(|(k, a)| k * a).sum();
+            let known: f64 = fit.cholesky.forward(&covariances).iter().map(|it| it * it).sum();
+            weights += fit.weight;
+            mean += fit.weight * expected;
+            square += fit.weight * ((own(fit) - known).max(0.0) + expected * expected);
+        }
+        let mean = mean / weights;
+        Predicted { mean, sd: (square / weights - mean * mean).max(0.0).sqrt() }
+    }
+
+    /// Draws of the logarithms of the times of these settings, all together.
+    pub(super) fn draws(&self, of: &[usize], count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<Vec<f64>> {
+        let weights: f64 = self.fits.iter().map(|fit| fit.weight).sum();
+        let mut chosen = vec![0; self.fits.len()];
+        for _ in 0..count {
+            let mut left = random.random_range(0.0..weights);
+            let at = self.fits.iter().position(|fit| {
+                left -= fit.weight;
+                left < 0.0
+            });
+            chosen[at.unwrap_or(0)] += 1;
+        }
+        let some = self.fits.iter().zip(chosen).filter(|(_, draws)| *draws > 0);
+        some.flat_map(|(fit, draws)| self.draws_of(fit, of, draws, random)).collect()
+    }
+
+    fn draws_of(
+        &self,
+        fit: &Fit,
+        of: &[usize],
+        count: usize,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Vec<Vec<f64>> {
+        let covariances: Vec<Vec<f64>> = of.iter().map(|&it| self.covariances(fit, it)).collect();
+        let mean = |covariances: &Vec<f64>| -> f64 {
+            self.centre + covariances.iter().zip(&fit.alpha).map(|(k, a)| k * a).sum::<f64>()
+        };
+        let means: Vec<f64> = covariances.iter().map(mean).collect();
+        let known: Vec<Vec<f64>> = covariances.iter().map(|it| fit.cholesky.forward(it)).collect();
+        let entry = |i: usize, j: usize| {
+            let prior = fit.kernel.covariance(&self.settings[of[i]], &self.settings[of[j]]);
+            let known: f64 = known[i].iter().zip(&known[j]).map(|(a, b)| a * b).sum();
+            prior - known + if i == j { JITTER } else { 0.0 }
+        };
+        let Some(root) = Cholesky::new(of.len(), entry) else { return vec![means; count] };
+        let draw = |_| {
+            let normal: Vec<f64> = of.iter().map(|_| normal(random)).collect();
+            root.times(&normal).iter().zip(&means).map(|(apart, mean)| mean + apart).collect()
+        };
+        (0..count).map(draw).collect()
+    }
+
+    /// Of a setting with every reading.
+    fn covariances(&self, fit: &Fit, setting: usize) -> Vec<f64> {
+        let setting = &self.settings[setting];
+        let covariance = |reading: &Reading| fit.kernel.covariance(setting, &self.settings[reading.setting]);
+        self.readings.iter().map(covariance).collect()
+    }
+}
+
+/// The models of the whole grid. `extra` is the variance by which single readings are louder.
+fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) -> Vec<Fit> {
+    let mut fits = Vec::new();
+    for (reach, parts) in REACHES.iter().flat_map(|reach| PARTS.iter().map(move |parts| (*reach, *parts))) {
+        let unit = Kernel { variance: 1.0, reach, parts };
+        let of = |i: usize, j: usize| {
+            unit.covariance(&settings[readings[i].setting], &settings[readings[j].setting]) - LEVEL_VARIANCE
+        };
+        let alike: Vec<Vec<f64>> = (0..y.len()).map(|i| (0..=i).map(|j| of(i, j)).collect()).collect();
+        for (spread, noise) in SPREADS.iter().flat_map(|spread| NOISES.iter().map(move |it| (*spread, *it))) {
+            let kernel = Kernel { variance: spread * spread, reach, parts };
+            let entry = |i: usize, j: usize| {
+                let drift = if readings[i].rung == readings[j].rung { DRIFT_VARIANCE } else { 0.0 };
+                let own = if i == j { noise * noise + extra[i] } else { 0.0 };
+                LEVEL_VARIANCE + kernel.variance * alike[i][j] + drift + own
+            };
+            let Some(cholesky) = Cholesky::new(y.len(), entry) else { continue };
+            let alpha = cholesky.solve(y);
+            let fitted: f64 = y.iter().zip(&alpha).map(|(y, a)| y * a).sum();
+            let log_likelihood = -0.5 * (fitted + cholesky.log_determinant());
+            fits.push(Fit { kernel, cholesky, alpha, log_likelihood, weight: 0.0 });
+        }
+    }
+    fits
+}
+
+/// How far each reading is from what all others predict.
+struct Apart {
+    apart: Vec<f64>,
+    /// The variance by which each reading is louder than the model says.
+    extra: Vec<f64>,
+}
+
+/// The likeliest model, and its errors.
+fn best(fits: &[Fit]) -> Option<(usize, Apart)> {
+    let (at, fit) =
+        fits.iter().enumerate().max_by(|(_, a), (_, b)| a.log_likelihood.total_cmp(&b.log_likelihood))?;
+    let size = fit.alpha.len();
+    // The diagonal of A⁻¹: 1 over it is the variance of a reading that the others predict.
+    let diagonal = |i: usize| {
+        let mut unit = vec![0.0; size];
+        unit[i] = 1.0;
+        fit.cholesky.forward(&unit).iter().map(|it| it * it).sum::<f64>()
+    };
+    let precisions: Vec<f64> = (0..size).map(diagonal).collect();
+    let apart: Vec<f64> = fit.alpha.iter().zip(&precisions).map(|(a, p)| a / p).collect();
+    let louder = |(apart, precision): (&f64, &f64)| {
+        let bound = (apart / LOUD).powi(2);
+        if *apart > 0.0 { (bound - 1.0 / precision).max(0.0) } else { 0.0 }
+    };
+    let extra = apart.iter().zip(&precisions).map(louder).collect();
+    Some((at, Apart { apart, extra }))
+}
+
+/// Standard normal, by Box and Muller.
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    let (radius, angle): (f64, f64) = (random.random_range(0.0..1.0), random.random_range(0.0..1.0));
+    (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
