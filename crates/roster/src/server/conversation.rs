@@ -1,10 +1,10 @@
 //! One connection of the loopback server: requests and their answers, one after the other, until
 //! one side ends it.
 
-use super::answer::{Delivery, Sender};
+use super::answer::{Delivery, Sender, Status};
 use super::connections::{Connection, Rejected};
 use super::request::{IdleTimeout, Request, Requests};
-use super::service::{Decision, Problem, Service, file_answer};
+use super::service::{Decision, Service, file_answer};
 use jiff::Timestamp;
 use readlab_system::descriptor;
 use std::fs::File;
@@ -77,9 +77,9 @@ fn answer_reader(
     let is_last = claim.is_err() || request.has_body() || request.is_last();
     let open = || open(connection, service.file());
     let answer = match allowed {
-        _ if claim.is_err() => service.problem(Problem::Busy),
+        _ if claim.is_err() => service.problem(Status::Busy),
         Decision::Other(answer) | Decision::Refused(answer) => answer,
-        _ if request.has_body() => service.problem(Problem::Body),
+        _ if request.has_body() => service.problem(Status::BadRequest),
         Decision::File => file_answer(service, request, open()),
         Decision::OnlyPart => {
             let part = request.clone().with_range("bytes=0-");
@@ -100,7 +100,7 @@ pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
     let _ = Requests::new(stream).next(AWAY_TIMEOUT, IdleTimeout::Stranger);
     let _ = stream.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| {
         let how = Delivery { is_head: true, is_last: true };
-        Sender::new(stream).send(service.problem(Problem::Busy), how)
+        Sender::new(stream).send(service.problem(Status::Busy), how)
     });
     let _ = stream.shutdown(Shutdown::Write);
 }

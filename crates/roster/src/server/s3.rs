@@ -8,7 +8,7 @@ use super::answer::{Answer, Status};
 use super::file_version::FileVersion;
 use super::request::Request;
 use super::s3_documents as documents;
-use super::service::{Decision, Problem, Service};
+use super::service::{Decision, Service};
 use jiff::Timestamp;
 use readlab_targets::target::s3::Credentials;
 use readlab_targets::target::s3::signature::decoded;
@@ -187,15 +187,15 @@ impl Service for S3 {
         }
     }
 
-    fn problem(&self, problem: Problem) -> Answer {
-        let (name, message) = match problem {
-            Problem::NoFile => return error(NO_KEY),
-            Problem::OtherVersion => ("PreconditionFailed", "The object has another ETag."),
-            Problem::Range => ("InvalidRange", "The range is beyond the end of the object."),
-            Problem::Body => ("InvalidRequest", "A request with a body is not read."),
-            Problem::Busy => ("SlowDown", "All connections are taken."),
+    fn problem(&self, status: Status) -> Answer {
+        let (name, message) = match status {
+            Status::NotFound => return error(NO_KEY),
+            Status::PreconditionFailed => ("PreconditionFailed", "The object has another ETag."),
+            Status::RangeNotSatisfiable => ("InvalidRange", "The range is beyond the end of the object."),
+            Status::BadRequest => ("InvalidRequest", "A request with a body is not read."),
+            _ => ("SlowDown", "All connections are taken."),
         };
-        error(code(problem.status(), name, message))
+        error(code(status, name, message))
     }
 
     fn finish(&self, answer: Answer) -> Answer {

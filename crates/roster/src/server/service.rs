@@ -24,16 +24,6 @@ pub(super) enum Decision {
     Refused(Answer),
 }
 
-/// Why a request does not get the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Problem {
-    NoFile,
-    OtherVersion,
-    Range,
-    Body,
-    Busy,
-}
-
 pub(super) trait Service: Send + Sync + 'static {
     fn file(&self) -> &Path;
 
@@ -43,28 +33,18 @@ pub(super) trait Service: Send + Sync + 'static {
     /// Whether the client may read the file, and what it asks for.
     fn decide(&self, request: &Request, now: Timestamp) -> Decision;
 
-    fn problem(&self, problem: Problem) -> Answer;
+    /// Why a client gets no file: there is none, or another version; the range is beyond its end; the
+    /// request has a body; or there is no room.
+    fn problem(&self, status: Status) -> Answer;
 
     /// Adds the fields of every answer.
     fn finish(&self, answer: Answer) -> Answer;
 }
 
-impl Problem {
-    pub(super) fn status(self) -> Status {
-        match self {
-            Problem::NoFile => Status::NotFound,
-            Problem::OtherVersion => Status::PreconditionFailed,
-            Problem::Range => Status::RangeNotSatisfiable,
-            Problem::Body => Status::BadRequest,
-            Problem::Busy => Status::Busy,
-        }
-    }
-}
-
 /// The answer with what a request asks for of a file, as far as it could be opened.
 pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Result<File>) -> Answer {
     let opened = file.and_then(|file| Ok((FileVersion::from_metadata(&file.metadata()?), file)));
-    let Ok((version, file)) = opened else { return service.problem(Problem::NoFile) };
+    let Ok((version, file)) = opened else { return service.problem(Status::NotFound) };
     let size_bytes = version.size_bytes;
     let answer = match version.asked(request) {
         Asked::Whole => Answer::part(Status::Ok, file, 0..size_bytes),
@@ -73,10 +53,10 @@ pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Re
             Answer::part(Status::PartialContent, file, part).with("Content-Range", words)
         }
         Asked::IfChanged => return Answer::empty(Status::NotModified).with("ETag", version.etag),
-        Asked::OtherVersion => return service.problem(Problem::OtherVersion),
+        Asked::OtherVersion => return service.problem(Status::PreconditionFailed),
         Asked::Nowhere => {
             let words = format!("bytes */{size_bytes}");
-            return service.problem(Problem::Range).with("Content-Range", words);
+            return service.problem(Status::RangeNotSatisfiable).with("Content-Range", words);
         }
     };
     let modified = version.modified();
@@ -113,8 +93,8 @@ impl Service for SecretPath {
         if is_right { Decision::File } else { Decision::Refused(Answer::empty(Status::NotFound)) }
     }
 
-    fn problem(&self, problem: Problem) -> Answer {
-        Answer::empty(problem.status())
+    fn problem(&self, status: Status) -> Answer {
+        Answer::empty(status)
     }
 
     fn finish(&self, answer: Answer) -> Answer {

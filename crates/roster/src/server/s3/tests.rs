@@ -57,8 +57,14 @@ fn the_bucket_answers_what_tools_ask_on_the_way() {
 fn every_refusal_of_a_signature_has_its_own_name_and_no_secret() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let service = S3::new(file.path(), Credentials::new("the-key", "the-secret"));
-    for problem in [Problem::NoFile, Problem::OtherVersion, Problem::Range, Problem::Body, Problem::Busy] {
-        let answer = format!("{:?}", service.problem(problem));
+    for status in [
+        Status::NotFound,
+        Status::PreconditionFailed,
+        Status::RangeNotSatisfiable,
+        Status::BadRequest,
+        Status::Busy,
+    ] {
+        let answer = format!("{:?}", service.problem(status));
         assert!(answer.contains("<Error><Code>") && !answer.contains("the-"), "{answer}");
     }
     assert!(!format!("{service:?}").contains("the-"));
