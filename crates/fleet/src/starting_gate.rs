@@ -8,7 +8,6 @@ use super::job::{Job, JobError};
 use super::queue::Queue;
 use readlab_measure::interface::{SampleError, StartingGate};
 use readlab_system::clock::{monotonic_ns, sleep_until};
-use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -18,15 +17,6 @@ const LEAD_NS: u64 = 5_000_000;
 
 /// More time for each rank: oversubscribed ranks wait for processors one after the other.
 const LEAD_OF_RANK_NS: u64 = 200_000;
-
-/// What rank 0 says when all have reported.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum Decision {
-    /// The turn begins at this time of rank 0's clock.
-    Start(u64),
-    /// Some rank is not ready.
-    Withheld,
-}
 
 /// When a rank began a turn, in nanoseconds of its own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -104,12 +94,12 @@ impl Gate {
         self.place.set(Place::Withheld { was_ready: is_ready });
         self.queue.finish()?;
         let all = self.job.gather(&is_ready)?;
-        let decision = all.map(|all| {
+        // When the turn begins, by the clock of rank 0; `None` if some rank is not ready.
+        let start_ns: Option<Option<u64>> = all.map(|all| {
             let lead_ns = LEAD_NS + LEAD_OF_RANK_NS * u64::from(self.job.size());
-            let is_start = all.iter().all(|is_ready| *is_ready);
-            if is_start { Decision::Start(monotonic_ns() + lead_ns) } else { Decision::Withheld }
+            all.iter().all(|is_ready| *is_ready).then(|| monotonic_ns() + lead_ns)
         });
-        if let Decision::Start(leader_ns) = self.job.broadcast(decision.as_ref())? {
+        if let Some(leader_ns) = self.job.broadcast(start_ns.as_ref())? {
             self.place.set(Place::Open(self.job.clock().of_own(leader_ns)));
         }
         Ok(())
