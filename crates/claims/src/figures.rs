@@ -11,7 +11,6 @@ use readlab_analysis::verdict;
 use readlab_model::trial::{CacheState, Transport};
 use readlab_record::{LimitKind, LimitUnit, Record, RunKind};
 use readlab_suite::published;
-use std::fmt;
 
 /// The trial that means what the drive does at best: its data sheet in a publication, the control
 /// of the device in a record.
@@ -33,23 +32,16 @@ pub(super) struct Dataset<'a> {
 }
 
 /// Why a side does not know a quantity.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MissingFigure {
+    #[error("{0} did not take part")]
     Absent(String),
+    #[error("its tables do not have {0}")]
     NotPublished(String),
+    #[error("{trial} has no reading: {why}")]
     Unmeasured { trial: String, why: String },
+    #[error("{0}")]
     NoNumber(String),
-}
-
-impl fmt::Display for MissingFigure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MissingFigure::Absent(trial) => write!(f, "{trial} did not take part"),
-            MissingFigure::NotPublished(trial) => write!(f, "its tables do not have {trial}"),
-            MissingFigure::Unmeasured { trial, why } => write!(f, "{trial} has no reading: {why}"),
-            MissingFigure::NoNumber(why) => f.write_str(why),
-        }
-    }
 }
 
 impl<'a> Dataset<'a> {
@@ -132,23 +124,17 @@ impl<'a> Dataset<'a> {
     }
 
     fn of_trials(&self, quantity: &Quantity) -> Result<Operand, MissingFigure> {
-        let case = self.case(quantity)?;
+        let (case, Quantity { trial, metric, .. }) = (self.case(quantity)?, quantity);
+        let unmeasured = |why: String| Err(MissingFigure::Unmeasured { trial: trial.clone(), why });
         if let Some(outcome) = &case.unmeasured {
-            let why = format!("{}: {}", outcome.word(), outcome.reason().unwrap_or("no reading stands"));
-            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
+            let why = outcome.reason().unwrap_or("no reading stands");
+            return unmeasured(format!("{}: {why}", outcome.word()));
         }
         if case.figures.is_empty() {
-            let why = "the run ended before its first one".to_owned();
-            return Err(MissingFigure::Unmeasured { trial: quantity.trial.clone(), why });
+            return unmeasured("the run ended before its first one".to_owned());
         }
-        let lack = || {
-            MissingFigure::NoNumber(format!(
-                "{} of {} was not metered",
-                quantity.metric.name(),
-                quantity.trial
-            ))
-        };
-        number(case, quantity.metric).ok_or_else(lack)
+        let lack = || MissingFigure::NoNumber(format!("{} of {trial} was not metered", metric.name()));
+        number(case, *metric).ok_or_else(lack)
     }
 
     /// The case of a quantity. One name may be a label, a file's and a server's trial, cold and
