@@ -1,5 +1,6 @@
 //! The bounds of a claim: the values between which a number must be for the claim to hold.
 
+use super::answer::Estimate;
 use readlab_analysis::stats::Interval;
 use serde::Serialize;
 
@@ -35,9 +36,18 @@ impl Bounds {
         self.at_most.unwrap_or(f64::INFINITY)
     }
 
+    /// Where a number is. Without an interval, one of a record shows nothing.
+    pub(super) fn position_of(&self, number: &Estimate, is_record: bool) -> Position {
+        match number.ci95 {
+            Some(ends) => self.position(ends),
+            None if is_record => Position::Straddling,
+            None => self.position_alone(number.value),
+        }
+    }
+
     /// Where a number with an interval is. An interval that ends on a bound holds it: a tie
     /// confirms nothing.
-    pub(super) fn position(&self, ends: Interval) -> Position {
+    fn position(&self, ends: Interval) -> Position {
         if ends.high < self.low() || ends.low > self.high() {
             Position::Outside
         } else if ends.low > self.low() && ends.high < self.high() {
@@ -53,7 +63,7 @@ impl Bounds {
     }
 
     /// Where a published number is of which no interval is known. A ratio of exactly 1 is a tie.
-    pub(super) fn position_alone(&self, value: f64) -> Position {
+    fn position_alone(&self, value: f64) -> Position {
         let is_tie = [self.at_least, self.at_most].contains(&Some(1.0)) && (value - 1.0).abs() < 1e-9;
         if is_tie {
             Position::Straddling

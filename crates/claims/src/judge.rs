@@ -215,11 +215,7 @@ impl Tally {
                 return;
             }
         };
-        let position = match estimate.ci95 {
-            Some(ends) => self.bounds.position(ends),
-            None if self.is_record => Position::Straddling,
-            None => self.bounds.position_alone(estimate.value),
-        };
+        let position = self.bounds.position_of(&estimate, self.is_record);
         let is_bare = estimate.ci95.is_none() && position == Position::Straddling;
         self.without_interval += usize::from(is_bare);
         let found = Found { trials: trials.to_owned(), side: side.to_owned(), estimate };

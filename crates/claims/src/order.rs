@@ -27,12 +27,7 @@ impl PairCount {
             [Err(lack), _] | [_, Err(lack)] => return self.add_lack(lack.to_string()),
         };
         let estimate = higher.over(lower);
-        let position = match estimate.ci95 {
-            Some(ends) => Bounds::ABOVE_ONE.position(ends),
-            None if side.is_record() => Position::Straddling,
-            None => Bounds::ABOVE_ONE.position_alone(estimate.value),
-        };
-        match position {
+        match Bounds::ABOVE_ONE.position_of(&estimate, side.is_record()) {
             Position::Inside => self.kept += 1,
             Position::Straddling => self.unclear += 1,
             Position::Outside => {
