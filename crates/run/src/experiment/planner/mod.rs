@@ -196,8 +196,7 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
     let mut kept = Vec::new();
     for entry in selection.named() {
         let entry = entry?;
-        let stays = contenders.is_control(&entry.id.method)
-            || entry.id.method.contender == readlab_model::trial::COMMAND;
+        let stays = contenders.is_control(&entry.id.method) || entry.id.method.contender == COMMAND;
         if stays && forms.contains(&entry.form.archive) {
             kept.push(entry);
         }
