@@ -16,7 +16,9 @@ use super::round::state_clock::StateClock;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunStop};
-use readlab_analysis::stats::{Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting, median};
+use readlab_analysis::stats::{
+    Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting, float, median, whole,
+};
 use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex};
 use readlab_record::{EndReason, Outcome, Prediction, RecordError, Trial};
 use readlab_roster::roster::Warmup;
@@ -125,6 +127,14 @@ struct StateSearch {
     clock: StateClock,
 }
 
+impl StateSearch {
+    /// Tells the search how many readings there is time for, if they go on as they did.
+    fn afford(&mut self, now_ns: u64) {
+        let share = self.clock.share(now_ns).clamp(f64::EPSILON, 1.0);
+        self.search.afford(whole(float(self.search.readings() as u64) * (1.0 - share) / share) as usize);
+    }
+}
+
 impl Run<'_> {
     /// Searches in one state: rungs until few candidates are left and distinguished, then the
     /// chosen ones are measured afresh.
@@ -156,11 +166,12 @@ impl Run<'_> {
                 return Ok(EndReason::Settled);
             }
             let end = self.rung(searching, state_run)?;
+            let now_ns = self.sampler.elapsed_ns();
+            searching.afford(now_ns);
             searching.search.close_rung();
             if end == EndReason::Budget {
                 return Ok(end);
             }
-            let now_ns = self.sampler.elapsed_ns();
             let of_state = SEARCH_SHARE * searching.clock.share(now_ns);
             let progress = self.display.progress(of_state, now_ns);
             self.sink.about_to(Step::RoundOver(progress));

@@ -1,10 +1,11 @@
 //! The search for the fastest of many settings, most of which there is no time to read.
 //!
-//! In the first rung a few settings are read that have every method and every level of its
-//! parameters among them. Then a model of the time over all settings ([`Surface`]) predicts each one
-//! from all readings, and those are read next that are the fastest in draws from the model: each as
-//! often as it is likely to be the best (Thompson 1933). The search is over when in nineteen of
-//! twenty draws nothing is faster than the leader by more than the difference that does not matter.
+//! In the first rung a few settings are read that have every method and every level of every
+//! parameter among them, in the second one those with every level of each method. Then a model of
+//! the time over all settings ([`Surface`]) predicts each one from all readings, and those are read
+//! next that are the fastest in draws from the model: each as often as it is likely to be the best
+//! (Thompson 1933). The search is over when in nineteen of twenty draws nothing is faster than the
+//! leader by more than the difference that does not matter.
 //!
 //! No input or output: the caller reports how long each setting took, and the search returns which
 //! are read next. Its result is a choice and not a number. A setting chosen because it was fast in
@@ -33,9 +34,8 @@ const EXHAUSTIVE_SHARE: usize = 5;
 /// Readings beyond one of each candidate that even the smallest search may take.
 const READINGS_AFTER_FIRST: usize = 24;
 
-/// The part of all readings that the first rung takes at most, unless the levels of all parameters
-/// need more: half.
-const FIRST_RUNG_PART: usize = 2;
+/// The part of all readings that cover levels within methods at most: half.
+const COVERING_PART: usize = 2;
 
 /// Rungs before which nothing is decided.
 const RUNGS_MIN: u32 = 2;
@@ -97,6 +97,15 @@ impl Behind {
     }
 }
 
+/// What the first readings cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coverage {
+    /// Every method, and every level of every parameter.
+    Levels,
+    /// Every level within each method that has it.
+    WithinMethods,
+}
+
 impl SearchRules {
     /// For this number of candidates, and `fresh_readings` afterwards: together they aim at a fifth
     /// of the exhaustive readings. A space too small for that still gets one reading of each
@@ -111,7 +120,7 @@ impl SearchRules {
 impl<N: Copy + PartialEq> Search<N> {
     pub fn new(candidates: impl IntoIterator<Item = (N, Setting)>, rules: SearchRules) -> Search<N> {
         let (numbers, settings): (Vec<N>, Vec<Setting>) = candidates.into_iter().unzip();
-        let left = first_rung(&settings, &rules);
+        let left = covering(&settings, &[], Coverage::Levels, settings.len(), rules.seed);
         Search {
             rules,
             failed: vec![false; numbers.len()],
@@ -141,6 +150,16 @@ impl<N: Copy + PartialEq> Search<N> {
         let able = self.failed.iter().filter(|failed| !**failed).count();
         let too_many = self.readings.len() + self.left().len() > self.rules.readings_max;
         able <= 1 || self.is_decided || too_many || self.left().is_empty()
+    }
+
+    /// The readings of all candidates so far.
+    pub fn readings(&self) -> usize {
+        self.readings.len()
+    }
+
+    /// There is time for no more readings than so many.
+    pub fn afford(&mut self, readings: usize) {
+        self.rules.readings_max = self.rules.readings_max.min(self.readings.len() + readings);
     }
 
     /// A candidate was read in this rung; of several readings in a turn, the median.
@@ -200,7 +219,16 @@ impl<N: Copy + PartialEq> Search<N> {
                 next.push(at);
             }
         }
-        self.left = next;
+        self.left = self.second_rung().unwrap_or(next);
+    }
+
+    /// The second rung has the levels within each method that the first left out, as far as half of
+    /// all readings goes.
+    fn second_rung(&self) -> Option<Vec<usize>> {
+        let read: Vec<usize> = self.readings.iter().map(|reading| reading.setting).collect();
+        let most = (self.rules.readings_max / COVERING_PART).saturating_sub(read.len());
+        let others = covering(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
+        (self.rung == 1 && !others.is_empty()).then_some(others)
     }
 
     /// Every candidate that was read, by what the model says after all readings; before the first
@@ -237,17 +265,23 @@ fn fastest_of(draw: &[f64]) -> usize {
     draw.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at)
 }
 
-/// Few settings that have every method and every level of every parameter among them, within each
-/// method as far as there are readings: again and again the one with most that is new.
-fn first_rung(settings: &[Setting], rules: &SearchRules) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..settings.len()).collect();
-    left.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(rules.seed));
+/// Further settings after some that are read: again and again the one with most that is new, until
+/// every method and every level of every parameter was there (`Coverage::Levels`), or every level
+/// within each method (`Coverage::WithinMethods`).
+fn covering(settings: &[Setting], read: &[usize], until: Coverage, most: usize, seed: u64) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..settings.len()).filter(|at| !read.contains(at)).collect();
+    left.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     let levels = |at: usize| {
         settings[at].levels.iter().enumerate().filter_map(|(parameter, level)| Some((parameter, (*level)?)))
     };
     let (mut methods, mut seen, mut seen_within) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let mut chosen = Vec::new();
-    while !left.is_empty() {
+    let (mut chosen, mut next) = (Vec::new(), read.to_vec());
+    loop {
+        for at in next.drain(..) {
+            methods.insert(settings[at].method);
+            seen.extend(levels(at));
+            seen_within.extend(levels(at).map(|level| (settings[at].method, level)));
+        }
         let new = |at: usize| {
             let method = settings[at].method;
             let is_new = usize::from(!methods.contains(&method));
@@ -255,22 +289,16 @@ fn first_rung(settings: &[Setting], rules: &SearchRules) -> Vec<usize> {
             let within_new = levels(at).filter(|&level| !seen_within.contains(&(method, level))).count();
             (is_new + levels_new, within_new)
         };
-        let most = left.iter().copied().max_by_key(|&at| new(at)).expect("some are left");
-        let is_enough = match new(most) {
-            (0, 0) => chosen.len() >= rules.rung_readings,
-            (0, _) => chosen.len() >= rules.readings_max / FIRST_RUNG_PART,
-            _ => false,
+        let is_needed = |&at: &usize| match until {
+            Coverage::Levels => new(at).0 > 0,
+            Coverage::WithinMethods => new(at) > (0, 0),
         };
-        if is_enough {
-            break;
-        }
-        left.retain(|&at| at != most);
-        methods.insert(settings[most].method);
-        seen.extend(levels(most));
-        seen_within.extend(levels(most).map(|level| (settings[most].method, level)));
-        chosen.push(most);
+        let newest = left.iter().copied().filter(is_needed).max_by_key(|&at| new(at));
+        let Some(newest) = newest.filter(|_| chosen.len() < most) else { return chosen };
+        left.retain(|&at| at != newest);
+        chosen.push(newest);
+        next.push(newest);
     }
-    chosen
 }
 
 #[cfg(test)]

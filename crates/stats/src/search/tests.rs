@@ -41,18 +41,41 @@ fn additive(number: usize, _: u32) -> f64 {
 }
 
 #[test]
-fn the_first_rung_has_every_method_and_every_level_and_is_short() {
+fn the_first_rung_has_every_method_and_every_level_and_the_second_those_of_each_method() {
     for seed in 0..20 {
         let settings = settings(60);
-        let search = Search::new(settings.iter().cloned().enumerate(), SearchRules { seed, ..rules(60) });
-        let first: Vec<&Setting> = search.left().into_iter().map(|at| &settings[at]).collect();
-        let methods: BTreeSet<usize> = first.iter().map(|it| it.method).collect();
-        let levels = |parameter: usize| -> BTreeSet<Option<usize>> {
-            first.iter().map(|it| it.levels[parameter]).collect()
+        let rules = SearchRules { seed, readings_max: 40, ..rules(60) };
+        let mut search = Search::new(settings.iter().cloned().enumerate(), rules);
+        let first = search.left();
+        let methods: BTreeSet<usize> = first.iter().map(|&at| settings[at].method).collect();
+        let levels = |of: &[usize], parameter: usize| -> BTreeSet<(usize, Option<usize>)> {
+            of.iter().map(|&at| (settings[at].method, settings[at].levels[parameter])).collect()
         };
-        assert_eq!((methods.len(), levels(0).len(), levels(1).len()), (3, 5, 4), "{first:?}");
-        assert!((15..=24).contains(&first.len()), "each level within each method: {first:?}");
+        let whatever_method = |of: &[usize], parameter| {
+            levels(of, parameter).into_iter().map(|(_, level)| level).collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!((methods.len(), whatever_method(&first, 0), whatever_method(&first, 1)), (3, 5, 4));
+        assert!(first.len() <= 8, "{first:?}");
+        first.iter().for_each(|&number| search.take(number, additive(number, 0)));
+        search.close_rung();
+        let both = [first, search.left()].concat();
+        assert_eq!((levels(&both, 0).len(), levels(&both, 1).len()), (3 * 5, 3 * 4), "{both:?}");
+        assert!(both.len() <= 20, "half of the readings: {}", both.len());
     }
+}
+
+#[test]
+fn a_search_that_can_afford_less_ends_sooner() {
+    let mut search = Search::new(settings(60).into_iter().enumerate(), rules(60));
+    let mut noise = Noise::new(1);
+    while !search.is_over() {
+        for number in search.left() {
+            search.take(number, additive(number, 0) * (0.2 * noise.normal()).exp());
+        }
+        search.afford(30_usize.saturating_sub(search.readings()));
+        search.close_rung();
+    }
+    assert!((28..=30).contains(&search.readings()), "{}", search.readings());
 }
 
 #[test]
@@ -170,7 +193,7 @@ fn identical_candidates_are_called_different_in_5_of_100_searches() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn it_always_ends_within_its_readings(candidates in 0_usize..80, spread in 0.0..1.0_f64, seed: u64) {
