@@ -10,7 +10,8 @@ if ctypes.CDLL(None).mount(b'silent', sys.argv[1].encode(), b'fuse', 0, words):
 print('ready', flush=True)
 if sys.argv[2] == 'nothing':
     sys.stdin.read()
-LOOKUP, FORGET, GETATTR, OPEN, READ, INIT, READDIR, INTERRUPT, FORGETS = 1, 2, 3, 14, 15, 26, 28, 36, 42
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS = 1, 2, 3, 14, 15, 17
+INIT, READDIR, INTERRUPT, FORGETS = 26, 28, 36, 42
 kinds = {'lookup': LOOKUP, 'open': OPEN, 'read': READ, 'entries': READDIR}
 unanswered = {FORGET, INTERRUPT, FORGETS, kinds.get(sys.argv[2])}
 SIZE = 1 << 20
@@ -21,6 +22,7 @@ answers = {
     INIT: lambda node: struct.pack('<IIIIHHIIHH8I', 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, *[0] * 8),
     LOOKUP: lambda node: struct.pack('<4QII', 2, 0, 60, 60, 0, 0) + status(2),
     GETATTR: lambda node: struct.pack('<QII', 60, 0, 0) + status(node),
+    STATFS: lambda node: struct.pack('<5Q10I', SIZE, 0, 0, 2, 0, 4096, 255, 4096, *[0] * 7),
 }
 while True:
     request = os.read(fd, 1 << 20)

@@ -256,7 +256,7 @@ mod ring2 {
     #[test]
     fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
         let home = home();
-        let line = format!("sh -c 'exec \"$@\" < /dev/null' sh {}", race("30"));
+        let line = format!("sh -c 'exec \"$@\" < /dev/null' sh {}", race("6"));
         let mut race = on_terminal(&home, &line);
         race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
         assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
