@@ -1,5 +1,5 @@
 //! Secrets in URLs and command lines: queries that let everybody who has them read, and texts
-//! without them. [`headers`] has what a command hands over beside a URL.
+//! without them. `headers` has what a command hands over beside a URL.
 //!
 //! Nobody knows all names of secrets, so a query is hidden unless all its names are known to be
 //! harmless: a hidden one must be named again, one that is shown stays in every record.
