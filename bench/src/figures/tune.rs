@@ -140,8 +140,12 @@ fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str>
     methods.iter().flat_map(|&method| ["--method", method]).chain(options.concat()).collect()
 }
 
+/// Every setting: those that were read, and those that the model of the search ruled out.
 fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
-    record.trials.iter().filter(|trial| !trial.trial.is_control() && !trial.searched.is_empty())
+    let is_ruled_out =
+        |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|it| it.prediction().is_some());
+    let is_setting = move |trial: &&TrialRecord| !trial.searched.is_empty() || is_ruled_out(trial);
+    record.trials.iter().filter(|trial| !trial.trial.is_control()).filter(is_setting)
 }
 
 /// The name of the trial with the best median of the reported readings, without the search's
