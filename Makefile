@@ -22,7 +22,7 @@ INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
 
-.PHONY: help build race test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 features docs contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -47,7 +47,7 @@ test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, fi
 ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
-	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs contenders || { tests/part.sh failures; exit 1; }
+	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs cross contenders || { tests/part.sh failures; exit 1; }
 
 # Crates that are no members of the workspace.
 APART = contenders/rust-crates contenders/rust-objects fuzz
@@ -92,6 +92,10 @@ features:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" tests/part.sh docs $(CARGO) doc --workspace --no-deps --document-private-items
+
+# Other systems and processors than this machine's.
+cross:
+	tests/part.sh cross tests/cross.sh
 
 # Each tests one contender of the roster, beside those in this workspace; it says so if its compiler or runtime is
 # missing. Those that take longest come first: the last one would run alone. They wait, too.
@@ -157,6 +161,12 @@ audit: ## known advisories, licences and sources of all dependencies; needs the 
 
 dist: ## what a release has, in target/dist/package: static program, Debian package, crates, Containerfile, formula
 	packaging/dist.sh
+
+schemas: ## write docs/schema again from the types that are serialized
+	$(CARGO) build --package readlab
+	for name in $$($(TARGET_DIR)/debug/readlab schema | cut -d' ' -f1); do \
+		$(TARGET_DIR)/debug/readlab schema $$name >docs/schema/$$name.json || exit; \
+	done
 
 pictures: build ## draw the README's pictures again from a race on this machine; needs script and chromium
 	$(CARGO) build --release --package readlab-bench --bin readlab-picture

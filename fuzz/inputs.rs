@@ -5,12 +5,12 @@
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
 use readlab_analysis::compare::{Center, Comparison, Measure, Side};
+use readlab_catalog::roster::Roster;
 use readlab_model::trial::{Params, TrialId};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::{Archive, Cache, Message, TurnRequest};
 use readlab_record::Record;
 use readlab_report::{self as report, Page, Style};
-use readlab_roster::roster::Roster;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
 use readlab_suite::Suite;
@@ -65,8 +65,7 @@ pub(crate) fn record(input: &[u8], file: &Path) {
 pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
     let mut samples = 0;
     let keep = |line: &&[u8]| {
-        let is_sample =
-            line.starts_with(b"{\"line\":\"sample\"") || line.starts_with(b"{\"line\": \"sample\"");
+        let is_sample = line.starts_with(b"{\"line\":\"sample\"");
         samples += u32::from(is_sample);
         !is_sample || samples % SAMPLES_EACH == 1
     };

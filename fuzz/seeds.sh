@@ -21,9 +21,12 @@ case $target in
     protocol) grep -E '^(\{"say"|go )' "$root/PROTOCOL.md" | lines ;;
     # Few of the samples are as good as all, and leave time for other changes.
     record)
-        for record in "$root"/tests/golden/*.jsonl; do
-            awk '!/"line": ?"sample"/ || samples++ % 13 == 0' "$record" > "$folder/seed-$(basename "$record")"
-        done ;;
+        made=$(mktemp -d)
+        (cd "$root" && cargo run --quiet --package readlab-record --example scripted "$made")
+        for record in "$made"/*.jsonl; do
+            awk '!/"line":"sample"/ || samples++ % 13 == 0' "$record" > "$folder/seed-$(basename "$record")"
+        done
+        rm -r "$made" ;;
     roster) cp "$root"/contenders/*.toml "$folder" ;;
     suite) cp "$root"/suites/*.toml "$folder" ;;
     claims) cp "$root"/published/claims/*.toml "$folder" ;;

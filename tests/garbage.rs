@@ -5,9 +5,10 @@ use crate::{inputs, repository};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_protocol::Archive;
+use readlab_record::testing::scripted;
 use readlab_targets::corpus;
-use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -113,7 +114,7 @@ fn lines_of_contenders_and_of_the_lab(share: u32) {
 }
 
 fn records_and_all_that_is_made_of_them(share: u32) {
-    let seeds = files("tests/golden", "jsonl").iter().map(|record| inputs::shorter(record)).collect();
+    let seeds = scripted::names().map(|name| inputs::shorter(scripted::text(name).as_bytes())).into();
     let (_folder, file) = scratch();
     feed("record", seeds, part(share, 400), |input| inputs::record(input, &file));
 }

@@ -2,6 +2,7 @@
 //! exported. [`crate::fake`] has contenders of a few lines of shell.
 
 use crate::machine::{self, AS_NOBODY};
+use crate::schemas;
 use readlab_record::Record;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
@@ -182,7 +183,9 @@ impl Home {
 
     #[track_caller]
     pub(crate) fn json(&self, name: impl AsRef<Path>) -> Value {
-        serde_json::from_str(&self.read(name)).unwrap()
+        let json = serde_json::from_str(&self.read(name)).unwrap();
+        schemas::check(&json);
+        json
     }
 
     /// The record in the folder of a run.
@@ -341,7 +344,9 @@ impl Said {
     /// The JSON on standard output.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self}"))
+        let json = serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self}"));
+        schemas::check(&json);
+        json
     }
 
     /// The same, with the rest of what it said.

@@ -21,6 +21,7 @@ mod pseudo_terminal;
 mod report;
 mod repository;
 mod ring2;
+mod schemas;
 mod scripted_server;
 mod unescaped;
 mod verify;

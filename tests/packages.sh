@@ -49,6 +49,10 @@ if [ "$ring" = all ]; then
     want ip iproute2
     want mpirun.mpich mpich
     want mpicc.mpich libmpich-dev
+    # For Linux on arm64: a compiler, its C library, and an emulator.
+    want aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+    [ -e /usr/aarch64-linux-gnu/include/stdio.h ] || missing="$missing libc6-dev-arm64-cross"
+    want qemu-aarch64 qemu-user
 fi
 
 [ -n "$missing" ] || exit 0

@@ -1,7 +1,7 @@
 //! Tests of `readlab report`: places of pages, and files that are not complete records.
 
 use crate::home::{Home, Said};
-use crate::repository::{self, golden};
+use readlab_record::testing::scripted;
 use std::fs;
 
 /// A home with this text as its record.
@@ -10,7 +10,7 @@ fn with_record(text: &str) -> Home {
 }
 
 fn race() -> String {
-    fs::read_to_string(golden("race")).unwrap()
+    scripted::text("race")
 }
 
 /// That a report is made without a word.
@@ -48,11 +48,13 @@ fn charts_are_files_that_stand_alone() {
 
 #[test]
 fn the_results_for_programs_are_those_that_a_race_exports() {
-    let home = with_record(&repository::text("tests/golden/made/race.jsonl"));
-    let stored = repository::text("tests/golden/made/race.json");
-    assert_eq!(reported(&home, "record.jsonl --export-json -").out, stored);
+    let home = with_record(&race());
+    let mut exported = Vec::new();
+    readlab_report::json(&scripted::record("race"), &mut exported).unwrap();
+    let exported = String::from_utf8(exported).unwrap();
+    assert_eq!(reported(&home, "record.jsonl --export-json -").out, exported);
     reported(&home, "record.jsonl --export-json x.json");
-    assert_eq!(home.read("x.json"), stored);
+    assert_eq!(home.read("x.json"), exported);
     home.readlab("report record.jsonl -o - --export-json -").refusal();
 }
 
@@ -66,9 +68,9 @@ fn a_record_that_was_cut_short_gives_a_page_with_a_note() {
 
 #[test]
 fn what_is_no_record_is_refused_in_one_line_and_leaves_nothing() {
-    let later = race().replacen("\"version\": 1", "\"version\": 99", 1);
+    let other = race().replacen("\"version\":1", "\"version\":99", 1);
     for (text, cause) in [
-        (later.as_str(), "schema version 99, this readlab reads up to"),
+        (other.as_str(), "schema version 99, and this readlab reads version 1"),
         ("\u{0}\u{1}binary\n", "not a readlab record"),
     ] {
         let home = with_record(text);
@@ -80,7 +82,7 @@ fn what_is_no_record_is_refused_in_one_line_and_leaves_nothing() {
 
 #[test]
 fn a_page_shows_the_inspection() {
-    let home = with_record(&fs::read_to_string(golden("inside")).unwrap());
+    let home = with_record(&scripted::text("inside"));
     reported(&home, "record.jsonl --svg charts");
     let page = home.read("report.html");
     for text in ["Inside a reading", "href=\"./flamegraphs/warm-", "it makes no read calls: mmap of "] {

@@ -1,7 +1,9 @@
 //! The files of the repository that tests read.
 
+use readlab_record::testing::scripted;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A file or folder, by its path from the root.
 pub(crate) fn path(name: &str) -> PathBuf {
@@ -14,7 +16,16 @@ pub(crate) fn text(name: &str) -> String {
     fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A golden record, by its name without the ending.
-pub(crate) fn golden(name: &str) -> PathBuf {
-    path(&format!("tests/golden/{name}.jsonl"))
+/// The file of a scripted record, by its name.
+pub(crate) fn record_file(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scripted");
+        fs::create_dir_all(&folder).unwrap();
+        for name in scripted::names() {
+            fs::write(folder.join(format!("{name}.jsonl")), scripted::text(name)).unwrap();
+        }
+        folder
+    });
+    folder.join(format!("{name}.jsonl"))
 }

@@ -2,8 +2,8 @@
 //! text of each kind of line is made hostile in turn, and every output from the record is checked.
 
 use crate::inputs;
-use crate::repository::golden;
 use readlab_record::Record;
+use readlab_record::testing::scripted;
 use readlab_system::terminal::printable::is_obeyed;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,10 +34,10 @@ fn places(value: &Value, place: String, found: &mut Vec<String>) {
     }
 }
 
-/// Records that differ from a golden one by one hostile text each; those that are no records any
-/// more are left out.
-fn hostile(golden: &str, folder: &Path) -> Vec<(String, Record)> {
-    let lines: Vec<Value> = golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+/// Records that differ from this one by one hostile text each; those that are no records any more are
+/// left out.
+fn hostile(record: &str, folder: &Path) -> Vec<(String, Record)> {
+    let lines: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (mut seen, mut records) = (BTreeSet::new(), Vec::new());
     for (number, line) in lines.iter().enumerate() {
         let mut all = Vec::new();
@@ -64,9 +64,9 @@ fn hostile(golden: &str, folder: &Path) -> Vec<(String, Record)> {
 fn every_text_of_a_record_is_only_text_in_all_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let mut looked_at = 0;
-    for name in ["failures", "race", "search", "sweep", "byte-stream"] {
-        let golden = String::from_utf8(inputs::shorter(&fs::read(golden(name)).unwrap())).unwrap();
-        let hostile = hostile(&golden, folder.path());
+    for name in scripted::names() {
+        let record = String::from_utf8(inputs::shorter(scripted::text(name).as_bytes())).unwrap();
+        let hostile = hostile(&record, folder.path());
         assert!(hostile.len() > 10, "{name}: too few texts");
         for (place, record) in hostile {
             for (output, text) in inputs::outputs(&record) {

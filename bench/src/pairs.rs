@@ -6,7 +6,8 @@
 //! own, over pairs.
 
 use crate::row::Row;
-use readlab_analysis::stats::{self, Confidence, Interval, Observation};
+use anyhow::Context;
+use readlab_analysis::stats::{self, Confidence, Interval, Observation, SharedRatio, SharedVariance};
 use readlab_record::TrialRecord;
 
 /// How many times as long the first of each pair took as the second.
@@ -25,6 +26,12 @@ pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
         .collect();
     let ci95 = stats::median_interval(&observations, Confidence::REPORTED).map(|ends| ends.map(f64::exp));
     PairRatio { estimate: median(observations.iter().map(|it| it.value)).exp(), ci95 }
+}
+
+/// How many times as long one trial took as another, as readlab reports it: the pairs of rounds that
+/// hold both.
+pub(crate) fn of_trials(slow: &TrialRecord, fast: &TrialRecord) -> anyhow::Result<SharedRatio> {
+    SharedVariance::new([&slow.samples, &fast.samples]).ratio(1, 0).context("no round holds both")
 }
 
 /// The median; not a number when there is nothing.

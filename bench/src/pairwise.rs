@@ -8,9 +8,10 @@ use crate::row::Share;
 use anyhow::Context;
 use readlab_analysis::stats::{Interval, Significance};
 use readlab_model::trial::TrialIndex;
+use readlab_record::ReferenceReason;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -180,12 +181,11 @@ impl FirstRank {
     }
 }
 
-/// A record with this trial as the reference. The lines after its header stay as they are, whatever
-/// revision wrote them.
+/// A record with this trial as the reference. The lines after its header stay as they are.
 fn with_reference(record: &str, name: &str) -> anyhow::Result<String> {
     let (header, rest) = record.split_once('\n').context("a record has a header")?;
     let mut header: Value = serde_json::from_str(header)?;
-    header["reference"] = name.into();
+    header["references"] = json!([{ "trial": name, "why": ReferenceReason::Named }]);
     Ok(format!("{header}\n{rest}"))
 }
 
@@ -209,7 +209,7 @@ fn pairs_with(export: &Export, name: &str) -> Vec<Pair> {
 pub(crate) mod tests {
     use super::*;
     use readlab_record::Record;
-    use serde_json::json;
+    use readlab_record::testing::scripted;
 
     /// An export of these trials: name, place, standing, and the interval of the ratio to this
     /// reference.
@@ -268,14 +268,12 @@ pub(crate) mod tests {
 
     #[test]
     fn every_ranked_trial_can_be_made_the_reference() {
-        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/made/race.jsonl");
-        let before = Record::read(&golden).unwrap();
-        let text = std::fs::read_to_string(&golden).unwrap();
+        let (before, text) = (scripted::record("race"), scripted::text("race"));
         let path = std::env::temp_dir().join(format!("readlab-bench-{}.jsonl", std::process::id()));
         for trial in before.trials.iter().map(|it| &it.trial.id) {
             std::fs::write(&path, with_reference(&text, &trial.to_string()).unwrap()).unwrap();
             let after = Record::read(&path).unwrap();
-            assert_eq!(after.header.reference.as_ref(), Some(trial));
+            assert_eq!(&after.header.references[0].trial, trial);
             assert_eq!(after.trials, before.trials);
         }
         std::fs::remove_file(&path).unwrap();

@@ -263,10 +263,15 @@ impl Running {
 impl Drop for Running {
     /// A race that is dropped is ended; its contender exits at the end of its input.
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            // It may have ended by itself; in both cases it is reaped.
-            let _ = self.child.kill().and_then(|()| self.child.wait());
-        }
+        end(&mut self.child);
+    }
+}
+
+/// Ends a program that still runs.
+pub(crate) fn end(child: &mut Child) {
+    if matches!(child.try_wait(), Ok(None)) {
+        // It may have ended by itself; in both cases it is reaped.
+        let _ = child.kill().and_then(|()| child.wait());
     }
 }
 

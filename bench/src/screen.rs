@@ -1,6 +1,7 @@
 //! A program on a pseudo terminal, as on a user's screen: what it prints, and when. What is printed
 //! without a pause is one burst, as a table that is drawn at once.
 
+use crate::programs;
 use anyhow::{Context, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
@@ -123,10 +124,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            // It may have ended by itself; in both cases it is reaped.
-            let _ = self.child.kill().and_then(|()| self.child.wait());
-        }
+        programs::end(&mut self.child);
     }
 }
 

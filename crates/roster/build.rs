@@ -1,5 +1,4 @@
-//! Lists the sources of the contenders that are no crates, and the snippets of all: the program
-//! carries them.
+//! Lists the sources of the contenders: the program carries them.
 use std::path::{Path, PathBuf};
 
 fn main() {
@@ -8,26 +7,14 @@ fn main() {
     let sources = carried.iter().map(|(name, folder)| {
         let is_crate = CRATES.iter().any(|(known, _)| known == name);
         let files = files(folder).into_iter().map(|(inside, path)| {
-            let inside = inside.display().to_string();
-            let renamed = RENAMED.iter().find(|(here, _)| is_crate && *here == inside);
-            let inside = renamed.map_or(inside.as_str(), |(_, truly)| *truly);
-            format!("({inside:?}, include_bytes!({path:?}))")
+            let renamed = RENAMED.iter().find(|(here, _)| is_crate && inside.ends_with(here));
+            let inside = renamed.map_or(inside.clone(), |(_, truly)| inside.with_file_name(truly));
+            format!("({:?}, include_bytes!({path:?}))", inside.display().to_string())
         });
         format!("({name:?}, {})", list(files))
     });
-    write("sources.rs", &list(sources));
-    let shown = carried.iter().map(|(name, folder)| (name.as_str(), folder.join("snippets")));
-    let shown = shown.chain([("rust", PathBuf::from(RUST_SNIPPETS))]);
-    let snippets = shown.filter(|(_, folder)| folder.is_dir()).flat_map(|(contender, folder)| {
-        watch(&folder);
-        files(&folder).into_iter().map(move |(inside, path)| {
-            let ending = inside.extension().expect("a snippet's ending names its language");
-            let (ending, name) = (ending.display().to_string(), inside.with_extension(""));
-            let name = name.display().to_string();
-            format!("({contender:?}, {name:?}, {ending:?}, include_str!({path:?}))")
-        })
-    });
-    write("snippets.rs", &list(snippets));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    std::fs::write(out.join("sources.rs"), list(sources)).expect("cargo's output folder is writable");
 }
 
 /// A link to the contenders. A package of this crate has their files in its place.
@@ -36,16 +23,14 @@ const CONTENDERS: &str = "carried/contenders";
 /// A link to the agent of fleets, which is built like a contender.
 const AGENT: &str = "carried/fleet/agent";
 
-/// Links to the files of the contenders that are crates, built like other contenders. A package
-/// holds no folder with a file `Cargo.toml`, so their manifests and locks have other names here.
+/// Links to the files of the contenders that are crates, built like other contenders, and to the
+/// crate of the protocol, which each has in its folder. A package holds no folder with a file
+/// `Cargo.toml`, so manifests and locks have other names here.
 const CRATES: [(&str, &str); 2] =
     [("rust-crates", "carried/rust-crates"), ("rust-objects", "carried/rust-objects")];
 
 /// Those names, and the true ones.
 const RENAMED: [(&str, &str); 2] = [("manifest", "Cargo.toml"), ("lock", "Cargo.lock")];
-
-/// A link of its own: a package holds no folder of another crate.
-const RUST_SNIPPETS: &str = "carried/rust-snippets";
 
 /// Within a contender's folder, what is built from its sources, what shows them and what tests
 /// them: not carried.
@@ -77,11 +62,6 @@ fn watch(path: &Path) {
 /// A list as a Rust expression, of others.
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("&[{}]", items.collect::<Vec<_>>().join(", "))
-}
-
-fn write(name: &str, expression: &str) {
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    std::fs::write(out.join(name), expression).expect("cargo's output folder is writable");
 }
 
 /// Every file below a folder but what is not carried: its path within, and its whole path.

@@ -21,6 +21,8 @@ mod driver;
 mod once;
 mod options;
 
+pub use readlab_protocol::Work;
+
 use options::Options;
 use std::ffi::OsString;
 use std::fmt;
@@ -31,19 +33,6 @@ use std::rc::Rc;
 
 /// The first argument by which readlab starts the benchmark as a contender.
 const AS_CONTENDER: &str = "--readlab-contender";
-
-/// What a reader does with the bytes, and so what its answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Work {
-    /// The answer is the number of bytes equal to 0x0A.
-    Newlines,
-    /// The answer is the number of lines, an unterminated last one included.
-    Lines,
-    /// The answer is the wrapping sum of all bytes, 0 to 255.
-    Sum,
-    /// The answer is the number of bytes that were read.
-    Discard,
-}
 
 /// The readers of one benchmark, and the file that they read.
 pub struct Harness {
@@ -78,24 +67,6 @@ enum UsageError {
     Folder { what: String, cause: io::Error },
 }
 
-impl Work {
-    /// The word of readlab's options and protocol.
-    fn word(self) -> &'static str {
-        match self {
-            Work::Newlines => "newlines",
-            Work::Lines => "lines",
-            Work::Sum => "sum",
-            Work::Discard => "discard",
-        }
-    }
-}
-
-impl fmt::Display for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
 impl fmt::Debug for Harness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let readers: Vec<&str> = self.readers.iter().map(|reader| reader.name).collect();
@@ -117,7 +88,8 @@ impl Harness {
     }
 
     /// With one more reader. It opens the file, reads it whole, does the work, closes the file and
-    /// returns its answer; all of that is timed.
+    /// returns its answer; all of that is timed. The answer is what the work counts: newlines,
+    /// lines, the sum of 0 to 255, or the bytes that were read and discarded.
     #[must_use]
     pub fn reader(
         mut self,

@@ -14,6 +14,7 @@ use std::str::FromStr;
 pub const DICTIONARY_VARIABLE: &str = "READLAB_DICTIONARY";
 
 /// A file whose content is decoded.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Archive {

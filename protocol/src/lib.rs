@@ -3,12 +3,15 @@
 //! PROTOCOL.md at the root of the project is the contract in words; a test here parses its
 //! examples. This crate is the same contract as types: the lab sends a [`TurnRequest`], a contender
 //! sends a [`Message`]; both sides and the tests use them. [`serve`] is the contender's side of a
-//! session, for contenders in Rust.
+//! session, for contenders in Rust; with the feature `contender`, the module of that name has the
+//! rest of a contender that is a list of methods.
 
 #![deny(missing_docs)]
 
 mod archive;
 pub mod command_line;
+#[cfg(feature = "contender")]
+pub mod contender;
 pub mod files;
 mod message;
 mod part;
@@ -17,7 +20,9 @@ pub mod placing;
 pub mod remote;
 mod scheduling;
 pub mod serve;
+pub mod setting;
 mod turn_request;
+mod work;
 
 pub use archive::{Archive, DICTIONARY_VARIABLE, UnknownArchive, first_frame};
 pub use files::{FileList, FileProof};
@@ -28,6 +33,7 @@ pub use part::Part;
 pub use places::{BlockProof, Places};
 pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
+pub use work::{Answer, UnknownWork, Work};
 
 /// The number that both sides must agree on. It grows when an old contender would misunderstand a
 /// new lab.
@@ -35,6 +41,9 @@ pub const VERSION: u32 = 1;
 
 /// The longest line either side may send, its newline included. A longer one ends the session.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// The word for the scan of a method that visits bytes in its own way, or not at all.
+pub const NO_SCAN: &str = "-";
 
 /// The variable of the environment in which the lab names the user's check of a command's output:
 /// a line for a shell, for one session whose only reading is not timed.

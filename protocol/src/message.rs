@@ -96,6 +96,7 @@ pub struct MethodLine {
 }
 
 /// How a method uses the page cache, which decides what the lab can prove about its samples.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {

@@ -4,7 +4,10 @@
 //! An object is read with the variables of the AWS tools besides: `AWS_ENDPOINT_URL_S3`,
 //! `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
 
+use std::env::{self, VarError};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::ops::Range;
 
 /// In place of a target: the URL is in [`TARGET_VARIABLE`], because its query is a secret.
 pub const TARGET_ELSEWHERE: &str = "-";
@@ -31,10 +34,109 @@ pub const SECRET_VARIABLES: [&str; 4] =
 /// `path`, or `virtual` for buckets that are part of the server's name.
 pub const STYLE_VARIABLE: &str = "READLAB_S3_STYLE";
 
+/// Where objects are, and how requests for them are signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    /// The URL of the store.
+    pub endpoint: String,
+    /// The region that signatures are for.
+    pub region: String,
+    /// Whether the bucket is part of the server's name, instead of the path.
+    pub is_virtual_style: bool,
+    /// Without them requests are not signed.
+    pub credentials: Option<Credentials>,
+}
+
+/// What signs requests for objects.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The name of the key.
+    pub key_id: String,
+    /// The key, which is a secret.
+    pub secret: String,
+    /// What temporary keys have besides; a secret.
+    pub token: Option<String>,
+}
+
+/// Why the environment does not say what a reading needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VariableError {
+    /// A variable is not there, or is empty.
+    #[error("{0} is not set")]
+    Unset(&'static str),
+    /// A variable is no text.
+    #[error("{0} is not UTF-8")]
+    NotUtf8(&'static str),
+}
+
+/// A variable; `None` if it is unset or empty.
+fn variable(name: &'static str) -> Result<Option<String>, VariableError> {
+    match env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(VariableError::NotUtf8(name)),
+    }
+}
+
+/// The version of the content that every request demands, from [`ETAG_VARIABLE`].
+///
+/// # Errors
+/// If it is not UTF-8.
+pub fn etag() -> Result<Option<String>, VariableError> {
+    variable(ETAG_VARIABLE)
+}
+
+/// The file of certificates that replaces those of the system, from [`CACERT_VARIABLE`].
+#[must_use]
+pub fn cacert() -> Option<OsString> {
+    env::var_os(CACERT_VARIABLE).filter(|path| !path.is_empty())
+}
+
+impl Store {
+    /// The store that the environment names.
+    ///
+    /// # Errors
+    /// If a variable is not UTF-8, or the endpoint or the region is not set.
+    pub fn from_environment() -> Result<Store, VariableError> {
+        Store::from_variables(variable)
+    }
+
+    fn from_variables(
+        variable: impl Fn(&'static str) -> Result<Option<String>, VariableError>,
+    ) -> Result<Store, VariableError> {
+        let required =
+            |name: &'static str| variable(name).and_then(|value| value.ok_or(VariableError::Unset(name)));
+        let keys = variable("AWS_ACCESS_KEY_ID")?.zip(variable("AWS_SECRET_ACCESS_KEY")?);
+        let token = variable("AWS_SESSION_TOKEN")?;
+        Ok(Store {
+            endpoint: required("AWS_ENDPOINT_URL_S3")?,
+            region: required("AWS_REGION")?,
+            is_virtual_style: variable(STYLE_VARIABLE)?.as_deref() == Some("virtual"),
+            credentials: keys.map(|(key_id, secret)| Credentials { key_id, secret, token }),
+        })
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").finish_non_exhaustive()
+    }
+}
+
+/// The range and the whole size, in bytes, in a header `Content-Range`: `bytes 0-99/1234`
+/// (RFC 9110, 14.4). `None` for another unit, an unknown range and an unknown size.
+#[must_use]
+pub fn content_range(value: &str) -> Option<(Range<u64>, u64)> {
+    let (range, size) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let end = last.parse::<u64>().ok()?.checked_add(1)?;
+    Some((first.parse().ok()?..end, size.parse().ok()?))
+}
+
 /// The target that a word of the command line means.
 #[must_use]
 pub fn target(word: &OsStr) -> OsString {
-    let elsewhere = (word == TARGET_ELSEWHERE).then(|| std::env::var_os(TARGET_VARIABLE)).flatten();
+    let elsewhere = (word == TARGET_ELSEWHERE).then(|| env::var_os(TARGET_VARIABLE)).flatten();
     elsewhere.unwrap_or_else(|| word.to_owned())
 }
 
@@ -63,6 +165,38 @@ mod tests {
         let credentials = page.lines().find(|line| line.contains("how requests for objects are signed"));
         for name in credentials.unwrap().split('`').filter(|word| word.starts_with("AWS_")) {
             assert!(SECRET_VARIABLES.contains(&name), "{name} is a credential");
+        }
+    }
+
+    #[test]
+    fn a_store_is_what_the_variables_name_and_shows_no_secret() {
+        let store = |variables: &[(&str, &str)]| {
+            let value =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            Store::from_variables(|name| Ok(value(name).map(str::to_owned)))
+        };
+        let [endpoint, region] = [("AWS_ENDPOINT_URL_S3", "http://h"), ("AWS_REGION", "r")];
+        assert_eq!(store(&[region]), Err(VariableError::Unset("AWS_ENDPOINT_URL_S3")));
+        assert_eq!(store(&[endpoint]), Err(VariableError::Unset("AWS_REGION")));
+        let key = ("AWS_ACCESS_KEY_ID", "the-key");
+        let unsigned = store(&[endpoint, region, key]).unwrap();
+        assert_eq!((unsigned.endpoint.as_str(), unsigned.region.as_str()), ("http://h", "r"));
+        assert!(!unsigned.is_virtual_style && unsigned.credentials.is_none());
+        let secrets = [("AWS_SECRET_ACCESS_KEY", "the-secret"), ("AWS_SESSION_TOKEN", "the-token")];
+        let virtual_style = (STYLE_VARIABLE, "virtual");
+        let signed = store(&[endpoint, region, key, secrets[0], secrets[1], virtual_style]).unwrap();
+        assert!(signed.is_virtual_style && !format!("{signed:?}").contains("the-"), "{signed:?}");
+        let credentials = signed.credentials.unwrap();
+        assert_eq!((credentials.key_id.as_str(), credentials.secret.as_str()), ("the-key", "the-secret"));
+        assert_eq!(credentials.token.as_deref(), Some("the-token"));
+    }
+
+    #[test]
+    fn a_range_is_read_as_servers_write_it() {
+        assert_eq!(content_range("bytes 0-0/1"), Some((0..1, 1)));
+        assert_eq!(content_range("bytes 5-9/10"), Some((5..10, 10)));
+        for bad in ["bytes 0-0/*", "bytes */0", "0-1/2", "bytes 0-18446744073709551615/1", ""] {
+            assert_eq!(content_range(bad), None, "{bad}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 use crate::files::take_list;
 use crate::places::take_places;
+use crate::remote::VariableError;
 use crate::{
     LINE_BYTES_MAX, LatenciesLine, Message, MethodLine, Part, Reads, SampleLine, TurnRequest, VERSION,
 };
@@ -27,6 +28,11 @@ pub trait Contender {
 
     /// What it offers.
     fn methods(&self) -> Vec<MethodLine>;
+
+    /// The method of this name, if it offers that: what a request is checked against.
+    fn method(&self, name: &str) -> Option<MethodLine> {
+        self.methods().into_iter().find(|line| line.method == name)
+    }
 
     /// Makes ready for turns.
     ///
@@ -82,6 +88,51 @@ pub enum Refusal {
     /// Anything else.
     #[error("{0}")]
     Failed(String),
+}
+
+impl Refusal {
+    /// Of a call that failed, or a request that is wrong.
+    #[must_use]
+    pub fn failed(reason: impl Into<String>) -> Refusal {
+        Refusal::Failed(reason.into())
+    }
+
+    /// Of a read that failed at this byte of the target.
+    #[must_use]
+    pub fn at(at_byte: u64, cause: &io::Error) -> Refusal {
+        Refusal::Failed(format!("{cause} at byte {at_byte}"))
+    }
+
+    /// The same with what it is about before the reason.
+    #[must_use]
+    pub fn about(self, what: &str) -> Refusal {
+        self.with(|reason| format!("{what}: {reason}"))
+    }
+
+    /// The same without line ends, which a path or the text of a library may have.
+    #[must_use]
+    pub fn in_one_line(self) -> Refusal {
+        self.with(|reason| reason.replace(['\n', '\r'], " "))
+    }
+
+    fn with(self, change: impl FnOnce(String) -> String) -> Refusal {
+        match self {
+            Refusal::Unavailable(reason) => Refusal::Unavailable(change(reason)),
+            Refusal::Failed(reason) => Refusal::Failed(change(reason)),
+        }
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        Refusal::Failed(error.to_string())
+    }
+}
+
+impl From<VariableError> for Refusal {
+    fn from(error: VariableError) -> Refusal {
+        Refusal::Failed(error.to_string())
+    }
 }
 
 /// Why a conversation ended before the end of its input.
@@ -147,9 +198,8 @@ fn run_session(
 /// The reader of a request. A part or a list is asked only of methods that read them, and a method
 /// of places is asked for nothing else.
 fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
-    let can = |does: fn(&MethodLine) -> bool| {
-        contender.methods().iter().any(|line| line.method == request.method && does(line))
-    };
+    let line = contender.method(request.method);
+    let can = |does: fn(&MethodLine) -> bool| line.as_ref().is_some_and(does);
     if request.part.is_some() && !can(|line| line.parts) {
         return Err(Refusal::Failed(format!("{} reads no part of a target", request.method)));
     }
@@ -325,6 +375,14 @@ mod tests {
         let (messages, code) = run_session("read m - sum /f places=1", "");
         let reason = "m reads no places".to_owned();
         assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
+    }
+
+    #[test]
+    fn a_reason_names_the_target_the_cause_and_the_place_in_one_line() {
+        let why = Refusal::at(7, &io::Error::other("broken")).about("/a\nb").in_one_line();
+        assert_eq!(why, Refusal::failed("/a b: broken at byte 7"));
+        let why = Refusal::Unavailable("no ring".to_owned()).about("/a");
+        assert_eq!(why, Refusal::Unavailable("/a: no ring".to_owned()));
     }
 
     #[test]

@@ -2,12 +2,19 @@
 //! of layers that are elsewhere. Root only.
 
 use super::layers::lines;
-use crate::home::{Home, READLAB, Said, Trials, Words};
+use crate::home::{Home, READLAB, Said, Trials, Words, listed};
 use crate::machine::or_skip;
 use crate::mounted::{Undo, run, text};
-use crate::processes::KilledOnDrop;
+use crate::processes::{
+    KilledOnDrop, assert_no_process, assert_nothing_left, of_home, send, soon, wait_for_a_sample,
+};
 use crate::repository;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::process::Signal;
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -72,9 +79,17 @@ mod ring2 {
     #[test]
     fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
         let home = Home::new();
+        home.file("f", "line\n".repeat(1000));
+        // The kernel looks for the program, opens it and reads its beginning.
+        for unanswered in ["lookup", "open", "read"] {
+            let point = home.at(unanswered);
+            let Some(silent) = silent(&point, unanswered) else { return };
+            let words = format!("race f -c '{}/program {{}}' --state warm --budget 5s", text(&point));
+            let said = said_in_time(home.command(READLAB).args(words.words()), silent).exits(1);
+            said.shows("no answer within 10s");
+        }
         let point = home.folder("mounted");
         let Some(_silent) = silent(&point, "nothing") else { return };
-        home.file("f", "line\n".repeat(1000));
         let began = Instant::now();
         let words = format!("race f -c '{}/program {{}}' --state warm --budget 5s", text(&point));
         let said = home.readlab(words).exits(1);
@@ -199,6 +214,130 @@ mod ring2 {
         }
     }
 
+    /// What is found only while it is walked or read: a folder in it, its files, where a link leads.
+    #[test]
+    fn a_file_system_that_is_met_on_the_way_and_does_not_answer_is_named_in_time() {
+        let home = Home::new();
+        home.file("local/a", "line\n".repeat(1000));
+        home.folder("linked");
+        for (at, (unanswered, words, file)) in [
+            ("below", "race POINT", "/d"),
+            ("open", "race POINT", "/f"),
+            ("read", "race POINT", "/f"),
+            ("lookup", "race local --follow", "/link"),
+            ("open", "race local --follow", "/link"),
+            // Files of two file systems are refused before they are read.
+            ("read", "race linked --follow", "/f"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let point = home.at(format!("mounted{at}"));
+            let Some(program) = silent(&point, unanswered) else { return };
+            for link in ["local/link", "linked/link"].map(|link| home.at(link)) {
+                let _ = fs::remove_file(&link);
+                symlink(point.join("f"), &link).unwrap();
+            }
+            let words = words.replace("POINT", text(&point));
+            let said = said_in_time(home.command(READLAB).args(words.words()), program);
+            let why = format!("{file}: its file system did not answer within 10 s\n");
+            assert!(said.code == Some(2) && said.err.ends_with(&why), "{unanswered}: {said}");
+            assert_nothing_left(&home, &[]);
+            assert_no_process(&home);
+        }
+    }
+
+    /// The time that a run may take of which a reading and all that follows is not answered.
+    const LONGEST_RUN: Duration = Duration::from_secs(180);
+
+    /// Requests after which a file system ceases to answer: while the lab examines it, walks it,
+    /// reads and decodes for the right answers, fills the cache, or while a contender reads.
+    const ANSWERS: [&str; 8] = ["2", "6", "12", "25", "50", "100", "200", "400"];
+
+    #[test]
+    fn a_file_system_that_ceases_to_answer_at_any_moment_does_not_keep_the_lab() {
+        let home = Home::new();
+        let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+        packed.write_all("line\n".repeat(100_000).as_bytes()).unwrap();
+        let packed = home.file("packed.gz", packed.finish().unwrap());
+        let (tell, told) = mpsc::channel();
+        let mut programs = Vec::new();
+        for answers in ANSWERS {
+            for (target, words) in [
+                ("f", "--method rust/gzip/memchr --method rust/read/memchr"),
+                ("", "--method rust/files-auto/memchr"),
+                ("f", "--pattern random --block 4096 --reads 50"),
+            ] {
+                let point = home.at(format!("point{}", programs.len()));
+                let Some(program) = silent_with(&point, &[answers, text(&packed)]) else { return };
+                programs.push(program);
+                let mut command = home.command(READLAB);
+                command.arg("race").arg(point.join(target)).args(words.words());
+                command.args("--runs 3 --budget 10s --quiet".words());
+                let tell = tell.clone();
+                thread::spawn(move || tell.send((answers, point, Said::by(&mut command))));
+            }
+        }
+        let mut named = 0;
+        for _ in 0..programs.len() {
+            let Ok((answers, point, said)) = told.recv_timeout(LONGEST_RUN) else {
+                programs.clear();
+                panic!("a lab has not ended");
+            };
+            // Later it may have measured what it was to, or a reading has failed.
+            let is_named = said.err.contains("its file system did not answer within 10 s");
+            assert!(said.code.is_some(), "{answers}: {said}");
+            assert!(
+                !is_named || said.code == Some(2) && said.err.contains(text(&point)),
+                "{answers}: {said}"
+            );
+            assert!(is_named || answers.len() > 1, "{answers}: {said}");
+            named += usize::from(is_named);
+        }
+        assert!(named > 2 * 3, "{named} of {}", programs.len());
+        programs.clear();
+        assert_nothing_left(&home, &[]);
+        assert_no_process(&home);
+    }
+
+    /// A lab with another process in front of it: both end, however one of them is asked or killed.
+    #[test]
+    fn a_lab_that_waits_for_no_answer_ends_with_the_process_in_front_of_it() {
+        let home = Home::new();
+        for (at, (unanswered, signal, code)) in [
+            // It answers, and the race goes on.
+            ("none", Signal::INT, Some(130)),
+            ("none", Signal::KILL, None),
+            ("below", Signal::INT, Some(130)),
+            ("below", Signal::KILL, None),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let point = home.at(format!("mounted{at}"));
+            let Some(program) = silent(&point, unanswered) else { return };
+            let mut lab = home.start(format!(
+                "race {} --method rust/files-auto/memchr --runs 100000 --output run{at}",
+                text(&point)
+            ));
+            match unanswered {
+                "none" => wait_for_a_sample(&home.at(format!("run{at}/record.jsonl"))),
+                _ => {
+                    // Its names are asked for next.
+                    let is_open = |pid: &u32| {
+                        let open = listed(format!("/proc/{pid}/fd"));
+                        open.iter().any(|fd| fs::read_link(fd).is_ok_and(|file| file == point.join("d")))
+                    };
+                    assert!(soon(|| of_home(&home).iter().any(is_open)), "nobody walks the folder");
+                }
+            }
+            send(lab.id(), signal);
+            assert_eq!(lab.wait().unwrap().code(), code, "{unanswered}: {signal:?}");
+            drop(program);
+            assert_no_process(&home);
+        }
+    }
+
     /// What the lab says beside a file system that does not answer, if it ends.
     fn said_in_time(command: &mut Command, program: Silent) -> Said {
         thread::scope(|scope| {
@@ -216,9 +355,14 @@ mod ring2 {
 
     /// `None` with a message where it cannot be mounted.
     fn silent(point: &Path, unanswered: &str) -> Option<Silent> {
+        silent_with(point, &[unanswered])
+    }
+
+    /// The same with all its words.
+    fn silent_with(point: &Path, words: &[&str]) -> Option<Silent> {
         fs::create_dir_all(point).unwrap();
         let mut program = Command::new("python3");
-        program.arg(repository::path("tests/adversary/silent.py")).args([text(point), unanswered]);
+        program.arg(repository::path("tests/adversary/silent.py")).arg(point).args(words);
         let program = KilledOnDrop::ready(program.stdin(Stdio::piped()))?;
         let mut undo = Undo::default();
         undo.later(&["umount", "--lazy", text(point)]);

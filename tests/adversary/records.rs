@@ -4,8 +4,8 @@
 
 use crate::home::{Home, READLAB, Said};
 use crate::processes::{kill, soon};
-use crate::repository::golden;
 use crate::scripted_server::{Server, silence};
+use readlab_record::testing::scripted;
 use std::fs;
 use std::io::Write;
 
@@ -99,9 +99,9 @@ fn words_that_mean_nothing_are_errors_and_a_failed_start_leaves_no_record_and_no
     assert_eq!(home.runs(), run);
 }
 
-/// A golden record with a line changed, doubled or added, each by its number from 1.
+/// The scripted race with a line changed, doubled or added, each by its number from 1.
 fn changed(change: impl FnOnce(&mut Vec<String>)) -> String {
-    let text = fs::read_to_string(golden("race")).unwrap();
+    let text = scripted::text("race");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     change(&mut lines);
     lines.join("\n") + "\n"
@@ -111,13 +111,13 @@ fn changed(change: impl FnOnce(&mut Vec<String>)) -> String {
 fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
     let with_sample = |from: &str, to: &str| {
         changed(|lines| {
-            let first = lines.iter_mut().find(|line| line.contains("\"line\": \"sample\"")).unwrap();
+            let first = lines.iter_mut().find(|line| line.contains("\"line\":\"sample\"")).unwrap();
             *first = first.replace(from, to);
         })
     };
     let cases = [
-        ("a window of 0 ns", with_sample("\"wall_ns\": 1185600000", "\"wall_ns\": 0")),
-        ("number out of range", with_sample("\"resident_before\": 0.0", "\"resident_before\": 1e309")),
+        ("a window of 0 ns", with_sample("\"wall_ns\":1185600000", "\"wall_ns\":0")),
+        ("number out of range", with_sample("\"resident_before\":0.0", "\"resident_before\":1e309")),
         ("a second end", changed(|lines| lines.push(lines.last().unwrap().clone()))),
     ];
     let home = Home::with_file("good", changed(|_| {}));

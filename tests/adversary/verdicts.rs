@@ -2,10 +2,10 @@
 //! published case that read something else, and so would move the fitted line.
 
 use crate::home::{Home, Said};
-use crate::repository;
+use readlab_record::testing::scripted;
 use serde_json::{Value, json};
 
-/// The changes to the golden race that give its first trial the name `zip`.
+/// The changes to the scripted race that give its first trial the name `zip`.
 struct Crafted {
     size_bytes: u64,
     work: &'static str,
@@ -34,8 +34,8 @@ impl Crafted {
     }
 
     fn saved(&self, home: &Home) {
-        let golden = repository::text("tests/golden/race.jsonl");
-        home.file("crafted.jsonl", golden.lines().map(|line| self.line(line)).collect::<String>());
+        let race = scripted::text("race");
+        home.file("crafted.jsonl", race.lines().map(|line| self.line(line)).collect::<String>());
     }
 }
 

@@ -2,10 +2,10 @@
 //! by a record; claims of one's own; wrong claims.
 
 use crate::home::{Home, QUICK, items};
-use crate::repository::golden;
+use crate::repository::record_file;
 use serde_json::Value;
 
-/// Three claims about the golden race: of one the interval is clear, of one the opposite is, and
+/// Three claims about the scripted race: of one the interval is clear, of one the opposite is, and
 /// the trial of one is not there.
 const OWN: &str = r#"name = "mine"
 source = "what we were told"
@@ -63,7 +63,7 @@ fn without_a_record_publications_are_judged_by_their_own_figures() {
 #[test]
 fn a_record_answers_the_claims_of_its_suite_or_those_that_are_named() {
     let home = Home::new();
-    let [suite, sweep, race] = ["made/suite", "sweep", "race"].map(|name| golden(name).display().to_string());
+    let [suite, sweep, race] = ["suite", "sweep", "race"].map(|name| record_file(name).display().to_string());
     let by_suite = home.readlab(["claims", &suite, "--export-markdown", "-"]);
     for text in ["| here |", "How fast can I read?", "cannot be told: zip (cold) did not take part"] {
         by_suite.shows(text);
@@ -79,7 +79,7 @@ fn a_record_answers_the_claims_of_its_suite_or_those_that_are_named() {
 fn claims_of_ones_own_are_judged_by_any_record() {
     let home = Home::new();
     own(&home, "rust/mmap/avx2@threads=2", "rust/read/avx2@buffer=64KiB");
-    let words = format!("claims --claims mine.toml {} --export-json -", golden("race").display());
+    let words = format!("claims --claims mine.toml {} --export-json -", record_file("race").display());
     let exported = home.readlab(words).json();
     let expected = ["holds", "does_not_hold", "cannot_be_told"];
     assert_eq!(verdicts(&exported["claims"], "here"), expected);

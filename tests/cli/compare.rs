@@ -1,15 +1,15 @@
 //! Tests of `readlab compare`: records and published results, the gate, and the exports.
 
 use crate::home::{Home, QUICK, Said, items};
-use crate::repository;
+use readlab_record::testing::scripted;
 use serde_json::{Value, json};
 
-/// The golden race, which has records of both kinds of numbers: ten samples a trial, cold and warm.
-fn golden() -> String {
-    repository::text("tests/golden/race.jsonl")
+/// The scripted race, which has numbers of both states: eight readings of each trial, cold and warm.
+fn race() -> String {
+    scripted::text("race")
 }
 
-/// The golden race with the times of one trial multiplied.
+/// The scripted race with the times of one trial multiplied.
 fn slower(trial: u64, times: f64) -> String {
     let change = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
@@ -18,7 +18,7 @@ fn slower(trial: u64, times: f64) -> String {
         }
         line.to_string() + "\n"
     };
-    golden().lines().map(change).collect()
+    race().lines().map(change).collect()
 }
 
 /// A home with records, each in a folder with this name.
@@ -36,7 +36,7 @@ fn compare(home: &Home, words: &str) -> Said {
 
 #[test]
 fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
-    let home = with(&[("a", golden()), ("b", golden())]);
+    let home = with(&[("a", race()), ("b", race())]);
     let said = compare(&home, "a b --fail-over 5%").succeeds_silently();
     said.shows("wall · cold · newlines · 1.00 GB").shows("1.00 [");
     let json = compare(&home, "a b --export-json -").json();
@@ -50,7 +50,7 @@ fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
 
 #[test]
 fn the_cautions_of_both_records_are_repeated() {
-    let warning = |text: &str| format!("{}{}\n", golden(), json!({ "line": "warning", "text": text }));
+    let warning = |text: &str| format!("{}{}\n", race(), json!({ "line": "warning", "text": text }));
     let home = with(&[("a", warning("the clock was set")), ("b", warning("memory was short"))]);
     compare(&home, "a b").shows("note on A: the clock was set").shows("note on B: memory was short");
     let json = compare(&home, "a b --export-json -").json();
@@ -59,7 +59,7 @@ fn the_cautions_of_both_records_are_repeated() {
 
 #[test]
 fn the_gate_fails_only_on_significant_differences_and_names_them() {
-    let home = with(&[("a", golden()), ("b", slower(3, 1.5))]);
+    let home = with(&[("a", race()), ("b", slower(3, 1.5))]);
     let said = compare(&home, "a b --fail-over 5%").exits(3);
     said.tells("worse: rust/read/avx2@buffer=64KiB, cold: wall in b is 1.500 [");
     assert_eq!(said.err.lines().count(), 1, "{said}");
@@ -71,20 +71,20 @@ fn the_gate_fails_only_on_significant_differences_and_names_them() {
 
 #[test]
 fn what_failed_since_does_not_pass_the_gate() {
-    let failed = golden().replace(
-        r#""trial": 3, "outcome": "measured""#,
-        r#""trial": 3, "outcome": "failed", "reason": "it crashed""#,
+    let failed = race().replace(
+        r#""trial":3,"outcome":"measured""#,
+        r#""trial":3,"outcome":"failed","reason":"it crashed""#,
     );
-    assert_ne!(failed, golden());
-    let home = with(&[("a", golden()), ("b", failed)]);
+    assert_ne!(failed, race());
+    let home = with(&[("a", race()), ("b", failed)]);
     let said = compare(&home, "a b --fail-over 5%").exits(1);
     said.shows("failed in B: rust/read/avx2@buffer=64KiB: it crashed");
 }
 
 #[test]
 fn unlike_things_are_refused_unless_forced() {
-    let other = golden().replace(r#""digest": "00""#, r#""digest": "11""#);
-    let home = with(&[("a", golden()), ("b", other)]);
+    let other = race().replace(r#""digest":"00""#, r#""digest":"11""#);
+    let home = with(&[("a", race()), ("b", other)]);
     compare(&home, "a b").refuses("the files differ (digest 00 and 11)");
     compare(&home, "a b --force").exits(0).shows("unlike, compared because it was forced:");
     compare(&home, "a b --state warm --force").hides("cold");
@@ -92,7 +92,7 @@ fn unlike_things_are_refused_unless_forced() {
 
 #[test]
 fn the_machines_difference_is_listed() {
-    let home = with(&[("a", golden()), ("b", golden().replace("Example CPU", "Other CPU"))]);
+    let home = with(&[("a", race()), ("b", race().replace("Example CPU", "Other CPU"))]);
     let said = compare(&home, "a b");
     said.shows("what differs in the machines").hides("page_bytes");
     let line = said.out.lines().find(|line| line.trim_start().starts_with("cpu ")).unwrap();
@@ -101,10 +101,10 @@ fn the_machines_difference_is_listed() {
 
 #[test]
 fn names_that_mean_nothing_and_files_that_are_no_records_are_refused_in_one_line() {
-    let (whole, sweep) = (golden(), repository::text("tests/golden/sweep.jsonl"));
+    let (whole, sweep) = (race(), scripted::text("sweep"));
     let home = with(&[
-        ("whole", golden()),
-        ("later", whole.replacen("\"version\": 1", "\"version\": 99", 1)),
+        ("whole", race()),
+        ("other", whole.replacen("\"version\":1", "\"version\":99", 1)),
         ("cut", whole[..whole.len() * 2 / 3].to_owned()),
         ("sweep", sweep),
     ]);
@@ -114,7 +114,7 @@ fn names_that_mean_nothing_and_files_that_are_no_records_are_refused_in_one_line
         ("whole nowhere", "nowhere: no record of this name and no such file"),
         ("whole lasst", "near it: last"),
         ("last", "last: there are 0 runs in "),
-        ("whole later", "schema version 99"),
+        ("whole other", "schema version 99"),
         ("whole text", "not a readlab record"),
         ("whole empty", "empty/record.jsonl: No such file"),
         ("whole sweep", "no trial in common: only in "),
@@ -149,7 +149,7 @@ fn published_results_are_shown_as_published() {
 
 #[test]
 fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
-    let home = with(&[("here", golden())]);
+    let home = with(&[("here", race())]);
     for (words, shown) in [
         ("published:zip-lines/M920 published:zip-lines/NUC11", &["24.9 s ± 352 ms (mean of 10)", "[1."][..]),
         ("published:zip-lines/Old", &["32.3 s (one reading)"]),
@@ -179,7 +179,7 @@ fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
 
 #[test]
 fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate() {
-    let home = with(&[("sweep", repository::text("tests/golden/sweep.jsonl"))]);
+    let home = with(&[("sweep", scripted::text("sweep"))]);
     compare(&home, "published:ssd-sizes/M1 sweep").exits(0);
     let said = compare(&home, "published:ssd-sizes/M1 sweep --metric rate,slope,most").exits(0);
     insta::assert_snapshot!("sweep-published", said.out);
@@ -190,7 +190,7 @@ fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate()
 
 #[test]
 fn a_given_data_sheet_is_shown_beside_the_rates_of_a_record() {
-    let home = with(&[("a", golden())]);
+    let home = with(&[("a", race())]);
     let said = compare(&home, "a --datasheet 3400MB/s");
     said.shows("rate beside the drive's data sheet").shows("3.40 GB/s");
     compare(&home, "a").hides("data sheet");
@@ -198,7 +198,7 @@ fn a_given_data_sheet_is_shown_beside_the_rates_of_a_record() {
 
 #[test]
 fn services_that_watch_benchmarks_get_what_they_read() {
-    let home = with(&[("a", golden())]);
+    let home = with(&[("a", race())]);
     let bmf = compare(&home, "a --export-bmf -").json();
     let metric = &bmf["rust/mmap/avx2@threads=2 · newlines · warm"]["latency"];
     let [low, value, high] = ["lower_value", "value", "upper_value"].map(|key| metric[key].as_f64().unwrap());

@@ -5,7 +5,7 @@ use crate::home::{EVERY_METHOD, Home, QUICK, READLAB, Said, Trials, Words, items
 use crate::machine::{AS_NOBODY, has_nobody, is_root, or_skip, skip};
 use crate::mounted::Undo;
 use crate::pseudo_terminal::{PseudoTerminal, command};
-use crate::repository::golden;
+use crate::repository::record_file;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -96,7 +96,7 @@ fn assert_streams_may_end(home: &Home, lines: &[&str]) {
 fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
     let race = format!("race f {QUICK} {ONLY}");
     let export = format!("{race} --export-json -");
-    let report = format!("report {} -o -", golden("race").display());
+    let report = format!("report {} -o -", record_file("race").display());
     assert_streams_may_end(&home(), &["man", "completions bash", "--help", "list", &race, &export, &report]);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the verbs that do not measure: help, list, request, corpus, completions, man; and of
+//! Tests of the verbs that do not measure: help, list, request, corpus, schema, completions, man; and of
 //! invalid arguments.
 
 use crate::fake::{entry, roster};
@@ -120,6 +120,19 @@ fn the_steps_for_your_own_contender_work_as_written() {
         let step = format!("{}{quick}", step.replace("METHOD", "read"));
         Said::by(&mut home.shell(step)).exits(0).shows("mine");
     }
+}
+
+#[test]
+fn schemas_are_listed_and_printed_as_they_are_kept() {
+    let home = Home::new();
+    let listed = home.readlab("schema").succeeds_silently().out;
+    let names: Vec<&str> = listed.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, ["record", "export", "comparison", "claims"]);
+    for name in names {
+        let printed = home.readlab(["schema", name]).succeeds_silently();
+        assert_eq!(printed.out, repository::text(&format!("docs/schema/{name}.json")));
+    }
+    home.readlab("schema nonsense").exits(2).refuses("'nonsense' has no schema");
 }
 
 #[test]

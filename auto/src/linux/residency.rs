@@ -65,7 +65,9 @@ impl Residency {
         }
         let own = reopened(file, OFlags::empty()).ok();
         let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
-        match quiet.filter(|file| probe(file, 0) != Err(Errno::OPNOTSUPP)) {
+        // The file system cannot tell, or the kernel lacks the call.
+        let cannot_tell = |file: &File| matches!(probe(file, 0), Err(Errno::OPNOTSUPP | Errno::NOSYS));
+        match quiet.filter(|file| !cannot_tell(file)) {
             Some(quiet) => Residency::Probed(quiet),
             None if stacked => Residency::Mapped,
             None => Residency::Untold,

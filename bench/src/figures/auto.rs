@@ -21,7 +21,7 @@ use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
 use readlab_rust::method::registry;
-use readlab_rust::{Reading, Sample, Work};
+use readlab_rust::{Reading, Work};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -141,8 +141,7 @@ fn fastest<'r>(trials: impl Iterator<Item = &'r TrialRecord>) -> Option<&'r Tria
 }
 
 fn ratio_of(record: &Record, slow: &str, fast: &str) -> anyhow::Result<f64> {
-    let ratio = stats::ratio(&measured(record, slow)?.samples, &measured(record, fast)?.samples);
-    Ok(ratio.context("no round holds both")?.estimate)
+    Ok(pairs::of_trials(measured(record, slow)?, measured(record, fast)?)?.estimate)
 }
 
 /// The mean of the logarithms of ratios, each of a race of its own.
@@ -217,10 +216,10 @@ fn files(programs: &Programs, state: CacheState, figure: String) -> anyhow::Resu
         .trials
         .iter()
         .filter(|it| it.is_measured() && !it.trial.is_control() && it.trial.method() != auto.trial.method());
-    let ratios = others.filter_map(|other| Some((other, stats::ratio(&other.samples, &auto.samples)?)));
+    let ratios = others.filter_map(|other| Some((other, pairs::of_trials(other, auto).ok()?)));
     let lowest = ratios.min_by(|(_, a), (_, b)| a.estimate.total_cmp(&b.estimate));
     let (other, ratio) = lowest.context("no other was measured")?;
-    let ratio = PairRatio { estimate: ratio.estimate, ci95: ratio.ci95 };
+    let ratio = PairRatio { estimate: ratio.estimate, ci95: ratio.ci95.map(|it| it.ends) };
     Ok(kept_up(figure, &ratio, &other.trial.id.to_string()))
 }
 
@@ -248,7 +247,7 @@ fn half_cached_walls(file: &Path, methods: &[&str], rounds: usize) -> anyhow::Re
         for (reading, walls) in readings.iter_mut().zip(&mut walls) {
             cache.evict()?;
             std::io::copy(&mut File::open(file)?.take(LARGE.0 / 2), &mut std::io::sink())?;
-            walls.push(stats::float(Sample::take(reading)?.wall_ns));
+            walls.push(stats::float(reading.sample()?.wall_ns));
         }
     }
     Ok(walls)

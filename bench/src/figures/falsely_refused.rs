@@ -8,10 +8,10 @@ use crate::made::{Cleanup, busy_loops};
 use crate::programs::{Programs, Race};
 use crate::row::Row;
 use readlab_analysis::stats::count;
+use readlab_catalog::roster::Roster;
 use readlab_measure::round::share_of_bound;
 use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Record, TrialRecord};
-use readlab_roster::roster::Roster;
 use std::collections::BTreeMap;
 
 pub(super) const ABOUT: &str = "honest trials refused in races of 16 MiB beside two busy loops a processor";

@@ -7,12 +7,12 @@
 use crate::pairs;
 use crate::programs::{Programs, Race, Running, measured};
 use crate::row::Row;
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::Record;
-use readlab_system::process::{self, ProcessEntry};
+use readlab_system::process::{self, ProcessCounters, ProcessEntry};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =
@@ -76,7 +76,8 @@ fn watch(running: &mut Running) -> anyhow::Result<Watched> {
     let mut last: Option<Look> = None;
     while !running.is_over()? {
         let look = Look::at(pid);
-        seen.peak_bytes = peak_bytes(pid).unwrap_or(seen.peak_bytes).max(seen.peak_bytes);
+        let peak_bytes = ProcessCounters::open(pid).peak_rss_bytes();
+        seen.peak_bytes = peak_bytes.unwrap_or(seen.peak_bytes).max(seen.peak_bytes);
         if let (Some(before), Some(now)) = (last, look)
             && before.reader == now.reader
         {
@@ -113,8 +114,9 @@ impl Look {
         let is_lab = |it: &ProcessEntry| command_of(it.pid).as_ref() == Some(&command);
         let works = |it: &&&ProcessEntry| it.is_busy && !is_lab(it);
         let reader = family.iter().find(works)?.pid;
-        let own = family.iter().filter(|it| is_lab(it)).filter_map(|it| cpu_ns(it.pid).ok()).sum();
-        Some(Look { reader, at: Instant::now(), cpu_ns: own })
+        let own = family.iter().filter(|it| is_lab(it)).map(|it| ProcessCounters::open(it.pid));
+        let cpu_ns = own.filter_map(|counters| counters.cpu_ns().ok()).sum();
+        Some(Look { reader, at: Instant::now(), cpu_ns })
     }
 }
 
@@ -126,22 +128,6 @@ fn is_below(pid: u32, ancestor: u32, all: &[ProcessEntry]) -> bool {
 
 fn command_of(pid: u32) -> Option<Vec<u8>> {
     std::fs::read(format!("/proc/{pid}/cmdline")).ok()
-}
-
-/// CPU time of all living threads of a process, in nanoseconds.
-fn cpu_ns(pid: u32) -> anyhow::Result<u64> {
-    let mut sum = 0;
-    for task in std::fs::read_dir(format!("/proc/{pid}/task"))? {
-        let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
-        sum += text.split(' ').next().context("schedstat is empty")?.parse::<u64>()?;
-    }
-    Ok(sum)
-}
-
-fn peak_bytes(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 #[cfg(test)]
@@ -166,8 +152,9 @@ mod tests {
         let reader = |pid| Look::at(pid).map(|look| look.reader);
         // A sleeper uses CPU time only until it sleeps, and a spinner as long as it lives.
         until(|| reader(own) == Some(spinner.id()));
-        until(|| cpu_ns(spinner.id()).unwrap() > cpu_ns(sleeper.id()).unwrap());
-        assert!(peak_bytes(own).unwrap() > 1 << 16);
+        let cpu_ns = |pid| ProcessCounters::open(pid).cpu_ns().unwrap();
+        until(|| cpu_ns(spinner.id()) > cpu_ns(sleeper.id()));
+        assert!(ProcessCounters::open(own).peak_rss_bytes().unwrap() > 1 << 16);
         for child in [&mut sleeper, &mut spinner] {
             child.kill().unwrap();
             child.wait().unwrap();

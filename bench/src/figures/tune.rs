@@ -9,7 +9,7 @@ use crate::pairs;
 use crate::programs::{Programs, Race, Running, measured};
 use crate::row::{Row, Share};
 use anyhow::Context;
-use readlab_analysis::stats::{self, EXHAUSTIVE_READINGS, Significance, count};
+use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Significance, count};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
@@ -129,11 +129,10 @@ fn against_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<
         return Ok(vec![Row::judged(figure, &target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
-    let ratio = stats::ratio(&measured(&afresh, &by_search)?.samples, &measured(&afresh, &by_all)?.samples);
-    let ratio = ratio.context("no round holds both")?;
+    let ratio = pairs::of_trials(measured(&afresh, &by_search)?, measured(&afresh, &by_all)?)?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
     let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + task.tolerance, words);
-    Ok(vec![row.with(ratio.ci95), taken])
+    Ok(vec![row.with(ratio.ci95.map(|it| it.ends)), taken])
 }
 
 fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str> {
@@ -184,7 +183,7 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
             search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
-        let clear = stats::ratio(&first.samples, &second.samples).and_then(|ratio| ratio.clear());
+        let clear = pairs::of_trials(first, second)?.clear();
         different.count(matches!(clear, Some(Significance::Faster | Significance::Slower)));
     }
     Ok(different.at_most("two identical contenders called different", DIFFERENT))

@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::relay::Relay;
 use crate::scheduling;
 use crate::secrets::Secrets;
+use readlab_protocol::contender::CpuTime;
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::{CHECK_VARIABLE, MAP_SUFFIX, MAP_VARIABLE, MAP_VARIABLE_PREFIX, SampleLine};
 use rustix::fs::{Mode, OFlags};
@@ -47,6 +48,7 @@ pub(crate) fn execute(
     let wall_ns = u64::try_from(end.duration_since(start).as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
     let (status, usage) = reap(&child).map_err(not_waited)?;
+    let cpu = CpuTime::from(&usage);
     if let Some(before) = std::env::var_os(MAP_VARIABLE) {
         remove_empty_map(before, child.id());
     }
@@ -59,8 +61,8 @@ pub(crate) fn execute(
     }
     Ok(SampleLine {
         wall_ns,
-        cpu_user_ns: Some(nanos(usage.ru_utime)),
-        cpu_system_ns: Some(nanos(usage.ru_stime)),
+        cpu_user_ns: Some(cpu.user_ns),
+        cpu_system_ns: Some(cpu.system_ns),
         peak_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib * 1024),
         scheduling,
         ..SampleLine::default()
@@ -196,10 +198,6 @@ fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
             return Err(error);
         }
     }
-}
-
-fn nanos(time: libc::timeval) -> u64 {
-    u64::try_from(time.tv_sec * 1_000_000_000 + time.tv_usec * 1_000).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The client of HTTP below all methods: a `reqwest::Client` that sends what it is asked to and
 //! nothing else, and what must be true of every answer.
 
-use crate::environment;
-use crate::failure::Failure;
+use crate::failure;
 use http::{HeaderMap, HeaderValue, header};
+use readlab_protocol::remote::{self, ETAG_VARIABLE};
+use readlab_protocol::serve::Refusal;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, retry};
 use std::fs;
@@ -20,7 +21,7 @@ pub(crate) enum Version {
 }
 
 /// Makes a client, and loads the certificates that it trusts, as every program does.
-pub(crate) fn make(version: Version) -> Result<Client, Failure> {
+pub(crate) fn make(version: Version) -> Result<Client, Refusal> {
     let builder = Client::builder()
         .user_agent(concat!("readlab/", env!("CARGO_PKG_VERSION")))
         .default_headers(HeaderMap::from_iter([(
@@ -38,28 +39,35 @@ pub(crate) fn make(version: Version) -> Result<Client, Failure> {
         Version::Http1 => builder.http1_only(),
         Version::Http2 => builder.http2_prior_knowledge(),
     };
-    trusting(builder)?.build().map_err(Failure::of_request)
+    trusting(builder)?.build().map_err(failure::of_request)
 }
 
 /// With the certificates of the file, or else those of the system.
-fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Failure> {
-    let Some(path) = environment::cacert()? else { return Ok(builder) };
-    let bytes = fs::read(&path).map_err(|error| Failure::from_error(&error).about(&path))?;
+fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Refusal> {
+    let Some(path) = remote::cacert() else { return Ok(builder) };
+    let about = |why: Refusal| why.about(&path.to_string_lossy());
+    let bytes = fs::read(&path).map_err(|error| about(error.into()))?;
     let certificates = Certificate::from_pem_bundle(&bytes);
-    let certificates = certificates.map_err(|error| Failure::of_request(error).about(&path))?;
+    let certificates = certificates.map_err(|error| about(failure::of_request(error)))?;
     Ok(builder.tls_certs_only(certificates))
 }
 
+/// The version of the content that every request demands.
+pub(crate) fn etag() -> Result<Option<HeaderValue>, Refusal> {
+    let value = remote::etag()?.map(|value| HeaderValue::from_str(&value)).transpose();
+    value.map_err(|_| Refusal::failed(format!("{ETAG_VARIABLE} is no value of a header")))
+}
+
 /// Checks that the content is sent as it is, and is of the version that was demanded.
-pub(crate) fn check_headers(headers: &HeaderMap, etag: Option<&HeaderValue>) -> Result<(), Failure> {
+pub(crate) fn check_headers(headers: &HeaderMap, etag: Option<&HeaderValue>) -> Result<(), Refusal> {
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING)
         && encoding != "identity"
     {
-        return Err(Failure::new(format!("the answer has the content encoding {encoding:?}")));
+        return Err(Refusal::failed(format!("the answer has the content encoding {encoding:?}")));
     }
     match (headers.get(header::ETAG), etag) {
         (Some(found), Some(demanded)) if found != demanded => {
-            Err(Failure::new("the answer is of another version than the one demanded"))
+            Err(Refusal::failed("the answer is of another version than the one demanded"))
         }
         _ => Ok(()),
     }

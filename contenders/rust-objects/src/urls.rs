@@ -1,26 +1,36 @@
 //! The methods of the crate `reqwest`: a URL as a stream, or in ranges.
 
 use crate::client::{self, Version};
-use crate::environment;
-use crate::failure::Failure;
-use crate::method::{CONCURRENCY, HTTP, KEPT_URL, PART, Reader, Reading};
-use crate::parts;
-use crate::request::{Request, Work};
-use crate::tally::Tally;
+use crate::methods::{CONCURRENCY, HTTP, KEPT_URL, PART};
+use crate::on_runtime::{self, AsyncReader};
+use crate::{failure, ranges};
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use http::{HeaderValue, StatusCode, header};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::remote::content_range;
+use readlab_protocol::serve::Refusal;
+use readlab_protocol::setting::Settings;
 use reqwest::{Client, Response, Url};
 use std::iter;
 use std::ops::Range;
+use std::time::Instant;
 
 /// One way of reading a URL.
 #[async_trait]
 pub(crate) trait Way: Send + Sync + 'static {
-    fn from_request(request: &Request) -> Self;
+    fn from_settings(settings: &Settings) -> Self;
 
-    /// Reads the whole content; returns how many requests it took as well.
-    async fn read(&self, server: &Server, work: Work) -> Result<(Tally, u64), Failure>;
+    /// Reads the whole content.
+    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal>;
+}
+
+/// The bytes of the answers to some requests.
+pub(crate) struct Visited {
+    requests: u64,
+    tally: Tally,
+    first_byte: Option<Instant>,
 }
 
 struct Urls<W> {
@@ -47,32 +57,50 @@ pub(crate) struct Server {
     address: Address,
 }
 
-pub(crate) fn open<W: Way>(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let url = Url::parse(&request.target).map_err(|error| Failure::from_error(&error))?;
-    let version = if request.param(&HTTP) == 2 { Version::Http2 } else { Version::Http1 };
-    let kept = request.is_on(&KEPT_URL);
-    let address = Address { url, etag: environment::etag()?, version, kept };
-    let client = kept.then(|| client::make(version)).transpose()?;
-    Ok(Box::new(Urls { way: W::from_request(request), work: request.work, address, kept: client }))
+pub(crate) fn open<W: Way>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    let settings = &job.settings;
+    on_runtime::open(&job, |target| {
+        let url = Url::parse(target).map_err(|error| failure::innermost(&error))?;
+        let version = if settings.get(&HTTP) == 2 { Version::Http2 } else { Version::Http1 };
+        let kept = settings.is_on(&KEPT_URL);
+        let address = Address { url, etag: client::etag()?, version, kept };
+        let client = kept.then(|| client::make(version)).transpose()?;
+        Ok(Urls { way: W::from_settings(settings), work: job.work, address, kept: client })
+    })
 }
 
 #[async_trait]
-impl<W: Way> Reader for Urls<W> {
-    async fn read(&self) -> Result<Reading, Failure> {
+impl<W: Way> AsyncReader for Urls<W> {
+    async fn read(&self) -> Result<Reading, Refusal> {
         let client = match &self.kept {
             Some(client) => client.clone(),
             None => client::make(self.address.version)?,
         };
         let server = Server { client, address: self.address.clone() };
-        let (tally, requests) = self.way.read(&server, self.work).await?;
+        let Visited { requests, tally, first_byte } = self.way.read(&server, self.work).await?;
         // How often the client repeated a request over another connection is not known.
-        Ok(Reading { tally, requests, retries: None })
+        Ok(Reading { answer: tally.answer(), first_byte, requests: Some(requests), retries: None })
+    }
+}
+
+impl Visited {
+    /// Of one request, nothing yet.
+    fn new(work: Work) -> Visited {
+        Visited { requests: 1, tally: Tally::new(work), first_byte: None }
+    }
+
+    fn merge(self, other: Visited) -> Visited {
+        Visited {
+            requests: self.requests + other.requests,
+            tally: self.tally.merge(other.tally),
+            first_byte: [self.first_byte, other.first_byte].into_iter().flatten().min(),
+        }
     }
 }
 
 impl Server {
     /// The answer to a request for all or for a range. Its status is not checked.
-    async fn get(&self, range: Option<&Range<u64>>, last: bool) -> Result<Response, Failure> {
+    async fn get(&self, range: Option<&Range<u64>>, last: bool) -> Result<Response, Refusal> {
         let mut request = self.client.get(self.address.url.clone());
         if let Some(range) = range {
             request = request.header(header::RANGE, format!("bytes={}-{}", range.start, range.end - 1));
@@ -84,9 +112,9 @@ impl Server {
         if last && !self.address.kept && self.address.version == Version::Http1 {
             request = request.header(header::CONNECTION, "close");
         }
-        let answer = request.send().await.map_err(Failure::of_request)?;
+        let answer = request.send().await.map_err(failure::of_request)?;
         if (answer.version() == http::Version::HTTP_2) != (self.address.version == Version::Http2) {
-            return Err(Failure::new(format!("the answer is {:?}", answer.version())));
+            return Err(Refusal::failed(format!("the answer is {:?}", answer.version())));
         }
         if answer.status().is_success() {
             client::check_headers(answer.headers(), self.address.etag.as_ref())?;
@@ -95,10 +123,10 @@ impl Server {
     }
 
     /// Requests a range and visits it.
-    async fn part(self, range: Range<u64>, size_bytes: u64, work: Work) -> Result<Tally, Failure> {
+    async fn part(self, range: Range<u64>, size_bytes: u64, work: Work) -> Result<Visited, Refusal> {
         let answer = self.get(Some(&range), false).await?;
         if range_of(&answer)? != (range, size_bytes) {
-            return Err(Failure::new("the answer is about another range"));
+            return Err(Refusal::failed("the answer is about another range"));
         }
         visit(answer, work).await
     }
@@ -109,16 +137,16 @@ pub(crate) struct Streamed;
 
 #[async_trait]
 impl Way for Streamed {
-    fn from_request(_request: &Request) -> Streamed {
+    fn from_settings(_settings: &Settings) -> Streamed {
         Streamed
     }
 
-    async fn read(&self, server: &Server, work: Work) -> Result<(Tally, u64), Failure> {
+    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal> {
         let answer = server.get(None, true).await?;
         if answer.status() != StatusCode::OK {
-            return Err(Failure::new(format!("status {}", answer.status())));
+            return Err(Refusal::failed(format!("status {}", answer.status())));
         }
-        Ok((visit(answer, work).await?, 1))
+        visit(answer, work).await
     }
 }
 
@@ -130,46 +158,48 @@ pub(crate) struct Ranged {
 
 #[async_trait]
 impl Way for Ranged {
-    fn from_request(request: &Request) -> Ranged {
-        Ranged { part_bytes: request.param(&PART), concurrency: request.count(&CONCURRENCY) }
+    fn from_settings(settings: &Settings) -> Ranged {
+        Ranged { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
     }
 
     /// The size comes with the answer to the first range; the other ranges are requested while the
     /// bytes of the first one arrive.
-    async fn read(&self, server: &Server, work: Work) -> Result<(Tally, u64), Failure> {
+    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal> {
         let first = server.get(Some(&(0..self.part_bytes)), false).await?;
         if is_empty(&first) {
-            return Ok((Tally::new(work), 1));
+            return Ok(Visited::new(work));
         }
         let (range, size_bytes) = range_of(&first)?;
         if range != (0..self.part_bytes.min(size_bytes)) {
-            return Err(Failure::new("the answer is about another range"));
+            return Err(Refusal::failed("the answer is about another range"));
         }
         let first = tokio::spawn(visit(first, work));
-        let others = parts::cut(range.end..size_bytes, self.part_bytes);
+        let others = ranges::cut(range.end..size_bytes, self.part_bytes);
         let others = others.map(|range| tokio::spawn(server.clone().part(range, size_bytes, work)));
         let mut tasks = stream::iter(iter::once(first).chain(others)).buffer_unordered(self.concurrency);
-        let (mut tally, mut requests) = (Tally::new(work), 0);
-        while let Some(part) = tasks.try_next().await.map_err(|error| Failure::from_error(&error))? {
-            tally.merge(&part?);
-            requests += 1;
+        let mut all = Visited { requests: 0, ..Visited::new(work) };
+        while let Some(part) = tasks.try_next().await.map_err(|error| failure::innermost(&error))? {
+            all = all.merge(part?);
         }
-        Ok((tally, requests))
+        Ok(all)
     }
 }
 
 /// Visits the bytes of an answer, as they arrive: as many as it promised.
-async fn visit(mut answer: Response, work: Work) -> Result<Tally, Failure> {
+async fn visit(mut answer: Response, work: Work) -> Result<Visited, Refusal> {
     let promised = answer.content_length();
-    let mut tally = Tally::new(work);
-    while let Some(piece) = answer.chunk().await.map_err(Failure::of_request)? {
-        tally.take(&piece);
-    }
-    match promised {
-        Some(promised) if promised != tally.bytes => {
-            Err(Failure::new(format!("{} bytes instead of {promised}", tally.bytes)))
+    let mut visited = Visited::new(work);
+    while let Some(piece) = answer.chunk().await.map_err(failure::of_request)? {
+        if !piece.is_empty() {
+            visited.first_byte.get_or_insert_with(Instant::now);
         }
-        _ => Ok(tally),
+        visited.tally.take(&piece);
+    }
+    match (promised, visited.tally.bytes()) {
+        (Some(promised), bytes) if promised != bytes => {
+            Err(Refusal::failed(format!("{bytes} bytes instead of {promised}")))
+        }
+        _ => Ok(visited),
     }
 }
 
@@ -180,15 +210,15 @@ fn is_empty(answer: &Response) -> bool {
 }
 
 /// The range in an answer, and the size of all; the length of the answer is that of the range.
-fn range_of(answer: &Response) -> Result<(Range<u64>, u64), Failure> {
+fn range_of(answer: &Response) -> Result<(Range<u64>, u64), Refusal> {
     if answer.status() != StatusCode::PARTIAL_CONTENT {
-        return Err(Failure::new(format!("status {} to a range", answer.status())));
+        return Err(Refusal::failed(format!("status {} to a range", answer.status())));
     }
     let value = answer.headers().get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
-    let found = value.and_then(parts::content_range);
-    let (range, size_bytes) = found.ok_or_else(|| Failure::new("the answer has no Content-Range"))?;
+    let found = value.and_then(content_range);
+    let (range, size_bytes) = found.ok_or_else(|| Refusal::failed("the answer has no Content-Range"))?;
     if answer.content_length().is_some_and(|length| length != range.end - range.start) {
-        return Err(Failure::new("the answer has not the length of its range"));
+        return Err(Refusal::failed("the answer has not the length of its range"));
     }
     Ok((range, size_bytes))
 }

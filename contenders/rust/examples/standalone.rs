@@ -3,7 +3,7 @@
 //!
 //! Usage: `standalone METHOD SCAN WORK FILE N [name=value …]`
 
-use readlab_rust::{Reading, Sample, heap};
+use readlab_rust::{Reading, heap};
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -27,8 +27,7 @@ fn run(words: &[OsString]) -> Result<(), Box<dyn Error>> {
     let mut reading =
         Reading::new(text(method)?, text(scan)?, text(work)?.parse()?, file.as_ref(), settings)?;
     reading.prepare()?;
-    let samples: Result<Vec<Sample>, _> =
-        (0..text(count)?.parse::<u32>()?).map(|_| Sample::take(&mut reading)).collect();
+    let samples: Result<Vec<_>, _> = (0..text(count)?.parse::<u32>()?).map(|_| reading.sample()).collect();
     for sample in samples? {
         println!("{}", sample.wall_ns);
     }

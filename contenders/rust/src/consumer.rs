@@ -5,8 +5,8 @@
 //! that was chosen. It reads nothing itself.
 
 use crate::scan::{LineFinder, Visit};
-use crate::work::Answer;
 use readlab_auto::Visitor;
+use readlab_protocol::Answer;
 use std::ops::ControlFlow;
 
 /// State of the work between two pieces of a file.

@@ -15,28 +15,24 @@
 //! ```
 //!
 //! The modules, from the bytes up: `segments` is what methods share; [`scan`] and
-//! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] and
-//! [`clock`] make one and time it, and [`traffic`] counts its requests; [`serve`] speaks the
-//! protocol and [`heap`] steadies the allocator for it. Nothing here knows rounds, caches or
-//! statistics.
+//! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] makes
+//! one and times it, and [`traffic`] counts its requests; [`serve`] speaks the protocol and [`heap`]
+//! steadies the allocator for it. Nothing here knows rounds, caches or statistics.
 
-pub mod clock;
 mod consumer;
-pub mod heap;
+mod files_answer;
 pub mod latencies;
 pub mod method;
 pub mod reading;
 pub mod scan;
 mod segments;
 pub mod serve;
-pub mod setting;
 mod source;
 pub mod traffic;
-mod work;
 
-pub use clock::Sample;
 pub use consumer::Consumer;
 pub use latencies::Latencies;
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
-pub use work::{Answer, UnknownWork, Work};
+pub use readlab_protocol::contender::heap;
+pub use readlab_protocol::{Answer, UnknownWork, Work, setting};

@@ -3,14 +3,15 @@
 //!
 //! The lab measures this loop, and your own program can call it; there is no other.
 
+use crate::files_answer::FilesAnswer;
 use crate::latencies::Latencies;
 use crate::method::{Fault, Method, Reader, registry};
-use crate::scan::{self, NO_SCAN, Visit};
+use crate::scan::{self, Visit};
 use crate::setting::{SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
-use crate::work::{Answer, FilesAnswer, Work};
-use readlab_protocol::{FileList, Part, Reads};
+use readlab_protocol::contender::Window;
+use readlab_protocol::{Answer, FileList, NO_SCAN, Part, Reads, SampleLine, Work};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -30,11 +31,7 @@ pub struct Reading {
 pub enum RequestError {
     /// There is no such method.
     #[error("no method '{name}' (known: {known})")]
-    UnknownMethod {
-        name: String,
-        /// Those that exist.
-        known: String,
-    },
+    UnknownMethod { name: String, known: String },
     /// The method does not do this work, or not by this scan.
     #[error("{method} has no scan '{scan}' for {work} (it has: {known})")]
     NotOffered {
@@ -60,9 +57,7 @@ pub enum RequestError {
     /// The list of files cannot be read.
     #[error("{}: {cause}", .path.display())]
     List {
-        /// The list.
         path: PathBuf,
-        /// What is wrong.
         #[source]
         cause: std::io::Error,
     },
@@ -80,9 +75,7 @@ pub enum ReadError {
     /// A call failed.
     #[error("{}: {fault}", .path.display())]
     Failed {
-        /// The file.
         path: PathBuf,
-        /// What failed, and where.
         #[source]
         fault: Fault,
     },
@@ -165,6 +158,14 @@ impl Reading {
             all.add(answer.map_err(|fault| ReadError::new(path, fault))?);
         }
         Ok(all.finish())
+    }
+
+    /// Reads once, with the clocks around.
+    pub fn sample(&mut self) -> Result<SampleLine, ReadError> {
+        let (answer, window) = Window::around(|| self.read())?;
+        let Traffic { requests, first_byte } = self.traffic();
+        let first_byte_ns = first_byte.map(|at| window.until_ns(at));
+        Ok(SampleLine { requests, first_byte_ns, ..window.sample(answer) })
     }
 
     /// What single reads took in all readings since this was last asked; `None` from a method that

@@ -2,17 +2,14 @@
 //!
 //! [`readlab_protocol::serve`] speaks the protocol, for every contender in Rust.
 
-use crate::clock::Sample;
 use crate::heap;
 use crate::method::{Method, registry};
 use crate::reading::{ReadError, Reading, RequestError};
 #[cfg(target_arch = "x86_64")]
 use crate::scan::levels::Level;
-use crate::work::{Answer, Work};
-use readlab_protocol::remote;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{
-    Archive, DICTIONARY_VARIABLE, LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest,
+    Archive, DICTIONARY_VARIABLE, LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest, Work, remote,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -38,7 +35,6 @@ pub fn serve(
     serve::serve(&Rust, &words.into_iter().collect::<Vec<_>>(), input, output)
 }
 
-/// The contender.
 struct Rust;
 
 impl Contender for Rust {
@@ -60,6 +56,10 @@ impl Contender for Rust {
 
     fn methods(&self) -> Vec<MethodLine> {
         registry::ALL.iter().map(method_line).collect()
+    }
+
+    fn method(&self, name: &str) -> Option<MethodLine> {
+        registry::find(name).map(method_line)
     }
 
     fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
@@ -93,7 +93,7 @@ fn takes_dictionary(method: &Method) -> bool {
 
 impl Reader for Reading {
     fn params(&self) -> BTreeMap<String, u64> {
-        self.settings().iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        self.settings().params()
     }
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
@@ -102,10 +102,9 @@ impl Reader for Reading {
             self.read().map_err(failed)?;
         }
         drop(self.take_latencies());
-        let samples: Result<Vec<Sample>, ReadError> =
-            (0..request.count).map(|_| Sample::take(self)).collect();
+        let samples: Result<_, ReadError> = (0..request.count).map(|_| self.sample()).collect();
         self.release();
-        Ok(samples.map_err(failed)?.iter().map(sample_line).collect())
+        samples.map_err(failed)
     }
 
     fn latencies(&mut self) -> Option<LatenciesLine> {
@@ -131,16 +130,10 @@ fn method_line(method: &Method) -> MethodLine {
     let scans = Work::ALL.into_iter().map(|work| (work, method.scans(work)));
     let scans = scans.filter(|(_, scans)| !scans.is_empty());
     let owned = |scans: Vec<&str>| scans.into_iter().map(str::to_owned).collect();
-    let params = method.params.iter().map(|param| ParamLine {
-        name: param.name.to_owned(),
-        default: param.default,
-        min: param.min,
-        max: param.max,
-    });
     MethodLine {
         method: method.name.to_owned(),
         scans: scans.map(|(work, scans)| (work.word().to_owned(), owned(scans))).collect(),
-        params: params.collect(),
+        params: method.params.iter().map(ParamLine::from).collect(),
         about: method.about.to_owned(),
         cache: method.cache,
         reads: method.reads,
@@ -150,32 +143,5 @@ fn method_line(method: &Method) -> MethodLine {
         lists: method.lists,
         tls: method.tls,
         unavailable: method.available().err(),
-    }
-}
-
-/// What proves each file, or each block.
-fn products(answer: &Answer) -> Option<u64> {
-    let of_blocks = answer.blocks.map(|proof| proof.products);
-    answer.files.map(|proof| proof.products).or(of_blocks)
-}
-
-fn sample_line(sample: &Sample) -> SampleLine {
-    SampleLine {
-        wall_ns: sample.wall_ns,
-        cpu_user_ns: Some(sample.cpu.user_ns),
-        cpu_system_ns: Some(sample.cpu.system_ns),
-        peak_rss_bytes: None,
-        scheduling: None,
-        bytes: sample.answer.bytes,
-        newlines: sample.answer.newlines,
-        lines: sample.answer.lines,
-        sum: sample.answer.sum.map(u64::from),
-        files: sample.answer.files.map(|proof| proof.files),
-        blocks: sample.answer.blocks.map(|proof| proof.blocks),
-        products: products(&sample.answer),
-        output: None,
-        first_byte_ns: sample.first_byte_ns,
-        requests: sample.requests,
-        ..SampleLine::default()
     }
 }

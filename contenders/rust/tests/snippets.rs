@@ -143,7 +143,7 @@ mod scan_scalar;
 /// A way of bringing bytes, and what a machine without it says.
 type Total = fn(&Path) -> io::Result<u64>;
 
-const TOTALS: [(&str, Total); 18] = [
+const TOTALS: &[(&str, Total)] = &[
     ("auto", |path| auto::total(path, naive).map_err(io::Error::other)),
     ("auto-safe", |path| auto_safe::total(path, naive).map_err(io::Error::other)),
     ("lines", lines::lines),
@@ -165,7 +165,7 @@ const TOTALS: [(&str, Total); 18] = [
 ];
 
 /// Those that read the files of a folder, from a list of them or by a walk.
-const TREES: [(&str, Total); 7] = [
+const TREES: &[(&str, Total)] = &[
     ("files-ahead", |folder| files_ahead::total(&listed(folder), naive)),
     ("files-auto", |folder| files_auto::total(&listed(folder), naive).map_err(io::Error::other)),
     ("files-io_uring", |folder| files_io_uring::total(&listed(folder), naive)),
@@ -188,7 +188,7 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
 type TotalOfBlocks = fn(&Path, &[u64]) -> io::Result<u64>;
 
 /// Those that read blocks at places.
-const BLOCKS: [(&str, TotalOfBlocks); 5] = [
+const BLOCKS: &[(&str, TotalOfBlocks)] = &[
     ("places-ahead", |path, offsets| places_ahead::total(path, offsets, naive)),
     ("places-direct", |path, offsets| places_direct::total(path, offsets, naive)),
     ("places-io_uring", |path, offsets| places_io_uring::total(path, offsets, naive)),
@@ -197,7 +197,7 @@ const BLOCKS: [(&str, TotalOfBlocks); 5] = [
 ];
 
 /// Those that read what comes out of an archive.
-const DECODERS: [(&str, Archive, Total); 12] = [
+const DECODERS: &[(&str, Archive, Total)] = &[
     ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
     ("gzip-libdeflate", Archive::Gzip, |path| gzip_libdeflate::total(path, naive)),
     ("gzip-blocks", Archive::Gzip, |path| gzip_blocks::total(path, naive)),
@@ -297,11 +297,7 @@ fn every_way_of_reading_counts_right() {
         let bytes = text(size);
         fs::write(&path, &bytes).unwrap();
         for (name, total) in TOTALS {
-            match total(&path) {
-                Ok(found) => assert_eq!(found, naive(&bytes), "{name} of {size} bytes"),
-                Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
-                Err(error) => panic!("{name} of {size} bytes: {error}"),
-            }
+            assert_counted(name, total(&path), naive(&bytes), &format!("{size} bytes"));
         }
     }
 }
@@ -319,11 +315,7 @@ fn every_way_of_reading_many_files_counts_right() {
     }
     std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
     for (name, total) in TREES {
-        match total(folder.path()) {
-            Ok(found) => assert_eq!(found, right, "{name}"),
-            Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
-            Err(error) => panic!("{name}: {error}"),
-        }
+        assert_counted(name, total(folder.path()), right, "150 files");
     }
 }
 
@@ -337,11 +329,7 @@ fn every_way_of_reading_places_counts_right() {
         let offsets: Vec<u64> = (0..reads).map(|read| read * 37 % 100 * BLOCK_BYTES as u64).collect();
         let right: u64 = offsets.iter().map(|at| naive(&bytes[*at as usize..][..BLOCK_BYTES])).sum();
         for (name, total) in BLOCKS {
-            match total(&path, &offsets) {
-                Ok(found) => assert_eq!(found, right, "{name} of {reads} places"),
-                Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
-                Err(error) => panic!("{name} of {reads} places: {error}"),
-            }
+            assert_counted(name, total(&path, &offsets), right, &format!("{reads} places"));
         }
     }
 }
@@ -364,7 +352,7 @@ fn every_decoder_counts_right() {
         let bytes = text(size);
         for (name, archive, total) in DECODERS {
             let path = folder.path().join(name);
-            pack(&path, archive, &bytes);
+            pack(&path, *archive, &bytes);
             assert_eq!(total(&path).unwrap(), naive(&bytes), "{name} of {size} bytes");
         }
     }
@@ -379,6 +367,15 @@ fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
         other => forms::stream(other, bytes),
     };
     fs::write(path, packed).unwrap();
+}
+
+/// Checks what a way of reading counted of something, if this machine has that way.
+fn assert_counted(name: &str, found: io::Result<u64>, right: u64, of: &str) {
+    match found {
+        Ok(found) => assert_eq!(found, right, "{name} of {of}"),
+        Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
+        Err(error) => panic!("{name} of {of}: {error}"),
+    }
 }
 
 /// Whether the kernel or the file system lacks what the way of reading needs.

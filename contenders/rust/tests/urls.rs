@@ -1,7 +1,8 @@
 //! The methods that read URLs: right answers from a right server, and failures from servers that
 //! answer something else.
 
-use readlab_rust::{Reading, Sample, Work};
+use readlab_protocol::SampleLine;
+use readlab_rust::{Reading, Work};
 use server::{Answer, Request, Server};
 use std::path::Path;
 
@@ -22,9 +23,9 @@ fn reading(method: &str, work: Work, url: &str, settings: &[(&str, u64)]) -> Rea
 }
 
 /// Two readings of one turn.
-fn samples(mut reading: Reading) -> [Sample; 2] {
+fn samples(mut reading: Reading) -> [SampleLine; 2] {
     reading.prepare().unwrap();
-    [Sample::take(&mut reading).unwrap(), Sample::take(&mut reading).unwrap()]
+    [reading.sample().unwrap(), reading.sample().unwrap()]
 }
 
 /// Why the method does not read from this server.
@@ -46,7 +47,7 @@ fn a_stream_is_read_whole_by_a_client_for_each_reading_or_for_all() {
         let server = Server::start(move |request| request.answer(&bytes));
         for kept in [0, 1] {
             for sample in samples(reading("http", Work::Sum, &server.url, &[("kept", kept)])) {
-                assert_eq!((sample.answer.bytes, sample.answer.sum), (Some(size as u64), Some(sum)));
+                assert_eq!((sample.bytes, sample.sum), (Some(size as u64), Some(sum.into())));
                 assert_eq!((sample.requests, sample.first_byte_ns.is_some()), (Some(1), size > 0));
                 assert!(sample.first_byte_ns.is_none_or(|first| first <= sample.wall_ns));
             }
@@ -63,7 +64,7 @@ fn ranges_add_up_to_the_whole() {
         for (kept, concurrency) in [(0, 1), (0, 3), (1, 1), (1, 3), (0, 40)] {
             let settings = [("kept", kept), ("concurrency", concurrency), ("part_bytes", PART_BYTES as u64)];
             for sample in samples(reading("http-ranged", Work::Newlines, &server.url, &settings)) {
-                let found = (sample.answer.bytes, sample.answer.newlines);
+                let found = (sample.bytes, sample.newlines);
                 assert_eq!(found, (Some(size as u64), Some(newlines)), "{size} {settings:?}");
                 let parts = size.div_ceil(PART_BYTES).max(1) as u64;
                 assert_eq!((sample.requests, sample.first_byte_ns.is_some()), (Some(parts), size > 0));

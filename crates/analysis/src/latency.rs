@@ -10,6 +10,7 @@ use super::stats::{Interval, OBSERVATIONS_MIN, float};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_record::{LatencyCount, TurnLatencies};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ const QUANTILES: [(&str, u64); 5] =
 const ALL: u64 = 10_000;
 
 /// What single reads took.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
     pub reads: u64,
     /// The quantiles that so many reads show.
@@ -37,7 +38,7 @@ pub struct LatencySummary {
 }
 
 /// A quantile of the latency of single reads.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Quantile {
     /// `p99.9`
     pub name: &'static str,

@@ -2,10 +2,11 @@
 
 use super::answer::Estimate;
 use readlab_analysis::stats::Interval;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The lowest and the highest value for which a claim holds; at least one is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,

@@ -6,7 +6,7 @@ use super::metric::Metric;
 use super::operand::Operand;
 use super::{answer::Estimate, sweep};
 use readlab_analysis::compare::{Case, Center, Figure, Measure, SHEET_FACT, Side};
-use readlab_analysis::stats::Interval;
+use readlab_analysis::stats::{Interval, float};
 use readlab_analysis::verdict;
 use readlab_model::trial::{CacheState, Transport};
 use readlab_record::{LimitKind, LimitUnit, Record, RunKind};
@@ -105,7 +105,6 @@ impl<'a> Dataset<'a> {
         let best = limits.iter().filter(|it| of_device(it.kind, it.unit)).max_by_key(|it| it.value);
         let limit =
             best.ok_or_else(|| MissingFigure::NoNumber("no control measured the drive".to_owned()))?;
-        let float = |value: u64| value as f64;
         let ends = limit.ci95.map(|[low, high]| Interval { low: float(low), high: float(high) });
         Ok(Operand::Single(Estimate::with_ends(float(limit.value), ends)))
     }
@@ -178,7 +177,7 @@ fn number(case: &Case, metric: Metric) -> Option<Operand> {
 }
 
 fn size(case: &Case) -> Option<Operand> {
-    let bytes = case.key.size_bytes? as f64 * case.key.readers.unwrap_or(1) as f64;
+    let bytes = float(case.key.size_bytes?) * float(case.key.readers.unwrap_or(1));
     Some(Operand::exact(bytes))
 }
 

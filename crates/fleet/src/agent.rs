@@ -3,8 +3,9 @@
 //! has a deadline, as a rank that hangs keeps all others waiting.
 
 use super::message::{HEAD_BYTES, Kind, body_bytes, message};
-use readlab_roster::build::BuildError;
-use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_catalog::roster::{Roster, RosterEntry};
+use readlab_roster::build::{Build, BuildError};
+use readlab_roster::discovery::Query;
 use readlab_system::program::CommandLine;
 use readlab_system::program::inheriting::Inheriting;
 use readlab_system::terminal::notice;

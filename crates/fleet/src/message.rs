@@ -110,10 +110,7 @@ mod tests {
         let lines = document.lines().filter(|line| line.starts_with("> ") || line.starts_with("< "));
         let bytes = |line: &str| {
             let digits: String = line[2..].split_whitespace().collect();
-            (0..digits.len())
-                .step_by(2)
-                .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-                .collect()
+            hex::decode(digits).unwrap()
         };
         lines.map(|line| (line.chars().next().unwrap(), bytes(line))).collect()
     }

@@ -8,11 +8,11 @@ pub mod testing;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 pub use readlab_record::{Budget, Focus, Rules};
 use readlab_record::{Contest, Outcome, Trial};
 use readlab_roster::methods::ResolvedMethod;
-use readlab_roster::roster::Warmup;
 
 /// Fills of the cache that one process of a contender reads. Fills differ by the place of the
 /// file's pages in memory, and processes by the place of their own pages, but by much less:

@@ -1,5 +1,7 @@
-//! What is measured: works, answers, trials and their names, targets, samples and their meters.
+//! What is measured: works, answers, trials and their names, targets, deterministic files, samples
+//! and their meters.
 
+pub mod corpus;
 pub mod sample;
 pub mod target;
 pub mod trial;

@@ -4,13 +4,16 @@
 //! reads or types. Rates and measured sizes are shown in powers of ten, as drives and networks are
 //! sold; buffers in powers of two, as programs allocate them. Every shown number carries its unit.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// A span of time in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -19,7 +22,7 @@ pub struct Nanos(pub u64);
 pub struct Bytes(pub u64);
 
 /// A rate in bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Throughput(pub f64);
 

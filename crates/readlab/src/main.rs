@@ -7,8 +7,13 @@ use readlab::commands;
 use readlab::commands::given::Given;
 use readlab::commands::{Cli, Verb, needs};
 use readlab_system::file_size_limit;
+use readlab_system::folder::scratch;
 use readlab_system::program::launcher;
 use readlab_system::terminal::notice;
+use readlab_system::watchdog::{self, LastSteps};
+use readlab_targets::target::filesystem::may_cease_to_answer;
+use readlab_targets::target::{ANSWER_LIMIT, TargetError};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Usage or environment.
@@ -20,16 +25,23 @@ fn main() -> ExitCode {
     let matches = command.clone().get_matches();
     let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
     // The lab starts contenders itself, and what they are given is for them to look at.
-    if !matches!(verb, Verb::Contender(_)) {
-        let given = Given::parse(&command, &matches);
-        if let Err(error) = given.check_answers().and_then(|()| needs::check(&given)) {
-            return refused(&error);
-        }
+    if matches!(verb, Verb::Contender(_)) {
+        return run(verb);
+    }
+    let given = Given::parse(&command, &matches);
+    // Before the first look at a file.
+    let is_watched = verb.starts_programs() && given.may_cease_to_answer() && watchdog::begin();
+    if let Err(error) = given.check_answers() {
+        return refused(&error);
     }
     if verb.starts_programs() {
         launcher::begin();
     }
-    let code = run(verb);
+    if is_watched {
+        let last = LastSteps { report: no_answer, clean_up: scratch::remove_own };
+        watchdog::watch(ANSWER_LIMIT, may_cease_to_answer, last);
+    }
+    let code = needs::check(&given).map_or_else(|error| refused(&error), |()| run(verb));
     launcher::end();
     code
 }
@@ -52,6 +64,7 @@ fn run(verb: Verb) -> ExitCode {
         Verb::Doctor(args) => commands::doctor::run(&args),
         Verb::Corpus(args) => commands::corpus::run(&args),
         Verb::Request(args) => commands::request::run(&args),
+        Verb::Schema(args) => commands::schema::run(&args),
         Verb::Completions(args) => commands::completions::run(&args),
         Verb::Man => commands::man::run(),
         Verb::Serve(args) => commands::serve::run(&args),
@@ -69,6 +82,12 @@ fn run(verb: Verb) -> ExitCode {
 fn refused(error: &anyhow::Error) -> ExitCode {
     notice::show(format!("{error:#}"));
     ExitCode::from(EXIT_USAGE)
+}
+
+/// Reports a file whose file system has ceased to answer.
+fn no_answer(path: PathBuf) -> u8 {
+    notice::show(TargetError::NoAnswer { path, limit: ANSWER_LIMIT });
+    EXIT_USAGE
 }
 
 /// Whether the reader of our output has closed it, as in `readlab list | head -1`.

@@ -2,10 +2,11 @@
 //!
 //! By default a command answers by a number, as PROTOCOL.md asks; the record has nothing of this.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the user asks of one command.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandRules {
     #[serde(default, skip_serializing_if = "Check::is_count")]
@@ -21,7 +22,7 @@ pub struct CommandRules {
     pub cleanup: Option<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     /// Its first whole number is the answer.

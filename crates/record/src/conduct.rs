@@ -1,25 +1,26 @@
 //! The conduct of a contender beside reading: processes left behind, scheduling it gave itself.
 
 use readlab_protocol::{Policy, Scheduling};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Processes that outlived the readings that started them, and were ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftBehind {
     pub processes: u64,
     /// After how many readings, untimed ones included.
     pub readings: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnScheduling {
     pub ran: Scheduling,
     /// How the lab started it.
     pub given: Scheduling,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SideEffects {
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
     pub left_behind: LeftBehind,

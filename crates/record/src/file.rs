@@ -21,8 +21,8 @@ pub enum RecordError {
     InUse(PathBuf),
     #[error("{path}: not a readlab record: {cause}")]
     NotARecord { path: PathBuf, cause: String },
-    #[error("{path}: schema version {found}, this readlab reads up to {SCHEMA_VERSION}")]
-    LaterSchema { path: PathBuf, found: u64 },
+    #[error("{path}: schema version {found}, and this readlab reads version {SCHEMA_VERSION}")]
+    OtherVersion { path: PathBuf, found: u64 },
     #[error("{path}: line {number}: {cause}")]
     BrokenLine { path: PathBuf, number: usize, cause: String },
 }
@@ -225,9 +225,11 @@ impl Record {
         if value["schema"] != SCHEMA {
             return Err(not_a_record(format!("its first line has no \"schema\": \"{SCHEMA}\"")));
         }
-        let found = value["version"].as_u64().unwrap_or(0);
-        if found > u64::from(SCHEMA_VERSION) {
-            return Err(RecordError::LaterSchema { path: path.to_owned(), found });
+        let Some(found) = value["version"].as_u64() else {
+            return Err(not_a_record("its first line has no version".to_owned()));
+        };
+        if found != u64::from(SCHEMA_VERSION) {
+            return Err(RecordError::OtherVersion { path: path.to_owned(), found });
         }
         match serde_json::from_value(value).map_err(|e| not_a_record(e.to_string()))? {
             Line::Header(mut header) => {

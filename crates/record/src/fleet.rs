@@ -4,10 +4,11 @@
 //! All times are of the clock of rank 0, in nanoseconds. `readlab_fleet::clock` compares clocks.
 
 use readlab_model::trial::TrialIndex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The ranks of an MPI job that take every turn together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     pub library: String,
     /// What of the file each rank reads.
@@ -38,13 +39,13 @@ impl Fleet {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Witness {
     pub host: String,
     pub path: String,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     #[default]
@@ -55,7 +56,7 @@ pub enum Share {
     Own,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     pub host: String,
     pub path: String,
@@ -70,7 +71,7 @@ pub struct Rank {
 }
 
 /// What the clock of a rank differs by from that of rank 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankClock {
     pub offset_ns: i64,
     /// How wrong that may be.
@@ -79,7 +80,7 @@ pub struct RankClock {
     pub drift_ppm: f64,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankTiming {
     /// Its number: in some trials only a part of the ranks take part.
     pub rank: u32,
@@ -99,7 +100,7 @@ impl RankTiming {
 }
 
 /// A turn as each rank took it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetTurn {
     pub trial: TrialIndex,
     /// Which round, from 0.
@@ -131,7 +132,7 @@ impl FleetTurn {
 }
 
 /// A turn that several processes of a contender took together on one host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadersTurn {
     pub trial: TrialIndex,
     pub round: u32,
@@ -139,7 +140,7 @@ pub struct ReadersTurn {
     pub readers: Vec<ReaderTiming>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReaderTiming {
     /// How long after the first reader it was told to read.
     pub began_ns: u64,

@@ -3,15 +3,18 @@
 use super::resume_plan::ResumePlan;
 use readlab_model::trial::TrialId;
 use readlab_system::machine::Machine;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const SCHEMA: &str = "readlab.record";
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// The first line: the command, the program, the machine and the start.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     pub version: u32,
     pub lab: String,
     /// The commit it was built from.
@@ -26,17 +29,17 @@ pub struct Header {
     pub seed: u64,
     /// The trial against which ratios are made, if one was named.
     pub reference: Option<TrialId>,
-    /// The trials against which ratios may be made, best first; none in older records.
+    /// The trials against which ratios may be made, best first; none where nothing is ranked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceCandidate>,
     pub machine: Machine,
     /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that
-    /// begin anew, and in records of before there was one.
+    /// begin anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agenda: Option<ResumePlan>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Receipt {
     /// Its name in the roster.
     pub contender: String,
@@ -49,7 +52,7 @@ pub struct Receipt {
 }
 
 /// By which command a run was begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// Every available method on the user's own target.
@@ -78,13 +81,13 @@ impl RunKind {
 /// A trial that ratios may be computed against: the best that was measured is the reference of a
 /// ranking, and all of a run are against the same trial where that is possible. They are chosen
 /// before anything is measured, by `experiment::references`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceCandidate {
     pub trial: TrialId,
     pub why: ReferenceReason,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceReason {
     /// The user or the suite names it.

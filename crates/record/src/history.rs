@@ -5,7 +5,7 @@
 //! A name that is given again moves; no record is ever written over.
 
 use crate::{LINE_BYTES_MAX, Record, RecordError};
-use readlab_system::folder::output_file::is_replaceable;
+use readlab_system::folder::earlier_output::is_replaceable;
 use readlab_system::folder::{self, FLAME_GRAPHS, FolderError, RECORD, RECORD_DRAFT, REPORT};
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;

@@ -1,9 +1,10 @@
 //! The findings of untimed inspections: a flame graph, and a trace of the calls that read bytes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlameGraph {
     /// The picture, from the record's folder on if it is in it; `None` where there is none.
     pub file: Option<String>,
@@ -22,7 +23,7 @@ pub struct FlameGraph {
 }
 
 /// A function, and the share of samples that lay in it and not in what it called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotSpot {
     pub name: String,
     /// 0 to 1.
@@ -30,7 +31,7 @@ pub struct HotSpot {
 }
 
 /// The calls that brought the bytes of one reading.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub how: String,
     /// Why read calls are unknown; `None` where they are known.
@@ -57,9 +58,8 @@ pub struct Trace {
     pub requested_bytes: Spread,
     /// Bytes that each brought, those at the end of the file included.
     pub got_bytes: Spread,
-    /// The same without calls that returned nothing; `None` in old records, which do not say it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub brought_bytes: Option<Spread>,
+    /// The same without calls that returned nothing.
+    pub brought_bytes: Spread,
     pub latency_ns: Spread,
     /// Read calls that began where the one before of the same thread had ended.
     pub sequential: u64,
@@ -70,7 +70,7 @@ pub struct Trace {
 }
 
 /// How some numbers are spread: exact at a few places, and as a histogram over powers of two.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     pub n: u64,
     pub least: u64,
@@ -111,21 +111,6 @@ impl Trace {
     /// Read calls that brought nothing: those that found the file's end, and failures.
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
-    }
-
-    /// Bytes of each read call that returned any. If the record does not distinguish them, all
-    /// ranks except the smallest are those of all calls.
-    pub fn brought(&self) -> Spread {
-        if let Some(brought) = &self.brought_bytes {
-            return brought.clone();
-        }
-        let mut brought = self.got_bytes.clone();
-        brought.n -= self.empty().min(brought.n);
-        brought.buckets.retain(|[from, _]| *from > 0);
-        let smallest = brought.buckets.first().map_or(0, |[from, _]| *from);
-        brought.least = brought.least.max(smallest);
-        brought.p50 = brought.p50.max(smallest);
-        brought
     }
 
     /// The share of read calls, but the first of each thread, that began where the last had ended.

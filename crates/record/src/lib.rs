@@ -4,7 +4,7 @@
 //! for each meter without a number, the machine, the seed, the command. Every number of a page or a
 //! table is computed from it. A run that was killed leaves a shorter record; [`Record::read`] reads
 //! it up to its last whole line. Serialized names are fixed: a new meaning needs a new
-//! [`SCHEMA_VERSION`], and old records stay readable.
+//! [`SCHEMA_VERSION`], and a record of another version is refused.
 
 mod check;
 mod command_rules;

@@ -3,10 +3,11 @@
 //! `readlab_analysis::verdict` computes limits from samples and compares readings with them.
 
 use readlab_model::trial::{CacheState, TrialIndex};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that a machine does at best so fast, and no reading that needs it faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// Visiting bytes that are in memory.
@@ -65,7 +66,7 @@ impl LimitKind {
 }
 
 /// What the numbers of a limit count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitUnit {
     /// A rate; more is faster.
@@ -76,7 +77,7 @@ pub enum LimitUnit {
 
 /// What was found to be possible at best. Most limits are controls, computed from their samples
 /// (`readlab_analysis::verdict::limits`); what another program measured has a line of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     pub kind: LimitKind,
     pub name: String,

@@ -8,10 +8,11 @@ use super::{
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// Every trial reached its precision or its own limit.
@@ -26,7 +27,7 @@ pub enum EndReason {
     RankLost,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
     Header(Box<Header>),
@@ -61,13 +62,13 @@ pub enum Line {
         meter: String,
         reason: String,
     },
-    /// What outlived the readings of a turn; it was ended. Since version 3.
+    /// What outlived the readings of a turn; it was ended.
     LeftBehind {
         trial: TrialIndex,
         #[serde(flatten)]
         left: LeftBehind,
     },
-    /// Scheduling that a contender gave itself; each kind once for a trial. Since version 3.
+    /// Scheduling that a contender gave itself; each kind once for a trial.
     Scheduling {
         trial: TrialIndex,
         /// How it ran, and how it was started.
@@ -89,19 +90,19 @@ pub enum Line {
         /// Nanoseconds of each read.
         histogram: Latencies,
     },
-    /// Where the processor's time went, in an untimed run of a trial. Since version 3.
+    /// Where the processor's time went, in an untimed run of a trial.
     FlameGraph {
         trial: TrialIndex,
         #[serde(flatten)]
         graph: Box<FlameGraph>,
     },
-    /// The calls that brought the bytes, in an untimed run of a trial. Since version 3.
+    /// The calls that brought the bytes, in an untimed run of a trial.
     Trace {
         trial: TrialIndex,
         #[serde(flatten)]
         trace: Box<Trace>,
     },
-    /// A trial is read no more. Since version 4.
+    /// A trial is read no more.
     Stopped {
         trial: TrialIndex,
         #[serde(flatten)]
@@ -112,23 +113,23 @@ pub enum Line {
         #[serde(flatten)]
         outcome: Outcome,
     },
-    /// The ranks that take every turn together. Since version 5.
+    /// The ranks that take every turn together.
     Fleet(Box<Fleet>),
-    /// How the clocks of the ranks differ, before a round. Since version 5.
+    /// How the clocks of the ranks differ, before a round.
     Clocks {
         round: u32,
         ranks: Vec<RankClock>,
     },
-    /// When each rank took a turn. Since version 5.
+    /// When each rank took a turn.
     FleetTurn(Box<FleetTurn>),
-    /// When each of several readers of one host took a turn. Since version 5.
+    /// When each of several readers of one host took a turn.
     ReadersTurn(Box<ReadersTurn>),
     /// A limit that was measured by something else than a trial.
     Limit(Box<Limit>),
     Warning {
         text: String,
     },
-    /// A run that had been cut short goes on. Since version 3.
+    /// A run that had been cut short goes on.
     Resumed(Resumption),
     /// The last line, if the run ended by itself.
     End {
@@ -138,7 +139,7 @@ pub enum Line {
 }
 
 /// The standard fill that made the file warm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fill {
     /// Its number, as in samples.
     pub fill: u32,
@@ -151,7 +152,7 @@ pub struct Fill {
 }
 
 /// The untimed readings of a contender that reads until it is steady, each time it is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmedUp {
     pub trial: TrialIndex,
     pub readings: u32,
@@ -159,7 +160,7 @@ pub struct WarmedUp {
     pub end: WarmupEnd,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmupEnd {
     /// The readings stayed at one level.
@@ -171,7 +172,7 @@ pub enum WarmupEnd {
 }
 
 /// How the lab writes a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteWay {
     /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
@@ -182,7 +183,7 @@ pub enum WriteWay {
     Direct,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteTimes {
     /// Creating, writing and closing.
     pub write_ns: u64,
@@ -192,7 +193,7 @@ pub struct WriteTimes {
 
 /// Why a trial has no more readings, although more were possible. How a trial ended is its
 /// [`Outcome`]; why the whole run ended is [`EndReason`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// Its median is as precise as requested.
@@ -209,7 +210,7 @@ pub enum StopReason {
     Budget,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopped {
     pub why: StopReason,
     /// How many rounds have a reading of it.
@@ -218,7 +219,7 @@ pub struct Stopped {
 
 /// A line between what was measured before a run was cut short and what was measured when it went
 /// on: in new processes, from new fills of the cache, by the same plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
     /// When it went on, RFC 3339 in UTC.
     pub at: String,

@@ -1,8 +1,7 @@
 //! The resume plan: what is to be measured and by which rules, decided before the first
 //! measurement. A run that was cut short is continued from it, without asking the user again.
 //!
-//! It is part of the header, where readers that do not know it pass it over. Why a run may not go
-//! on is decided by `experiment::resume`.
+//! It is part of the header. Why a run may not go on is decided by `experiment::resume`.
 
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
@@ -10,11 +9,12 @@ use readlab_model::target::ServerOptions;
 use readlab_model::target::identity::Identity;
 use readlab_model::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A whole plan, with what it rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumePlan {
     /// The kernel's random name for the time since it was started; `None` where it has none.
     pub boot: Option<String>,
@@ -43,7 +43,7 @@ pub struct ResumePlan {
 }
 
 /// How a target is read, and by what it is known again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRef {
     /// The archive that it is of the first target, if it is one.
     pub form: Option<Archive>,
@@ -54,7 +54,7 @@ pub struct TargetRef {
 
 /// A name that a user requested: a resumed run can still report which of them did not take part.
 /// `experiment::outcome` decides that, and the exit code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
 pub enum Requested {
     /// `-c`: a command line.

@@ -1,10 +1,11 @@
 //! The rules for when enough is measured. `readlab_measure::plan` derives rounds and fills.
 
 use readlab_model::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When enough has been measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rules {
     /// Readings before the timed ones, for every contender each time it is started.
     pub warmup: u32,
@@ -24,7 +25,7 @@ pub struct Rules {
     /// Untimed runs in which is counted what a contender does inside.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub counts: u32,
-    /// Which trials the rounds are for. Since version 4.
+    /// Which trials the rounds are for.
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub focus: Focus,
     /// A trial that is slower than the fastest by this share is as good: trials of a race stop by it.
@@ -42,7 +43,7 @@ fn is_one(counts: &u32) -> bool {
     *counts == 1
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Focus {
     #[default]
@@ -51,7 +52,7 @@ pub enum Focus {
     First,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
     /// A wish of the lab's own: each state still gets the rounds that an interval needs.

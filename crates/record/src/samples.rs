@@ -9,6 +9,7 @@
 use integer_encoding::{VarIntReader, VarIntWriter};
 use readlab_model::sample::{Delivered, Meter, Sample};
 use readlab_model::trial::{Answer, TrialIndex};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
@@ -16,6 +17,9 @@ use std::fmt::{self, Debug, Formatter};
 const OTHERS: usize = 20;
 
 const FIELDS: usize = Meter::ALL.len() + OTHERS;
+
+// Which fields changed is a mask of 64 bits.
+const _: () = assert!(FIELDS <= 64);
 
 /// A sample's fields, in the order of [`pass_fields`].
 type SampleFields = [Option<u64>; FIELDS];
@@ -26,7 +30,8 @@ const NOTHING: SampleFields = [None; FIELDS];
 const PACKED: &str = "these bytes were packed here, in memory";
 
 /// Samples in the order in which they were added.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Vec<Sample>")]
 pub struct Samples {
     packed: Vec<u8>,
     len: usize,

@@ -3,6 +3,7 @@
 
 use super::{Record, RunKind, TrialRecord, WriteWay};
 use readlab_model::units::Nanos;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One way of writing or reading over all sizes.
@@ -15,7 +16,7 @@ pub struct SweepSeries {
     pub points: Vec<Point>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     #[serde(skip)]
     pub file: usize,

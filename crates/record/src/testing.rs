@@ -1,7 +1,10 @@
 //! Lines of records made by hand, for the tests of everything that reads records.
 
+pub mod scripted;
+
 use super::{
-    CommandRules, Header, Latencies, Line, Outcome, Record, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
+    CommandRules, Header, INDEPENDENT, Latencies, Line, Outcome, Record, ReferenceCandidate, ReferenceReason,
+    RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,8 +15,10 @@ use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_system::machine::Machine;
 
-/// A race on a machine of which a few things are known.
+/// A race on a machine of which a few things are known; ratios are to independent code.
 pub fn header() -> Header {
+    let independent =
+        |name: &str| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Independent };
     Header {
         schema: SCHEMA.into(),
         version: SCHEMA_VERSION,
@@ -24,7 +29,7 @@ pub fn header() -> Header {
         started: "2026-01-02T03:04:05Z".into(),
         seed: 42,
         reference: None,
-        references: Vec::new(),
+        references: INDEPENDENT.map(independent).to_vec(),
         machine: Machine {
             system: "linux x86_64".into(),
             kernel: "6.18.0".into(),

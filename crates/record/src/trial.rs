@@ -11,10 +11,11 @@ use super::samples::Samples;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "TrialLine", into = "TrialLine")]
 pub struct Trial {
     /// Its number in this record; samples refer to it.
@@ -41,7 +42,9 @@ pub struct Trial {
 }
 
 /// When the contender of a trial is started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum Start {
     /// Once for several fills of the cache; what its runtime compiled stays.
     #[default]
@@ -55,7 +58,7 @@ pub enum Start {
 
 /// A trial as a record holds it: its name, and the parts of the name once more. The name is for
 /// people; a trial is read back from the parts.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct TrialLine {
     index: TrialIndex,
     id: TrialId,
@@ -196,7 +199,7 @@ impl Trial {
 
 /// What the model of a search predicts of a setting that it did not read: a choice, and not a
 /// number of this trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prediction {
     /// Its time over that of the setting that the search chose.
     pub ratio: f64,
@@ -207,7 +210,7 @@ pub struct Prediction {
 }
 
 /// How a trial ended. Failure is data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// Its samples are accepted.
@@ -258,7 +261,7 @@ impl Outcome {
 }
 
 /// One count from an untimed run, with the way it was counted: ways of counting change counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
     /// How many, or `None` with the reason in `how`.
     pub value: Option<u64>,
@@ -292,7 +295,7 @@ pub struct TrialRecord {
     pub flame_graph: Option<FlameGraph>,
     /// The calls that read the bytes; `None` where not requested.
     pub trace: Option<Trace>,
-    /// Why it was read no more; `None` before version 4, and where the run was cut short.
+    /// Why it was read no more; `None` where the run was cut short.
     pub stopped: Option<Stopped>,
     pub fleet_turns: Vec<FleetTurn>,
     pub readers_turns: Vec<ReadersTurn>,

@@ -14,10 +14,11 @@ use readlab_analysis::stats::{Interval, IntervalRule, Significance};
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One contender on an archive and on its content as a plain file.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ArchiveRatio {
     pub archive: Archive,
     pub state: CacheState,

@@ -13,10 +13,11 @@ use readlab_analysis::stats::{Interval, IntervalRule};
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The rates of a device below which an archive is read faster than its content as a plain file.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BreakEven {
     pub archive: Archive,
     pub path: String,

@@ -1,12 +1,12 @@
-//! The columns of a ranking, for the terminal, Markdown and the page: a new one is a line of
-//! [`COLUMNS`].
+//! The columns of a ranking, for the terminal, the live view, Markdown and the page: a new one is a
+//! line of [`COLUMNS`].
 
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
 use Content::{Latency, Meter as Of, Row};
 use InTerminal::{Always, No, Spare};
 use readlab_analysis::compare::Center;
-use readlab_analysis::stats::float;
+use readlab_analysis::stats::{float, whole};
 use readlab_analysis::verdict::Diagnosis;
 use readlab_model::sample::{Meter, MeterUnit};
 
@@ -53,6 +53,24 @@ pub(super) struct Column {
     pub(super) in_ranking: bool,
     /// Its heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,
+    /// Its room in the live view; of a meter that the page's table has, too.
+    in_live: Option<LiveRoom>,
+}
+
+/// The room of a meter in the live view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveRoom {
+    pub width: usize,
+    /// Narrower terminals do without it.
+    pub terminal_min: usize,
+}
+
+/// A meter in the live view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveColumn {
+    pub meter: Meter,
+    pub heading: &'static str,
+    pub room: LiveRoom,
 }
 
 const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare: InTerminal) -> Column {
@@ -66,6 +84,7 @@ const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare
         in_markdown: true,
         in_ranking: false,
         in_effort: None,
+        in_live: None,
     }
 }
 
@@ -98,7 +117,7 @@ pub(super) const RANK: Column =
     text(column(|_| "#", Row(|row, _| Some(plain(row.rank.map(Rank::word)?))), Always));
 
 /// The columns of numbers behind the name of a trial, in their order.
-pub(super) const COLUMNS: [Column; 22] = [
+pub(super) const COLUMNS: &[Column] = &[
     column(|table| if table.center == Center::Mean { "mean" } else { "median" }, Row(located), Spare(13)),
     column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
     column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
@@ -128,6 +147,22 @@ pub(super) const COLUMNS: [Column; 22] = [
     text(column(|_| "× reference", Row(|row, _| Some(plain(words::ratio(row.ratio?)))), Spare(14))),
     Column { has_names: true, ..in_ranking(text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
 ];
+
+/// The meters that the live view shows.
+pub fn live_columns() -> Vec<LiveColumn> {
+    let live = |column: &Column| {
+        let Content::Meter(meter) = column.content else { return None };
+        Some(LiveColumn { meter, heading: column.in_effort?, room: column.in_live? })
+    };
+    COLUMNS.iter().filter_map(live).collect()
+}
+
+impl LiveColumn {
+    /// A median with its heading: the live view has no line of headings.
+    pub fn text(&self, median: f64) -> String {
+        format!("{} {}", words::value(self.meter, whole(median)), self.heading)
+    }
+}
 
 impl Column {
     pub(super) fn heading(&self, table: TableFacts) -> &'static str {

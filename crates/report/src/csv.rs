@@ -22,9 +22,10 @@ struct Row<'a> {
 enum Column {
     Text(&'static str, fn(&Row) -> String),
     Meters(Scope),
+    Meter(Meter),
 }
 
-const COLUMNS: [Column; 32] = [
+const COLUMNS: &[Column] = &[
     Column::Text("trial", |row| row.it.trial.index.to_string()),
     Column::Text("id", |row| printable(&row.it.trial.id.to_string())),
     Column::Text("label", |row| printable(row.it.trial.label.as_deref().unwrap_or_default())),
@@ -75,13 +76,13 @@ impl Row<'_> {
 pub fn is_csv(head: &str) -> bool {
     let names = COLUMNS.iter().map_while(|column| match column {
         Column::Text(name, _) => Some(*name),
-        Column::Meters(_) => None,
+        Column::Meters(_) | Column::Meter(_) => None,
     });
     head.starts_with(&(names.collect::<Vec<_>>().join(",") + ","))
 }
 
-/// Writes the samples of a record. Meters of turns and of requests have columns where some reading
-/// has them.
+/// Writes the samples of a record. Meters of turns and of requests, and those that are not counted
+/// everywhere, have columns where some reading has them.
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let has =
         |holds: &dyn Fn(&Sample) -> bool| record.trials.iter().flat_map(samples).any(|sample| holds(&sample));
@@ -89,7 +90,10 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let turn = [Column::Meters(Scope::Turn), Column::Meters(Scope::Disturbance)];
     let turn = if is_read(Scope::Disturbance) { &turn[..] } else { &[] };
     let requests = is_read(Scope::Requests).then_some(Column::Meters(Scope::Requests));
-    let columns = || COLUMNS.iter().chain(turn).chain(&requests);
+    let counted = meters(Scope::WhereCounted);
+    let counted = counted.filter(|meter| has(&|sample| meter.read(sample).is_some()));
+    let counted: Vec<Column> = counted.map(Column::Meter).collect();
+    let columns = || COLUMNS.iter().chain(turn).chain(&requests).chain(&counted);
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns().flat_map(Column::headings))?;
     for it in &record.trials {
@@ -107,6 +111,7 @@ impl Column {
         match self {
             Column::Text(heading, _) => vec![heading],
             Column::Meters(scope) => meters(*scope).filter_map(Meter::csv).collect(),
+            Column::Meter(meter) => meter.csv().into_iter().collect(),
         }
     }
 
@@ -114,6 +119,7 @@ impl Column {
         match self {
             Column::Text(_, text) => vec![text(row)],
             Column::Meters(scope) => meters(*scope).map(|meter| known(meter.read(row.sample))).collect(),
+            Column::Meter(meter) => vec![known(meter.read(row.sample))],
         }
     }
 }

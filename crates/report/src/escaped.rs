@@ -2,13 +2,14 @@
 //! would obey. Written piece by piece: a hundred thousand samples take no more memory than a few.
 
 use readlab_system::terminal::printable::is_obeyed;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};
+use serde_json::{Serializer, Value, json};
 use std::io::{self, Write};
 
 /// A document that begins with its format.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document<T> {
     pub(super) schema: &'static str,
     pub(super) version: u32,
@@ -19,6 +20,16 @@ pub(super) struct Document<T> {
 /// Whether a file that begins like this is a document of this format.
 pub(super) fn is_document(head: &str, schema: &str) -> bool {
     head.starts_with(&format!("{{\n  \"schema\": \"{schema}\""))
+}
+
+/// The schema of a document of this format and version.
+pub(super) fn schema<T: JsonSchema>(generator: SchemaGenerator, schema: &str, version: u32) -> Schema {
+    let mut made = generator.into_root_schema_for::<Document<T>>();
+    for (field, value) in [("schema", json!(schema)), ("version", json!(version))] {
+        let property = made.pointer_mut(&format!("/properties/{field}")).and_then(Value::as_object_mut);
+        property.expect("every document has both").insert("const".to_owned(), value);
+    }
+    made
 }
 
 /// Lays out as [`PrettyFormatter`] does, and escapes more.
@@ -65,7 +76,6 @@ impl Formatter for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
 
     #[test]
     fn what_a_terminal_would_obey_is_escaped_and_reads_back() {

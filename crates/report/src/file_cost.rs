@@ -4,9 +4,11 @@ use super::words::{self, Number};
 use readlab_analysis::Estimate;
 use readlab_analysis::file_cost::FileCost;
 use readlab_analysis::stats::whole;
+use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::{Nanos, Throughput};
 use readlab_record::Record;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Beyond this the time is not the sum of both.
 const OFF_MAX: f64 = 0.2;
@@ -38,21 +40,36 @@ pub(super) fn rate(cost: &FileCost) -> Option<Number> {
     cost.rate().map(|rate| number(rate, |rate| Throughput(rate).to_string()))
 }
 
-pub(super) fn json_values(record: &Record) -> Vec<Value> {
-    let ends = |it: Estimate| it.interval.map(|it| [it.low, it.high]);
-    let value = |it: FileCost| {
-        json!({
-            "trial": it.id.to_string(),
-            "state": it.state,
-            "per_file_ns": it.per_file_ns.value,
-            "per_file_ns_ci95": ends(it.per_file_ns),
-            "per_byte_ns": it.per_byte_ns.value,
-            "per_byte_ns_ci95": ends(it.per_byte_ns),
-            "off_by": it.off_by,
-            "rounds": it.rounds,
-        })
-    };
-    FileCost::all(record).into_iter().map(value).collect()
+/// What files and bytes cost one way of reading, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "FileCost")]
+pub(super) struct FileCostExport {
+    trial: TrialId,
+    state: CacheState,
+    per_file_ns: f64,
+    per_file_ns_ci95: Option<[f64; 2]>,
+    per_byte_ns: f64,
+    per_byte_ns_ci95: Option<[f64; 2]>,
+    /// By how much the fit is off the median times at most, as a share of them.
+    off_by: f64,
+    rounds: usize,
+}
+
+impl FileCostExport {
+    pub(super) fn all(record: &Record) -> Vec<FileCostExport> {
+        let ends = |it: Estimate| it.interval.map(|it| [it.low, it.high]);
+        let cost = |it: FileCost| FileCostExport {
+            trial: it.id,
+            state: it.state,
+            per_file_ns: it.per_file_ns.value,
+            per_file_ns_ci95: ends(it.per_file_ns),
+            per_byte_ns: it.per_byte_ns.value,
+            per_byte_ns_ci95: ends(it.per_byte_ns),
+            off_by: it.off_by,
+            rounds: it.rounds,
+        };
+        FileCost::all(record).into_iter().map(cost).collect()
+    }
 }
 
 fn number(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
@@ -63,7 +80,6 @@ fn number(estimate: Estimate, shown: impl Fn(f64) -> String) -> Number {
 mod tests {
     use super::*;
     use readlab_analysis::stats::Interval;
-    use readlab_model::trial::{CacheState, TrialId};
 
     fn line(per_file: [f64; 3], per_byte: [f64; 3], off_by: f64) -> String {
         let estimate =

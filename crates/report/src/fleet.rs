@@ -3,8 +3,9 @@
 use super::words::{self, Number};
 use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
 use readlab_model::units::Nanos;
-use readlab_record::{Fleet, Rank, Record, Share};
-use serde_json::{Value, json};
+use readlab_record::{Fleet, FleetTurn, Rank, RankClock, Record, Share};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,26 +42,54 @@ impl FleetView {
 }
 
 /// The fleet for programs, with the turns of every trial.
-pub(super) fn json_value(fleet: &Fleet, record: &Record) -> Value {
-    let turns: Vec<_> = record.trials.iter().flat_map(|trial| &trial.fleet_turns).collect();
-    let effects = host_effects(record).into_iter().map(|effect| {
-        json!({
-            "rank": effect.rank,
-            "ratio": effect.ratio,
-            "simultaneous_ci95": [effect.interval.low, effect.interval.high],
-            "is_straggler": effect.is_straggler(),
-        })
-    });
-    let clocks = record.clocks.iter().map(|(round, ranks)| json!({ "round": round, "ranks": ranks }));
-    json!({
-        "library": fleet.library,
-        "share": fleet.share,
-        "ranks": fleet.ranks,
-        "host_effects": effects.collect::<Vec<Value>>(),
-        "method_effects": method_effects(record).into_iter().map(|it| json!({ "trial": it.trial, "ratios": it.ratios })).collect::<Vec<Value>>(),
-        "clocks": clocks.collect::<Vec<Value>>(),
-        "turns": turns,
-    })
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Fleet")]
+pub(super) struct FleetExport<'a> {
+    library: &'a str,
+    share: Share,
+    ranks: &'a [Rank],
+    host_effects: Vec<HostEffectExport>,
+    method_effects: Vec<MethodEffects>,
+    clocks: Vec<Clocks<'a>>,
+    turns: Vec<&'a FleetTurn>,
+}
+
+/// How many times as long as the others a rank takes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HostEffect")]
+struct HostEffectExport {
+    rank: usize,
+    ratio: f64,
+    /// All these intervals together hold the truth with 95 %.
+    simultaneous_ci95: [f64; 2],
+    is_straggler: bool,
+}
+
+/// How the clocks of the ranks differed before a round.
+#[derive(Serialize, JsonSchema)]
+struct Clocks<'a> {
+    round: u32,
+    ranks: &'a [RankClock],
+}
+
+impl<'a> FleetExport<'a> {
+    pub(super) fn new(fleet: &'a Fleet, record: &'a Record) -> FleetExport<'a> {
+        let effect = |effect: HostEffect| HostEffectExport {
+            rank: effect.rank,
+            ratio: effect.ratio,
+            simultaneous_ci95: [effect.interval.low, effect.interval.high],
+            is_straggler: effect.is_straggler(),
+        };
+        FleetExport {
+            library: &fleet.library,
+            share: fleet.share,
+            ranks: &fleet.ranks,
+            host_effects: host_effects(record).into_iter().map(effect).collect(),
+            method_effects: method_effects(record),
+            clocks: record.clocks.iter().map(|(round, ranks)| Clocks { round: *round, ranks }).collect(),
+            turns: record.trials.iter().flat_map(|trial| &trial.fleet_turns).collect(),
+        }
+    }
 }
 
 fn who(fleet: &Fleet) -> String {
@@ -107,7 +136,7 @@ mod tests {
     use super::*;
     use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
-    use readlab_record::{FleetTurn, Outcome, RankTiming, testing};
+    use readlab_record::{Outcome, RankTiming, testing};
 
     #[test]
     fn a_straggler_is_named_with_its_ratio_and_how_punctual_all_were() {

@@ -2,10 +2,10 @@
 
 use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
+use readlab_catalog::language::Languages;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{FlameGraph, HotSpot, Record, Trace};
-use readlab_roster::language::Languages;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +99,7 @@ pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
 
 fn calls(trace: &Trace) -> String {
     let made: Vec<String> = trace.calls.iter().map(|(name, n)| format!("{} {name}", grouped(*n))).collect();
-    let (requested, got, latency) = (&trace.requested_bytes, trace.brought(), &trace.latency_ns);
+    let (requested, got, latency) = (&trace.requested_bytes, &trace.brought_bytes, &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
     let mut parts = vec![
         made.join(", "),

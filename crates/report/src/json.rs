@@ -4,23 +4,34 @@
 //! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
 //! `missing` of the same trial says why, by the field's name. The words are those of the record.
 
-use super::advice::{Advice, AdvisedTrial, LanguageAdvice};
+use super::advice::{Advice, AdvisedTrial, LanguageAdvice, UsualWay};
 use super::archives::ArchiveRatio;
 use super::break_even::BreakEven;
-use super::claims::json_value;
+use super::claims::ClaimsExport;
 use super::escaped::{self, Document};
-use super::ranking::{Ranking, RankingRow, Reference};
+use super::file_cost::FileCostExport;
+use super::fleet::FleetExport;
+use super::ranking::{Rank, Ranking, RankingRow, Reference, StateProof};
+use super::readers::ReadersExport;
+use super::scaling::ScalingExport;
+use super::search::SearchView;
 use super::sweep::SweepView;
-use super::{file_cost, fleet, readers, scaling};
-use readlab_analysis::stats::{SharedRatio, whole};
-use readlab_analysis::verdict::{self, Diagnosis};
+use readlab_analysis::latency::LatencySummary;
+use readlab_analysis::stats::{FillSpread, IntervalRule, SharedRatio, Significance, Summary, whole};
+use readlab_analysis::verdict::{self, Diagnosis, Parts, Verdict};
+use readlab_catalog::snippet::Snippet;
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
+use readlab_model::target::places::PlacesFacts;
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
-use readlab_model::trial::{CacheState, Work};
-use readlab_protocol::Archive;
-use readlab_record::{Limit, Outcome, Record, RunKind, Samples, TrialRecord};
-use readlab_roster::snippet::Snippet;
+use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialId, TrialIndex, Work};
+use readlab_protocol::{Archive, Cache};
+use readlab_record::{
+    CommandRules, Count, EndReason, Fill, FlameGraph, Limit, LimitKind, LimitUnit, Outcome, Prediction,
+    Receipt, Record, Resumption, RunKind, Samples, SideEffects, Stopped, Trace, TrialRecord, WarmedUp,
+};
+use readlab_system::machine::Machine;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -30,10 +41,12 @@ const SCHEMA: &str = "readlab.export";
 const VERSION: u32 = 1;
 
 /// All of the document; its trials are made one by one while they are written.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Content<'a> {
     #[serde(flatten)]
+    #[schemars(with = "RunExport<'a>")]
     fields: Value,
+    #[schemars(with = "Vec<OneTrial<'a>>")]
     trials: TrialList<'a>,
 }
 
@@ -42,12 +55,280 @@ struct TrialList<'a> {
     rankings: Vec<Ranking>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Trial")]
 struct OneTrial<'a> {
     #[serde(flatten)]
+    #[schemars(with = "TrialExport<'a>")]
     fields: Value,
     samples: &'a Samples,
+    /// The readings of a search, which decided what is measured; no number is made from them.
     searched: &'a Samples,
+}
+
+/// What is known of the run, its targets and all trials together.
+#[derive(Serialize, JsonSchema)]
+struct RunExport<'a> {
+    lab: &'a str,
+    /// The commit that the lab was built from.
+    revision: &'a str,
+    verb: RunKind,
+    /// The command line that repeats the run, word by word.
+    command: &'a [String],
+    /// When it began, RFC 3339 in UTC.
+    started: &'a str,
+    seed: u64,
+    machine: &'a Machine,
+    targets: &'a [TargetFacts],
+    /// For each target, what makes its cold readings look faster than the device is.
+    what_gives: Vec<Vec<String>>,
+    contenders: &'a [Receipt],
+    limits: Option<&'a [Limit]>,
+    searches: Vec<SearchExport<'a>>,
+    advice: Vec<AdviceExport<'a>>,
+    fills: &'a [Fill],
+    proofs: Vec<ProofExport>,
+    sweep: Option<SweepView>,
+    warnings: &'a [String],
+    resumed: &'a [Resumption],
+    end: Option<EndExport>,
+    /// Why a field is `null`, by its name.
+    missing: BTreeMap<&'static str, &'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    archives: Vec<ArchiveRatio>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    break_even: Vec<BreakEven>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scaling: Vec<ScalingExport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    readers: Vec<ReadersExport<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    per_file: Vec<FileCostExport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    claims: Vec<ClaimsExport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet: Option<FleetExport<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "End")]
+struct EndExport {
+    reason: EndReason,
+    wall_ns: u64,
+}
+
+/// What was proven about the cache of a ranking.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Proof")]
+struct ProofExport {
+    #[serde(flatten)]
+    proof: StateProof,
+    /// Number of the target.
+    target: usize,
+    work: Work,
+    state: CacheState,
+    decodes: Option<Archive>,
+}
+
+/// The size of a search; its readings are in the trials, as `searched`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Search")]
+struct SearchExport<'a> {
+    #[serde(flatten)]
+    search: SearchView,
+    target: &'a str,
+    work: Work,
+    state: CacheState,
+}
+
+/// A trial without its readings; why a field is `null` is in `missing`.
+#[derive(Serialize, JsonSchema)]
+struct TrialExport<'a> {
+    index: TrialIndex,
+    id: &'a TrialId,
+    /// The name that a suite gives it.
+    label: Option<&'a str>,
+    contender: &'a str,
+    method: &'a str,
+    scan: Option<&'a str>,
+    /// Every parameter in force, defaults included, with units in the names.
+    params: &'a Params,
+    /// Its path or URL.
+    target: Option<&'a str>,
+    work: Work,
+    state: CacheState,
+    over: Option<Transport>,
+    cache: Cache,
+    decodes: Option<Archive>,
+    /// `measured`, `refused`, `failed`, `unavailable` or `ruled out`.
+    outcome: Option<&'a str>,
+    reason: Option<&'a str>,
+    answer: Option<Answer>,
+    rank: Option<Rank>,
+    bytes_in: Option<u64>,
+    bytes_out: Option<u64>,
+    bytes_ratio: Option<f64>,
+    throughput_bytes_per_s: Option<u64>,
+    throughput_in_bytes_per_s: Option<u64>,
+    #[schemars(schema_with = "metrics")]
+    summary: Option<BTreeMap<&'static str, Option<MetricSummary<'a>>>>,
+    ratio: Option<RatioExport<'a>>,
+    fills: Option<&'a FillSpread>,
+    limit: Option<NearestLimit<'a>>,
+    share_of_limit: Option<f64>,
+    verdict: Option<VerdictExport<'a>>,
+    warmups: &'a [WarmedUp],
+    /// Counts from untimed runs.
+    counts: &'a BTreeMap<String, Count>,
+    flame_graph: Option<&'a FlameGraph>,
+    trace: Option<&'a Trace>,
+    /// Why a field is `null`, by its name.
+    missing: BTreeMap<String, String>,
+    rejected: Vec<Rejection<'a>>,
+    /// The caches that keep the target when it is made cold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cold_above: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_per_s: Option<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<&'a PlacesFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads_per_s: Option<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency: Option<Option<&'a LatencySummary>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<Prediction>,
+    #[serde(skip_serializing_if = "CommandRules::is_default")]
+    command: &'a CommandRules,
+    #[serde(skip_serializing_if = "SideEffects::is_plain")]
+    conduct: &'a SideEffects,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<Stopped>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count_runs: Option<&'a BTreeMap<String, Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count_summary: Option<&'a BTreeMap<String, Summary>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MetricSummary<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// Of the wall time: by which rule its interval was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<Option<IntervalRule>>,
+}
+
+/// How many times as fast, with the interval and its rule.
+#[derive(Serialize, JsonSchema)]
+struct Factor {
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+}
+
+/// How many times as fast as the reference.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Ratio")]
+struct RatioExport<'a> {
+    #[serde(flatten)]
+    factor: Factor,
+    /// Name of the reference.
+    reference: &'a str,
+    clear: Option<Significance>,
+    /// How many rounds hold both.
+    pairs: usize,
+}
+
+/// The limit that a trial comes nearest to.
+#[derive(Serialize, JsonSchema)]
+struct NearestLimit<'a> {
+    kind: LimitKind,
+    name: &'a str,
+    value: u64,
+    unit: LimitUnit,
+}
+
+/// What stops a trial.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Judgement")]
+struct VerdictExport<'a> {
+    is: &'a Verdict,
+    /// In a few words, as tables have it.
+    stops_at: String,
+    sentence: &'a str,
+    parts: Option<Parts>,
+}
+
+/// A reading whose cache state could not be proven.
+#[derive(Serialize, JsonSchema)]
+struct Rejection<'a> {
+    round: u32,
+    reason: &'a str,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Advice")]
+struct AdviceExport<'a> {
+    /// Its path or URL.
+    target: &'a str,
+    work: Work,
+    state: CacheState,
+    sentence: &'a str,
+    /// Number of the trial to use.
+    trial: Option<TrialIndex>,
+    id: Option<&'a str>,
+    /// Names of the trials that tie with it.
+    tied: &'a [String],
+    against: Option<AgainstExport<'a>>,
+    cheaper: Option<CheaperExport<'a>>,
+    code: &'a [Snippet],
+    by_language: Vec<LanguageExport<'a>>,
+    /// The caches that keep the target when it is made cold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cold_above: Option<&'a str>,
+}
+
+/// The baseline that the advised trial is faster than.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Against")]
+struct AgainstExport<'a> {
+    id: &'a str,
+    times: Factor,
+}
+
+/// A trial in the same language that needs less and is faster than the baseline, too.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Cheaper")]
+struct CheaperExport<'a> {
+    trial: TrialIndex,
+    id: &'a str,
+    times: Factor,
+    /// What it does not need.
+    without: &'a [&'static str],
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LanguageAdvice")]
+struct LanguageExport<'a> {
+    language: &'a str,
+    /// What programs in it usually do.
+    usual: Option<TrialName<'a>>,
+    usual_is: Option<UsualWay>,
+    best: TrialName<'a>,
+    /// How many times as fast as the usual way the best is.
+    times: Option<Factor>,
+    /// What the best needs of a program.
+    needs: &'a [&'static str],
+    code: &'a [Snippet],
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TrialName<'a> {
+    trial: TrialIndex,
+    id: &'a str,
 }
 
 /// Writes the document, indented, with a newline at its end.
@@ -58,43 +339,45 @@ pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
 pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
     let limits = verdict::limits(record);
     let rankings = Ranking::all(record, &limits);
+    let all_advice = Advice::all(record, &rankings);
     let header = &record.header;
-    let mut fields = json!({
-        "lab": header.lab,
-        "revision": header.revision,
-        "verb": header.kind,
-        "command": header.command,
-        "started": header.started,
-        "seed": header.seed,
-        "machine": header.machine,
-        "targets": record.targets,
-        "what_gives": (0..record.targets.len()).map(|target| verdict::explain_device_bytes(record, target)).collect::<Vec<_>>(),
-        "contenders": record.contenders,
-        "limits": Some(&limits).filter(|limits| !limits.is_empty()),
-        "searches": rankings.iter().filter_map(search).collect::<Vec<Value>>(),
-        "advice": Advice::all(record, &rankings).iter().map(|it| advice(&rankings[it.ranking], it)).collect::<Vec<Value>>(),
-        "fills": record.fills,
-        "proofs": rankings.iter().map(proof).collect::<Vec<Value>>(),
-        "sweep": SweepView::from_record(record),
-        "warnings": record.warnings,
-        "resumed": record.resumed,
-        "end": record.end.map(|(reason, wall_ns)| json!({ "reason": reason, "wall_ns": wall_ns })),
-        "missing": missing_of_run(record, &limits),
+    let fields = json!(RunExport {
+        lab: &header.lab,
+        revision: &header.revision,
+        verb: header.kind,
+        command: &header.command,
+        started: &header.started,
+        seed: header.seed,
+        machine: &header.machine,
+        targets: &record.targets,
+        what_gives: (0..record.targets.len())
+            .map(|target| verdict::explain_device_bytes(record, target))
+            .collect(),
+        contenders: &record.contenders,
+        limits: Some(&limits[..]).filter(|limits| !limits.is_empty()),
+        searches: rankings.iter().filter_map(search).collect(),
+        advice: all_advice.iter().map(|it| advice(&rankings[it.ranking], it)).collect(),
+        fills: &record.fills,
+        proofs: rankings.iter().map(proof).collect(),
+        sweep: SweepView::from_record(record),
+        warnings: &record.warnings,
+        resumed: &record.resumed,
+        end: record.end.map(|(reason, wall_ns)| EndExport { reason, wall_ns }),
+        missing: missing_of_run(record, &limits),
+        archives: ArchiveRatio::all(record, &rankings),
+        break_even: BreakEven::all(&rankings),
+        scaling: ScalingExport::all(record),
+        readers: ReadersExport::all(record),
+        per_file: FileCostExport::all(record),
+        claims: judged.iter().map(ClaimsExport::new).collect(),
+        fleet: record.fleet.as_ref().map(|fleet| FleetExport::new(fleet, record)),
     });
-    let lists = [
-        ("archives", json!(ArchiveRatio::all(record, &rankings))),
-        ("break_even", json!(BreakEven::all(&rankings))),
-        ("scaling", scaling::json_values(record).into()),
-        ("readers", readers::json_values(record).into()),
-        ("per_file", file_cost::json_values(record).into()),
-        ("claims", judged.iter().map(json_value).collect()),
-    ];
-    let is_filled = |list: &Value| list.as_array().is_none_or(|list| !list.is_empty());
-    add_known(&mut fields, lists.map(|(name, list)| (name, Some(list).filter(is_filled))));
-    let fleet = record.fleet.as_ref().map(|fleet| fleet::json_value(fleet, record));
-    add_known(&mut fields, [("fleet", fleet)]);
     let content = Content { fields, trials: TrialList { record, rankings } };
     escaped::write(&Document { schema: SCHEMA, version: VERSION, content }, out)
+}
+
+pub(super) fn schema(generator: SchemaGenerator) -> Schema {
+    escaped::schema::<Content>(generator, SCHEMA, VERSION)
 }
 
 pub fn is_json(head: &str) -> bool {
@@ -104,7 +387,7 @@ pub fn is_json(head: &str) -> bool {
 impl Serialize for TrialList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let samples = |it| OneTrial {
-            fields: trial(self.record, it, &self.rankings),
+            fields: json!(trial(self.record, it, &self.rankings)),
             samples: &it.samples,
             searched: &it.searched,
         };
@@ -112,13 +395,9 @@ impl Serialize for TrialList<'_> {
     }
 }
 
-fn proof(ranking: &Ranking) -> Value {
-    let mut proof = json!(ranking.proof);
-    proof["target"] = json!(ranking.target);
-    proof["work"] = json!(ranking.work);
-    proof["state"] = json!(ranking.state);
-    proof["decodes"] = json!(ranking.decodes);
-    proof
+fn proof(ranking: &Ranking) -> ProofExport {
+    let Ranking { proof, target, work, state, decodes, .. } = *ranking;
+    ProofExport { proof, target, work, state, decodes }
 }
 
 fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &'static str> {
@@ -130,7 +409,7 @@ fn missing_of_run(record: &Record, limits: &[Limit]) -> BTreeMap<&'static str, &
     all.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(field, _, why)| (field, why)).collect()
 }
 
-fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
+fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -> TrialExport<'a> {
     let ranked = rankings.iter().find_map(|ranking| {
         let mut rows = ranking.rows.iter().chain(&ranking.controls);
         Some((ranking, rows.find(|row| row.index == it.trial.index)?))
@@ -142,85 +421,70 @@ fn trial(record: &Record, it: &TrialRecord, rankings: &[Ranking]) -> Value {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
     let read_whole = record.read_whole(it);
-    let mut fields = json!({
-        "index": trial.index,
-        "id": trial.id,
-        "label": trial.label,
-        "contender": trial.contender(),
-        "method": trial.method(),
-        "scan": trial.scan(),
-        "params": trial.params,
-        "target": target.map(|target| &target.path),
-        "work": trial.work,
-        "state": trial.state,
-        "over": target.map(TargetFacts::transport),
-        "cache": trial.cache,
-        "decodes": trial.decodes,
-        "outcome": it.outcome.as_ref().map(|outcome| outcome.word()),
-        "reason": it.outcome.as_ref().and_then(|outcome| outcome.reason()),
-        "answer": it.samples.iter().next().map(|sample| sample.answer),
-        "rank": row.and_then(|row| row.rank),
-        "bytes_in": read_whole.map(|target| trial.bytes_in(target)),
-        "bytes_out": read_whole.map(|target| trial.bytes_out(target)),
-        "bytes_ratio": target.and_then(|target| decoding_ratio(target, trial.decodes)),
-        "throughput_bytes_per_s": row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
-        "throughput_in_bytes_per_s": row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
-        "summary": row.map(summary),
-        "ratio": row.zip(reference).and_then(|(row, reference)| ratio(row, reference)),
-        "fills": row.and_then(|row| row.fills.as_ref()),
-        "limit": judged.and_then(|it| it.limit.as_ref()).map(|limit| json!({
-            "kind": limit.kind,
-            "name": limit.name,
-            "value": limit.value,
-            "unit": limit.unit,
-        })),
-        "share_of_limit": judged.and_then(|it| it.share_of_limit),
-        "verdict": judged.map(verdict_of),
-        "warmups": it.warmups,
-        "counts": it.counts,
-        "flame_graph": it.flame_graph,
-        "trace": it.trace,
-        "missing": missing(it, row, reference),
-        "rejected": it.rejected.iter().map(|(round, reason)| json!({ "round": round, "reason": reason })).collect::<Vec<Value>>(),
-    });
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     let tree = target.and_then(TargetFacts::tree);
     let places = target.and_then(TargetFacts::places);
-    let pieces_per_s = || json!(row.and_then(|row| row.pieces_per_s).map(whole));
+    let pieces_per_s = row.and_then(|row| row.pieces_per_s).map(whole);
     // What a single untimed run counted is in `counts`.
     let again = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1));
-    let optional = [
-        ("cold_above", cold.and_then(TargetFacts::cold_above).map(Value::from)),
-        ("files", tree.map(|tree| json!(tree.files))),
-        ("files_per_s", tree.map(|_| pieces_per_s())),
-        ("places", places.map(|places| json!(places))),
-        ("reads_per_s", places.map(|_| pieces_per_s())),
-        ("latency", places.map(|_| json!(row.and_then(|row| row.latency.as_ref())))),
-        ("predicted", it.outcome.as_ref().and_then(Outcome::prediction).map(|it| json!(it))),
-        ("command", (!trial.command.is_default()).then(|| json!(trial.command))),
-        ("conduct", (!it.conduct.is_plain()).then(|| json!(it.conduct))),
-        ("stopped", it.stopped.map(|stopped| json!(stopped))),
-        ("count_runs", again.map(|_| json!(it.count_runs))),
-        ("count_summary", again.map(|row| json!(row.count_summaries))),
-    ];
-    add_known(&mut fields, optional);
-    fields
-}
-
-/// Adds the fields that only some have.
-fn add_known(fields: &mut Value, optional: impl IntoIterator<Item = (&'static str, Option<Value>)>) {
-    for (name, value) in optional.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        fields[name] = value;
+    TrialExport {
+        index: trial.index,
+        id: &trial.id,
+        label: trial.label.as_deref(),
+        contender: trial.contender(),
+        method: trial.method(),
+        scan: trial.scan(),
+        params: &trial.params,
+        target: target.map(|target| target.path.as_str()),
+        work: trial.work,
+        state: trial.state,
+        over: target.map(TargetFacts::transport),
+        cache: trial.cache,
+        decodes: trial.decodes,
+        outcome: it.outcome.as_ref().map(Outcome::word),
+        reason: it.outcome.as_ref().and_then(Outcome::reason),
+        answer: it.samples.iter().next().map(|sample| sample.answer),
+        rank: row.and_then(|row| row.rank),
+        bytes_in: read_whole.map(|target| trial.bytes_in(target)),
+        bytes_out: read_whole.map(|target| trial.bytes_out(target)),
+        bytes_ratio: target.and_then(|target| decoding_ratio(target, trial.decodes)),
+        throughput_bytes_per_s: row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
+        throughput_in_bytes_per_s: row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
+        summary: row.map(summary),
+        ratio: row.zip(reference).and_then(|(row, reference)| ratio(row, reference)),
+        fills: row.and_then(|row| row.fills.as_ref()),
+        limit: judged.and_then(|it| it.limit.as_ref()).map(|limit| NearestLimit {
+            kind: limit.kind,
+            name: &limit.name,
+            value: limit.value,
+            unit: limit.unit,
+        }),
+        share_of_limit: judged.and_then(|it| it.share_of_limit),
+        verdict: judged.map(verdict_of),
+        warmups: &it.warmups,
+        counts: &it.counts,
+        flame_graph: it.flame_graph.as_ref(),
+        trace: it.trace.as_ref(),
+        missing: missing(it, row, reference),
+        rejected: it.rejected.iter().map(|(round, reason)| Rejection { round: *round, reason }).collect(),
+        cold_above: cold.and_then(TargetFacts::cold_above),
+        files: tree.map(|tree| tree.files),
+        files_per_s: tree.map(|_| pieces_per_s),
+        places,
+        reads_per_s: places.map(|_| pieces_per_s),
+        latency: places.map(|_| row.and_then(|row| row.latency.as_ref())),
+        predicted: it.outcome.as_ref().and_then(Outcome::prediction),
+        command: &trial.command,
+        conduct: &it.conduct,
+        stopped: it.stopped,
+        count_runs: again.map(|_| &it.count_runs),
+        count_summary: again.map(|row| &row.count_summaries),
     }
 }
 
-/// The size of a search; its readings are in the trials, as `searched`.
-fn search(ranking: &Ranking) -> Option<Value> {
-    let mut fields = json!(ranking.search?);
-    fields["target"] = json!(ranking.path);
-    fields["work"] = json!(ranking.work);
-    fields["state"] = json!(ranking.state);
-    Some(fields)
+fn search(ranking: &Ranking) -> Option<SearchExport<'_>> {
+    let Ranking { work, state, .. } = *ranking;
+    Some(SearchExport { search: ranking.search?, target: &ranking.path, work, state })
 }
 
 /// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
@@ -229,85 +493,89 @@ fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64>
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
 }
 
-fn verdict_of(judged: &Diagnosis) -> Value {
-    json!({
-        "is": judged.verdict,
-        "stops_at": judged.stops_at(),
-        "sentence": judged.sentence,
-        "parts": judged.parts,
-    })
+fn verdict_of(judged: &Diagnosis) -> VerdictExport<'_> {
+    VerdictExport {
+        is: &judged.verdict,
+        stops_at: judged.stops_at(),
+        sentence: &judged.sentence,
+        parts: judged.parts,
+    }
 }
 
 /// One object a metric, `null` where no sample holds it. That of the wall time has its interval's rule.
-fn summary(row: &RankingRow) -> Value {
-    let metrics = Meter::summarised();
-    let is_shown = |metric: &Meter| !metric.is_of_requests() || row.summaries.contains_key(metric);
-    let mut fields: Map<String, Value> = metrics
-        .filter(is_shown)
-        .map(|metric| (metric.name().to_owned(), json!(row.summaries.get(&metric))))
-        .collect();
-    if let Some(Value::Object(wall)) = fields.get_mut(Meter::WallNs.name()) {
-        wall.insert("interval".to_owned(), json!(row.interval));
-    }
-    fields.into()
+fn summary(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
+    let is_shown = |metric: &Meter| !metric.is_optional() || row.summaries.contains_key(metric);
+    let summary = |metric: Meter| {
+        let interval = (metric == Meter::WallNs).then_some(row.interval);
+        let summary = row.summaries.get(&metric);
+        (metric.name(), summary.map(|summary| MetricSummary { summary, interval }))
+    };
+    Meter::summarised().filter(is_shown).map(summary).collect()
 }
 
-fn ratio(row: &RankingRow, reference: &Reference) -> Option<Value> {
+/// The schema of a summary: a metric of requests is left out where no sample holds it.
+fn metrics(generator: &mut SchemaGenerator) -> Schema {
+    let metric = generator.subschema_for::<Option<MetricSummary>>().to_value();
+    let properties: Map<String, Value> =
+        Meter::summarised().map(|it| (it.name().to_owned(), metric.clone())).collect();
+    let required = Meter::summarised().filter(|it| !it.is_optional()).map(Meter::name);
+    json_schema!({
+        "type": ["object", "null"],
+        "properties": properties,
+        "required": required.collect::<Vec<_>>(),
+    })
+}
+
+fn ratio<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
     let ratio = row.ratio?;
-    let mut fields = times(&ratio);
-    fields["reference"] = json!(reference.name);
-    fields["clear"] = json!(ratio.clear());
-    fields["pairs"] = json!(ratio.pairs);
-    Some(fields)
+    let (factor, clear) = (times(&ratio), ratio.clear());
+    Some(RatioExport { factor, reference: &reference.name, clear, pairs: ratio.pairs })
 }
 
-/// How many times as fast, with the interval and its rule.
-fn times(ratio: &SharedRatio) -> Value {
-    json!({
-        "estimate": ratio.estimate,
-        "ci95": ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
-        "interval": ratio.ci95.map(|it| it.rule),
-    })
+fn times(ratio: &SharedRatio) -> Factor {
+    Factor {
+        estimate: ratio.estimate,
+        ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+        interval: ratio.ci95.map(|it| it.rule),
+    }
 }
 
-fn advice(ranking: &Ranking, advice: &Advice) -> Value {
-    let mut fields = json!({
-        "target": ranking.path,
-        "work": ranking.work,
-        "state": ranking.state,
-        "sentence": advice.sentence,
-        "trial": advice.uses,
-        "id": advice.uses.map(|_| &advice.name),
-        "tied": advice.tied,
-        "against": advice.against.as_ref().map(|it| json!({ "id": it.name, "times": times(&it.ratio) })),
-        "cheaper": advice.cheaper.as_ref().map(|it| json!({
-            "trial": it.index,
-            "id": it.name,
-            "times": times(&it.ratio),
-            "without": it.without,
-        })),
-        "code": code(&advice.code),
-        "by_language": advice.by_language.iter().map(advice_for_language).collect::<Vec<Value>>(),
-    });
-    add_known(&mut fields, [("cold_above", ranking.cold_above.clone().map(Value::from))]);
-    fields
+fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
+    AdviceExport {
+        target: &ranking.path,
+        work: ranking.work,
+        state: ranking.state,
+        sentence: &advice.sentence,
+        trial: advice.uses,
+        id: advice.uses.map(|_| advice.name.as_str()),
+        tied: &advice.tied,
+        against: advice.against.as_ref().map(|it| AgainstExport { id: &it.name, times: times(&it.ratio) }),
+        cheaper: advice.cheaper.as_ref().map(|it| CheaperExport {
+            trial: it.index,
+            id: &it.name,
+            times: times(&it.ratio),
+            without: &it.without,
+        }),
+        code: &advice.code,
+        by_language: advice.by_language.iter().map(advice_for_language).collect(),
+        cold_above: ranking.cold_above.as_deref(),
+    }
 }
 
-fn advice_for_language(advice: &LanguageAdvice) -> Value {
-    let trial = |it: &AdvisedTrial| json!({ "trial": it.index, "id": it.name });
-    json!({
-        "language": advice.language,
-        "usual": advice.usual.as_ref().map(trial),
-        "usual_is": advice.usual_is,
-        "best": trial(&advice.best),
-        "times": advice.ratio.as_ref().map(times),
-        "needs": advice.needs,
-        "code": code(&advice.code),
-    })
+fn advice_for_language(advice: &LanguageAdvice) -> LanguageExport<'_> {
+    LanguageExport {
+        language: &advice.language,
+        usual: advice.usual.as_ref().map(trial_name),
+        usual_is: advice.usual_is,
+        best: trial_name(&advice.best),
+        times: advice.ratio.as_ref().map(times),
+        needs: &advice.needs,
+        code: &advice.code,
+    }
 }
 
-fn code(snippets: &[Snippet]) -> Value {
-    snippets.iter().map(|it| json!({ "language": it.language, "code": it.code })).collect()
+fn trial_name(it: &AdvisedTrial) -> TrialName<'_> {
+    TrialName { trial: it.index, id: &it.name }
 }
 
 /// Why a command that is taken as it is has no rate.
@@ -350,7 +618,7 @@ fn missing(
         explain(true, &FROM_SAMPLES, "its samples are not told, as its outcome says");
         return missing;
     };
-    for metric in Meter::summarised().filter(|metric| !metric.is_of_requests()) {
+    for metric in Meter::summarised().filter(|metric| !metric.is_optional()) {
         let why = "no sample holds it and no reason was recorded";
         explain(!row.summaries.contains_key(&metric), &[metric.name()], why);
     }

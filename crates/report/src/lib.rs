@@ -38,6 +38,7 @@ mod percentiles;
 mod ranking;
 mod readers;
 mod scaling;
+mod schema;
 mod search;
 mod state_pairs;
 mod svg;
@@ -51,6 +52,7 @@ mod words;
 mod tests;
 
 pub use claims::{claims_json, claims_markdown, claims_terminal, is_claims_json};
+pub use columns::{LiveColumn, LiveRoom, live_columns};
 pub use comparison::{
     bencher, comparison_json, comparison_markdown, comparison_terminal, github, is_bencher,
     is_comparison_json, is_github, letter as side_letter,
@@ -63,5 +65,6 @@ pub use markdown::{is_markdown, markdown};
 pub use page::Page;
 pub use percentiles::percentiles;
 pub use ranking::Ranking;
+pub use schema::Format;
 pub use terminal::{Style, terminal};
 pub use warning::cautions;

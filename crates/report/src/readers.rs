@@ -3,8 +3,10 @@
 use super::words::{self, Number};
 use readlab_analysis::Estimate;
 use readlab_analysis::readers::{ReaderShares, reader_shares};
-use readlab_record::Record;
-use serde_json::{Value, json};
+use readlab_model::trial::{CacheState, TrialId, TrialIndex};
+use readlab_record::{ReadersTurn, Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The readers of one trial as a row of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,20 +41,43 @@ pub(super) fn number(share: Estimate) -> Number {
     Number::with_ends(share.value, share.interval, |value| format!("{value:.2}"))
 }
 
-pub(super) fn json_values(record: &Record) -> Vec<Value> {
-    let share =
-        |it: Estimate| json!({ "estimate": it.value, "ci95": it.interval.map(|it| [it.low, it.high]) });
-    let value = |it: &ReaderShares| {
-        json!({
-            "trial": it.trial.trial.id.to_string(),
-            "index": it.trial.trial.index,
-            "state": it.trial.trial.state,
-            "readers": it.count,
-            "bytes_per_second_each": it.rate_each,
-            "fairness": share(it.fairness),
-            "of_alone": it.of_alone.map(share),
-            "turns": it.trial.readers_turns,
-        })
-    };
-    reader_shares(record).iter().map(value).collect()
+/// The readers of one trial for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Readers")]
+pub(super) struct ReadersExport<'a> {
+    trial: &'a TrialId,
+    index: TrialIndex,
+    state: CacheState,
+    readers: u64,
+    bytes_per_second_each: f64,
+    /// Jain's index.
+    fairness: Share,
+    /// The rate of one over that of a reader alone.
+    of_alone: Option<Share>,
+    turns: &'a [ReadersTurn],
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Estimate")]
+struct Share {
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+}
+
+impl<'a> ReadersExport<'a> {
+    pub(super) fn all(record: &'a Record) -> Vec<ReadersExport<'a>> {
+        let share =
+            |it: Estimate| Share { estimate: it.value, ci95: it.interval.map(|it| [it.low, it.high]) };
+        let readers = |it: ReaderShares<'a>| ReadersExport {
+            trial: &it.trial.trial.id,
+            index: it.trial.trial.index,
+            state: it.trial.trial.state,
+            readers: it.count,
+            bytes_per_second_each: it.rate_each,
+            fairness: share(it.fairness),
+            of_alone: it.of_alone.map(share),
+            turns: &it.trial.readers_turns,
+        };
+        reader_shares(record).into_iter().map(readers).collect()
+    }
 }

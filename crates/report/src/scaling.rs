@@ -2,11 +2,13 @@
 
 use super::words::{self, Number};
 use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
-use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN, float};
+use readlab_analysis::stats::{COUNTS_MIN, Interval, IntervalRule, LAW_ROUNDS_MIN, float};
+use readlab_catalog::language::Languages;
+use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Throughput;
 use readlab_record::Record;
-use readlab_roster::language::Languages;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// One way of reading by different numbers of ranks or readers.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,42 +67,89 @@ pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     Some(format!("{}: {}.", best.name, gained(&best.scaling, &gain)))
 }
 
-pub(super) fn json_values(record: &Record) -> Vec<Value> {
-    let ends = |it: Interval| [it.low, it.high];
-    let value = |it: Scaling| {
-        let points = it.points.iter().map(|point| {
-            json!({
-                "count": point.count,
-                "bytes_per_second": point.rate,
-                "ci95": point.interval.map(ends),
-                "interval": point.rule,
-            })
+/// One way of reading by different numbers of ranks or readers, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Scaling")]
+pub(super) struct ScalingExport {
+    trial: TrialId,
+    state: CacheState,
+    /// `rank` or `reader`.
+    unit: &'static str,
+    points: Vec<PointExport>,
+    law: Option<LawExport>,
+    /// `processors`, `shared`, `each_host` or `not_told`.
+    limited: Option<&'static str>,
+    saturated_at: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ScalingPoint")]
+struct PointExport {
+    count: u64,
+    /// Of all together.
+    bytes_per_second: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+}
+
+/// The law that fits the rates.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ScalingLaw")]
+struct LawExport {
+    bytes_per_second_of_one: f64,
+    contention: f64,
+    contention_ci95: [f64; 2],
+    coherence: f64,
+    coherence_ci95: [f64; 2],
+    /// The number with the highest rate.
+    peak: Option<f64>,
+    predicted: Vec<PredictedRate>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PredictedRate {
+    count: u64,
+    bytes_per_second: f64,
+    ci95: [f64; 2],
+}
+
+impl ScalingExport {
+    pub(super) fn all(record: &Record) -> Vec<ScalingExport> {
+        Scaling::all(record).into_iter().map(ScalingExport::new).collect()
+    }
+
+    fn new(it: Scaling) -> ScalingExport {
+        let ends = |it: Interval| [it.low, it.high];
+        let points = it.points.iter().map(|point| PointExport {
+            count: point.count,
+            bytes_per_second: point.rate,
+            ci95: point.interval.map(ends),
+            interval: point.rule,
         });
-        let predicted = it.law_points(64).into_iter().map(
-            |point| json!({ "count": point.count, "bytes_per_second": point.rate, "ci95": ends(point.interval) }),
-        );
-        let law = it.law.as_ref().map(|fitted| {
-            json!({
-                "bytes_per_second_of_one": fitted.law.rate_of_one,
-                "contention": fitted.law.contention,
-                "contention_ci95": ends(fitted.contention_interval()),
-                "coherence": fitted.law.coherence,
-                "coherence_ci95": ends(fitted.coherence_interval()),
-                "peak": fitted.law.peak(),
-                "predicted": predicted.collect::<Vec<Value>>(),
-            })
+        let predicted = it.law_points(64).into_iter().map(|point| PredictedRate {
+            count: point.count,
+            bytes_per_second: point.rate,
+            ci95: ends(point.interval),
         });
-        json!({
-            "trial": it.id.to_string(),
-            "state": it.state,
-            "unit": it.unit.word(),
-            "points": points.collect::<Vec<Value>>(),
-            "law": law,
-            "limited": it.limited.as_ref().map(limited_word),
-            "saturated_at": it.saturated_at,
-        })
-    };
-    Scaling::all(record).into_iter().map(value).collect()
+        let law = it.law.as_ref().map(|fitted| LawExport {
+            bytes_per_second_of_one: fitted.law.rate_of_one,
+            contention: fitted.law.contention,
+            contention_ci95: ends(fitted.contention_interval()),
+            coherence: fitted.law.coherence,
+            coherence_ci95: ends(fitted.coherence_interval()),
+            peak: fitted.law.peak(),
+            predicted: predicted.collect(),
+        });
+        ScalingExport {
+            points: points.collect(),
+            law,
+            limited: it.limited.as_ref().map(limited_word),
+            saturated_at: it.saturated_at,
+            state: it.state,
+            unit: it.unit.word(),
+            trial: it.id,
+        }
+    }
 }
 
 fn gained(scaling: &Scaling, gain: &Gain) -> String {
@@ -202,7 +251,6 @@ mod tests {
     use crate::tests::{announce, measured, reading};
     use readlab_model::sample::Sample;
     use readlab_model::target::TargetFacts;
-    use readlab_model::trial::{CacheState, TrialId};
     use readlab_record::{Fleet, Share, testing};
 
     /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.

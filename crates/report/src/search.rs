@@ -3,10 +3,11 @@
 use super::words::{grouped, percent, plural};
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
 use readlab_record::{Prediction, Samples, TrialRecord};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SearchView {
     /// Settings that were read at least once.
     pub settings: usize,

@@ -4,9 +4,9 @@
 use super::groups;
 use super::sweep::SweepView;
 use super::words::{CONDUCT_MARK, plural};
+use readlab_catalog::language::Languages;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord, WarmupEnd};
-use readlab_roster::language::Languages;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! build folder says that a contender is built, and by which compiler: when the
 //! compiler changes, it is built again. What each language needs is data in the roster.
 
-use super::roster::RosterEntry;
 use super::sources;
+use readlab_catalog::roster::RosterEntry;
 use readlab_system::file_status::FileStatus;
 use readlab_system::interrupt;
 use readlab_system::program::{self, CommandLine, ReadError};
@@ -112,7 +112,7 @@ impl BuildDir {
     fn compilers(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
-            let program = entry.fill(program, Some(self));
+            let program = fill_places(program, Some(self));
             on_path(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
                 || format!("{}: none\n", program.display()),
                 |(meta, path)| {
@@ -146,7 +146,7 @@ impl BuildDir {
 
     fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
         // Before anything is written there; again before each command, for what others have built.
-        entry.build.iter().try_for_each(|words| entry.check_trust(words, Some(self)))?;
+        entry.build.iter().try_for_each(|words| check_trust(entry, words, Some(self)))?;
         let path = self.sources.join(LOG);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
         // If it fails now, what was built before does not count.
@@ -155,7 +155,7 @@ impl BuildDir {
         let log = create_anew(&path).map_err(io)?;
         let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
-            let line = entry.line(words, Some(self))?;
+            let line = command_line(entry, words, Some(self))?;
             let left = deadline.saturating_duration_since(Instant::now());
             match program::run_to_end(&line, &self.sources, &log, left) {
                 Ok(status) if status.success() => {}
@@ -192,28 +192,33 @@ fn create_anew(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-impl RosterEntry {
+/// What is done with the sources and the programs of a contender.
+pub trait Build {
     /// Builds the contender. If that fails because a dependency is missing, the error names the
     /// dependency.
-    pub fn build(&self) -> Result<(), BuildError> {
+    fn build(&self) -> Result<(), BuildError>;
+
+    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
+    /// where a dependency is missing.
+    fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError>;
+
+    fn command(&self) -> Result<CommandLine, BuildError>;
+
+    /// The first program that the contender needs and that is not there.
+    fn missing(&self, place: &BuildDir) -> Option<BuildError>;
+}
+
+impl Build for RosterEntry {
+    fn build(&self) -> Result<(), BuildError> {
         let Some(place) = BuildDir::for_entry(self)? else { return Ok(()) };
         if self.build.is_empty() {
             return self.missing(&place).map_or(Ok(()), Err);
         }
         let _lock = place.lock()?;
-        self.build_locked(&place)
+        build_locked(self, &place)
     }
 
-    fn build_locked(&self, place: &BuildDir) -> Result<(), BuildError> {
-        place.run(self).map_err(|error| match error {
-            BuildError::Failed { .. } => self.missing(place).unwrap_or(error),
-            other => other,
-        })
-    }
-
-    /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
-    /// where a dependency is missing.
-    pub fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
+    fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError> {
         let Some(place) = BuildDir::for_entry(self)?.filter(|place| !place.is_built(self)) else {
             return Ok(());
         };
@@ -226,18 +231,17 @@ impl RosterEntry {
             return Ok(());
         }
         about_to();
-        self.build_locked(&place)
+        build_locked(self, &place)
     }
 
-    pub fn command(&self) -> Result<CommandLine, BuildError> {
+    fn command(&self) -> Result<CommandLine, BuildError> {
         let place = BuildDir::for_entry(self)?;
-        self.line(&self.run, place.as_ref())
+        command_line(self, &self.run, place.as_ref())
     }
 
-    /// The first program that the contender needs and that is not there.
-    pub fn missing(&self, place: &BuildDir) -> Option<BuildError> {
+    fn missing(&self, place: &BuildDir) -> Option<BuildError> {
         self.dependency.iter().find_map(|words| {
-            let line = match self.line(words, Some(place)) {
+            let line = match command_line(self, words, Some(place)) {
                 Ok(line) => line,
                 Err(error) => return Some(error),
             };
@@ -248,47 +252,58 @@ impl RosterEntry {
             })
         })
     }
+}
 
-    /// A command of the roster with its places filled in and the contender's environment.
-    pub(super) fn line(&self, words: &[String], place: Option<&BuildDir>) -> Result<CommandLine, BuildError> {
-        self.check_trust(words, place)?;
-        let mut words = words.iter().map(|word| self.fill(word, place));
-        let env = self.env.iter().map(|(name, value)| (name.into(), self.fill(value, place)));
-        Ok(CommandLine {
-            program: words.next().unwrap_or_default(),
-            args: words.collect(),
-            env: env.collect(),
-            ..CommandLine::default()
-        })
-    }
+fn build_locked(entry: &RosterEntry, place: &BuildDir) -> Result<(), BuildError> {
+    place.run(entry).map_err(|error| match error {
+        BuildError::Failed { .. } => entry.missing(place).unwrap_or(error),
+        other => other,
+    })
+}
 
-    /// The folder of the sources, the program if it is named by a path, and the words that name a
-    /// file of the contender. Programs on the PATH are where the user looks for them.
-    fn check_trust(&self, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
-        // The user named the roster, and so trusts its owner.
-        let also = self.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
-        let folder = place.map_or(Path::new(""), BuildDir::sources);
-        let is_path = |(index, word): &(usize, &String)| {
-            !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
-        };
-        let paths = words.iter().enumerate().filter(is_path);
-        let paths = paths.map(|(_, word)| folder.join(self.fill(word, place)));
-        place
-            .map(|place| place.sources.clone())
-            .into_iter()
-            .chain(paths)
-            .try_for_each(|path| trust::check(&path, also))
-    }
+/// A command of the roster with its places filled in and the contender's environment.
+pub(super) fn command_line(
+    entry: &RosterEntry,
+    words: &[String],
+    place: Option<&BuildDir>,
+) -> Result<CommandLine, BuildError> {
+    check_trust(entry, words, place)?;
+    let mut words = words.iter().map(|word| fill_places(word, place));
+    let env = entry.env.iter().map(|(name, value)| (name.into(), fill_places(value, place)));
+    Ok(CommandLine {
+        program: words.next().unwrap_or_default(),
+        args: words.collect(),
+        env: env.collect(),
+        ..CommandLine::default()
+    })
+}
 
-    /// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
-    pub(super) fn fill(&self, word: &str, place: Option<&BuildDir>) -> OsString {
-        let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
-        if let Some(place) = place {
-            places.push(("{sources}", place.sources().into()));
-            places.push(("{build}", place.build().into()));
-        }
-        fill(word, &places)
+/// The folder of the sources, the program if it is named by a path, and the words that name a file
+/// of the contender. Programs on the PATH are where the user looks for them.
+fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
+    // The user named the roster, and so trusts its owner.
+    let also = entry.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
+    let folder = place.map_or(Path::new(""), BuildDir::sources);
+    let is_path = |(index, word): &(usize, &String)| {
+        !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
+    };
+    let paths = words.iter().enumerate().filter(is_path);
+    let paths = paths.map(|(_, word)| folder.join(fill_places(word, place)));
+    place
+        .map(|place| place.sources.clone())
+        .into_iter()
+        .chain(paths)
+        .try_for_each(|path| trust::check(&path, also))
+}
+
+/// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
+pub(super) fn fill_places(word: &str, place: Option<&BuildDir>) -> OsString {
+    let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
+    if let Some(place) = place {
+        places.push(("{sources}", place.sources().into()));
+        places.push(("{build}", place.build().into()));
     }
+    fill(word, &places)
 }
 
 /// Where a program is found, links followed.
@@ -363,7 +378,8 @@ fn fill(word: &str, places: &[(&str, OsString)]) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roster::Roster;
+    use crate::discovery::Query;
+    use readlab_catalog::roster::Roster;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 

@@ -3,10 +3,10 @@
 //!
 //! The planner of an experiment decides which of their methods are measured.
 
-use super::build::{BuildDir, BuildError};
+use super::build::{Build, BuildDir, BuildError, command_line, fill_places};
 use super::methods::Contender;
-use super::roster::{Roster, RosterEntry};
 use super::session::{START_TIMEOUT, Session, SessionError};
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_model::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use readlab_record::Receipt;
@@ -129,21 +129,29 @@ impl Contenders {
     }
 }
 
-impl RosterEntry {
+/// What a contender says of itself, and what it needs.
+pub trait Query {
     /// Starts the contender and asks for its receipt and its methods.
-    pub fn query(&self) -> Result<Contender, SessionError> {
+    fn query(&self) -> Result<Contender, SessionError> {
         self.query_within(START_TIMEOUT)
     }
 
     /// The same, with the time that it may take to answer.
-    pub fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
+    fn query_within(&self, patience: Duration) -> Result<Contender, SessionError>;
+
+    /// How a user gets what the contender needs, with the folders of this machine filled in.
+    fn hint(&self) -> Option<String>;
+}
+
+impl Query for RosterEntry {
+    fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
         let place = BuildDir::for_entry(self).map_err(unavailable)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
             let missing = self.missing(place).map(unavailable);
             return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
         }
-        let command = self.line(&self.run, place.as_ref()).map_err(unavailable)?;
-        match self.receipt_and_methods(&command, patience) {
+        let command = command_line(self, &self.run, place.as_ref()).map_err(unavailable)?;
+        match receipt_and_methods(self, &command, patience) {
             Ok((mut receipt, methods)) => {
                 receipt.language = self.language.clone().filter(|_| self.home.is_some());
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
@@ -153,24 +161,23 @@ impl RosterEntry {
         }
     }
 
-    fn receipt_and_methods(
-        &self,
-        command: &CommandLine,
-        patience: Duration,
-    ) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
-        let mut listing = command.clone();
-        listing.args.push("methods".into());
-        let mut session = Session::launch_within(&self.name, &listing, patience)?.hello()?;
-        let methods = session.methods()?;
-        Ok((session.receipt, methods))
-    }
-
-    /// How a user gets what the contender needs, with the folders of this machine filled in.
-    pub fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         let place = BuildDir::for_entry(self).ok().flatten();
-        let hint = self.fill(self.hint.as_ref()?, place.as_ref());
+        let hint = fill_places(self.hint.as_ref()?, place.as_ref());
         Some(hint.to_string_lossy().into_owned())
     }
+}
+
+fn receipt_and_methods(
+    entry: &RosterEntry,
+    command: &CommandLine,
+    patience: Duration,
+) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
+    let mut listing = command.clone();
+    listing.args.push("methods".into());
+    let mut session = Session::launch_within(&entry.name, &listing, patience)?.hello()?;
+    let methods = session.methods()?;
+    Ok((session.receipt, methods))
 }
 
 fn unavailable(error: BuildError) -> SessionError {

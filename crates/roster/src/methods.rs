@@ -1,6 +1,6 @@
 //! The methods that a contender offers, and the one of them that a trial's name selects.
 
-use super::roster::Warmup;
+use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{MethodId, Params, TrialError, Work};
 use readlab_protocol::MethodLine;
 use readlab_record::Receipt;

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn whatever_the_roster_asks_for_is_carried_and_nothing_built() {
-        for entry in crate::roster::Roster::built_in().entries {
+        for entry in readlab_catalog::roster::Roster::built_in().entries {
             let Some(name) = &entry.sources else { continue };
             let (_, files) = CARRIED.iter().find(|(carried, _)| carried == name).unwrap();
             for word in entry.build.iter().chain([&entry.run]).flatten() {
@@ -92,6 +92,18 @@ mod tests {
             }
             assert!(!files.iter().any(|(name, _)| name.starts_with("build/")));
         }
+    }
+
+    #[test]
+    fn a_crate_is_carried_with_the_crate_of_the_protocol() {
+        let crates = CARRIED.iter().filter(|(_, files)| files.iter().any(|(name, _)| *name == "Cargo.toml"));
+        let names = crates.map(|(name, files)| {
+            for needed in ["Cargo.lock", "src/main.rs", "protocol/Cargo.toml", "protocol/src/lib.rs"] {
+                assert!(files.iter().any(|(carried, _)| *carried == needed), "{name}: {needed}");
+            }
+            *name
+        });
+        assert_eq!(names.collect::<Vec<_>>(), ["rust-crates", "rust-objects"]);
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn segments(logs: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Noise;
+    use crate::Noise;
 
     /// Levels in milliseconds with 1 % of noise.
     fn series(seed: u64, levels: impl IntoIterator<Item = f64>) -> Vec<u64> {

@@ -1,12 +1,10 @@
 //! The difference of two numbers that were taken in the same rounds, in their own unit: its centre
-//! and its interval, by signed ranks ([`Paired`]). A turn with several readings counts once, with
-//! their median.
+//! and its interval, by signed ranks ([`Paired`]).
 
 use crate::interval::{Confidence, Interval};
-use crate::median;
 use crate::observation::Observation;
 use crate::paired::Paired;
-use std::collections::BTreeMap;
+use crate::turns::Turns;
 
 /// How much more one number is than the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,27 +17,8 @@ pub struct Difference {
 
 /// How much more the first is than the second; `None` when no round holds both.
 pub fn difference(number: &[Observation], from: &[Observation]) -> Option<Difference> {
-    let (numbers, others) = (by_round(number), by_round(from));
-    let pair = |(round, value): (&u32, &Observation)| {
-        Some(Observation { value: value.value - others.get(round)?.value, ..*value })
-    };
-    let pairs: Vec<Observation> = numbers.iter().filter_map(pair).collect();
-    let paired = Paired::from_differences(&pairs);
+    let paired = Paired::from_differences(&Turns::new(number).less(&Turns::new(from)));
     Some(Difference { estimate: paired.estimate()?, ci95: paired.interval(Confidence::REPORTED) })
-}
-
-/// The median of each round.
-fn by_round(readings: &[Observation]) -> BTreeMap<u32, Observation> {
-    let mut rounds: BTreeMap<u32, (u32, Vec<f64>)> = BTreeMap::new();
-    for reading in readings {
-        let (fill, values) = rounds.entry(reading.round).or_default();
-        *fill = reading.fill;
-        values.push(reading.value);
-    }
-    let turn = |(round, (fill, values)): (u32, (u32, Vec<f64>))| {
-        Some((round, Observation { value: median(values)?, fill, round }))
-    };
-    rounds.into_iter().filter_map(turn).collect()
 }
 
 #[cfg(test)]

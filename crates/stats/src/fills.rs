@@ -1,13 +1,14 @@
 //! The spread between fills of the cache: the same warm file, filled again, is not equally fast.
 
-use crate::number::count;
+use crate::number::{count, mean, squares};
 use crate::observation::Observation;
 use crate::quantile;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The readings of one fill.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FillMedian {
     pub fill: u32,
     /// How many readings.
@@ -17,7 +18,7 @@ pub struct FillMedian {
 }
 
 /// How much the fills of one trial differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FillSpread {
     /// One median a fill, in order.
     pub fills: Vec<FillMedian>,
@@ -71,16 +72,6 @@ fn between_share(groups: &[Vec<f64>]) -> Option<f64> {
     let component = ((between - within) / even).max(0.0);
     let total = component + within;
     (total > 0.0).then(|| component / total)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / count(values.len())
-}
-
-/// Sum of squared distances from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 #[cfg(test)]

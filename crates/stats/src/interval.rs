@@ -1,9 +1,15 @@
 //! An interval, and the confidence at which it holds the true value.
 
+use crate::number::count;
+use crate::quantile;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+/// With more comparisons, the share that is called slower by chance hardly grows.
+const COMPARISONS_MAX: usize = 7;
+
 /// A range that holds the true value as often as its confidence says.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
@@ -12,7 +18,7 @@ pub struct Interval {
 }
 
 /// By which rule an interval was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalRule {
     /// By the noise that all trials of a state show together ([`crate::SharedVariance`]).
@@ -59,11 +65,18 @@ impl Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The range from the first to the last of sorted values, longer by a share on each side.
-    pub(crate) fn widened_range(sorted: &[f64], share: f64) -> Option<Interval> {
-        let (&first, &last) = (sorted.first()?, sorted.last()?);
-        let more = share * (last - first);
-        Some(Interval { low: first - more, high: last + more })
+    /// From the quantiles of what resamples gave, that much farther from the centre.
+    pub(crate) fn of_resampled(values: impl Iterator<Item = f64>, centre: f64, widening: f64) -> Interval {
+        let mut sorted: Vec<f64> = values.collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let end = |share| centre + widening * (quantile(&sorted, share) - centre);
+        let tail = Confidence::REPORTED.tail();
+        Interval { low: end(tail), high: end(1.0 - tail) }
+    }
+
+    /// As far in both directions.
+    pub(crate) fn around(centre: f64, reach: f64) -> Interval {
+        Interval { low: centre - reach, high: centre + reach }
     }
 }
 
@@ -75,6 +88,18 @@ impl Confidence {
     /// of them, and not none.
     pub fn with_error(two_sided_error: f64) -> Confidence {
         Confidence { two_sided_error: two_sided_error.clamp(1e-12, 0.5) }
+    }
+
+    /// That of each of so many comparisons with a trial that was chosen because it looked fast.
+    ///
+    /// The first was chosen because it looked fast, so it is slower than its readings: at 95 %,
+    /// every tenth of eight identical trials and every sixth of thirty would be called slower. So
+    /// the error is divided by the number of comparisons (Dunn, *Multiple Comparisons among Means*,
+    /// Journal of the American Statistical Association 56, 1961), by [`COMPARISONS_MAX`] at most:
+    /// simulated races show that this is enough.
+    pub(crate) fn against_chosen(comparisons: usize) -> Confidence {
+        let comparisons = comparisons.clamp(1, COMPARISONS_MAX);
+        Confidence::with_error(Confidence::REPORTED.error() / count(comparisons))
     }
 
     /// The share of experiments in which the interval misses.

@@ -14,9 +14,9 @@
 mod changepoint;
 mod difference;
 mod fills;
-mod first;
 mod interval;
 mod looks;
+mod noise;
 mod number;
 mod observation;
 mod paired;
@@ -44,9 +44,10 @@ pub use changepoint::{Steadiness, Trend, steadiness};
 pub use difference::{Difference, difference};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use interval::{Confidence, Interval, IntervalRule, RuledInterval};
+pub use noise::{Noise, NoiseKind};
 pub use number::{count, float, whole};
 pub use observation::Observation;
-pub use ratio::{Ratio, Significance, ratio, ratio_at};
+pub use ratio::{Ratio, Significance, ratio_at};
 pub use regression::{
     AbsoluteErrors, FittedLine, LeastSquares, RelativeErrors, TheilSen, least_squares, theil_sen,
     theil_sen_intervals, weighted_least_squares,

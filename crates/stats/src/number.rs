@@ -7,6 +7,17 @@ pub fn float(value: u64) -> f64 {
     value as f64
 }
 
+/// The arithmetic mean.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len())
+}
+
+/// The sum of the squared distances from the mean.
+pub(crate) fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
 /// How many there are.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
 pub fn count(n: usize) -> f64 {

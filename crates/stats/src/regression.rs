@@ -6,12 +6,13 @@
 //! as wide as the noise of a second: [`weighted_least_squares`] and [`theil_sen_intervals`] are for
 //! such points.
 
+use crate::OBSERVATIONS_MIN;
 use crate::interval::{Confidence, Interval};
 use crate::number::count;
 use crate::student::{normal_quantile, student_t};
-use crate::{OBSERVATIONS_MIN, quantile};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Weights are of the line found before, so many times at most.
@@ -31,7 +32,7 @@ const RESAMPLES: usize = 500;
 const RESAMPLED_POINTS_MAX: usize = 200;
 
 /// `y = intercept + slope * x`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FittedLine {
     /// Rise per unit of x.
     pub slope: f64,
@@ -52,7 +53,7 @@ impl FittedLine {
 }
 
 /// A line by least squares.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LeastSquares<E> {
     pub line: FittedLine,
     /// 95 % interval of the slope (Student's t, n-2 degrees of freedom); `None` with two points.
@@ -66,7 +67,7 @@ pub struct LeastSquares<E> {
 }
 
 /// The errors of a line by ordinary least squares of y on x.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct AbsoluteErrors {
     /// Standard error of the slope; `None` with two points.
     pub slope_se: Option<f64>,
@@ -79,7 +80,7 @@ pub struct AbsoluteErrors {
 }
 
 /// The errors of a line by least squares of relative errors.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct RelativeErrors {
     /// Standard deviation of the residuals as shares of the line, n-2; `None` with two points.
     pub relative_sd: Option<f64>,
@@ -100,8 +101,8 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteError
     let intercept_se = residual_sd.map(|sd| sd * sums.intercept_error());
     Some(LeastSquares {
         line,
-        slope_ci95: slope_se.map(|se| around(line.slope, t * se)),
-        intercept_ci95: intercept_se.map(|se| around(line.intercept, t * se)),
+        slope_ci95: slope_se.map(|se| Interval::around(line.slope, t * se)),
+        intercept_ci95: intercept_se.map(|se| Interval::around(line.intercept, t * se)),
         errors: AbsoluteErrors {
             slope_se,
             intercept_se,
@@ -139,8 +140,8 @@ pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<Rela
     let (slope_error, intercept_error) = (sums.xx.sqrt().recip(), sums.intercept_error());
     Some(LeastSquares {
         line,
-        slope_ci95: relative_sd.map(|sd| around(line.slope, t * slope_error * sd)),
-        intercept_ci95: relative_sd.map(|sd| around(line.intercept, t * intercept_error * sd)),
+        slope_ci95: relative_sd.map(|sd| Interval::around(line.slope, t * slope_error * sd)),
+        intercept_ci95: relative_sd.map(|sd| Interval::around(line.intercept, t * intercept_error * sd)),
         errors: RelativeErrors { relative_sd },
         n: points.len(),
     })
@@ -160,10 +161,6 @@ fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Opti
 /// The quantile of Student's t for the parameters of a line.
 fn t_of_line(points: &[(f64, f64)]) -> f64 {
     student_t(count(points.len()) - 2.0, Confidence::REPORTED)
-}
-
-fn around(estimate: f64, reach: f64) -> Interval {
-    Interval { low: estimate - reach, high: estimate + reach }
 }
 
 /// What least squares need of points.
@@ -230,7 +227,7 @@ fn median_in_place(values: &mut [f64]) -> Option<f64> {
 }
 
 /// The line of Theil and Sen with the intervals of its parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TheilSen {
     pub line: FittedLine,
     /// 95 % interval of the slope; `None` with fewer than five points.
@@ -265,12 +262,8 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
     let widening = student_t(freedom, Confidence::REPORTED) / normal_quantile(Confidence::REPORTED);
     let factor = widening * (1.0 + 1.0 / freedom).sqrt() * (count(drawn_at_once) / count(n)).sqrt();
     let around = |of: fn(&FittedLine) -> f64| {
-        let mut values: Vec<f64> = resampled.iter().map(of).collect();
-        values.sort_unstable_by(f64::total_cmp);
         let centre = of(&line);
-        let end = |share| centre + factor * (quantile(&values, share) - centre);
-        let tail = Confidence::REPORTED.tail();
-        Interval { low: end(tail).min(centre), high: end(1.0 - tail).max(centre) }
+        Interval::of_resampled(resampled.iter().map(of), centre, factor).and(Interval::around(centre, 0.0))
     };
     Some(TheilSen {
         line,
@@ -283,7 +276,8 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Noise, fewest_by_chance};
+    use crate::Noise;
+    use crate::testing::fewest_by_chance;
     use proptest::prelude::*;
 
     /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST, as

@@ -44,8 +44,9 @@
 //! The interval of a single trial can hold less: 80 with two rounds and 88 with three, if it is
 //! thirty times as noisy as all others; 90 if it takes 40 % longer in three of ten readings.
 
-use crate::first::confidence_against_chosen;
 use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
+use crate::median;
+use crate::number::{count, mean};
 use crate::observation::Observation;
 use crate::paired::{Paired, undisturbed};
 use crate::ratio::{Ratio, Significance};
@@ -54,8 +55,7 @@ use crate::signed_rank::SignedRank;
 use crate::spread::{Residuals, Spread, spreads};
 use crate::student::{mean_and_sd, mean_interval, normal_quantile};
 use crate::turns::Turns;
-use crate::two_way::{LogTime, TwoWay, centred, mean, without};
-use crate::{count, median};
+use crate::two_way::{LogTime, TwoWay, centred, without};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -159,7 +159,7 @@ impl SharedVariance {
     pub fn new<O: Into<Observation>, R: IntoIterator<Item = O>>(
         trials: impl IntoIterator<Item = R>,
     ) -> SharedVariance {
-        SharedVariance::from_turns(&trials.into_iter().map(Turns::from_readings).collect::<Vec<_>>())
+        SharedVariance::from_turns(&trials.into_iter().map(Turns::from_walls).collect::<Vec<_>>())
     }
 
     fn from_turns(turns: &[Turns]) -> SharedVariance {
@@ -202,14 +202,14 @@ impl SharedVariance {
     /// an error divided by their number, by seven at most (Dunn, *Multiple Comparisons among
     /// Means*, Journal of the American Statistical Association 56, 1961).
     pub fn ratio_of_chosen(&self, chosen: usize, other: usize, comparisons: usize) -> Option<SharedRatio> {
-        let confidence = confidence_against_chosen(comparisons);
+        let confidence = Confidence::against_chosen(comparisons);
         Some(self.compare(chosen, other, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio())
     }
 
     /// How a trial compares with the first of a rank, which was chosen from all; `None` with fewer
     /// than two units that hold both.
     pub fn against_first(&self, first: usize, trial: usize) -> Option<Significance> {
-        let confidence = confidence_against_chosen(self.sharing.saturating_sub(1));
+        let confidence = Confidence::against_chosen(self.sharing.saturating_sub(1));
         self.compare(trial, first, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio().clear()
     }
 
@@ -245,7 +245,7 @@ impl SharedVariance {
         let of_noise = self.calibration(left.len()) * noise.reach / count(left.len()).sqrt();
         let half = of_noise.hypot(common.half_width()).max(least_half_width(&left, Confidence::REPORTED));
         let centre = SignedRank::new(&left).estimate()? + f64::midpoint(common.low, common.high);
-        Some(Interval { low: centre - half, high: centre + half })
+        Some(Interval::around(centre, half))
     }
 
     /// How much less time the trial takes than the reference, as logarithms; `None` where no unit
@@ -273,7 +273,7 @@ impl SharedVariance {
             let of_noise = self.reach(trial, confidence)?.hypot(self.reach(reference, confidence)?);
             let of_noise = self.calibration(sorted.len()) * of_noise / count(sorted.len()).sqrt();
             let half = of_noise.max(least_half_width(sorted, confidence));
-            (centre, Interval { low: centre - half, high: centre + half }, IntervalRule::SharedVariance)
+            (centre, Interval::around(centre, half), IntervalRule::SharedVariance)
         };
         let interval = Some(RuledInterval { ends, rule });
         Some(Compared { estimate, interval, pairs: sorted.len() })
@@ -383,8 +383,8 @@ fn by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
     let units = units(trials);
     let row = |turns: &Turns| {
         let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for (round, _, log) in turns.rounds() {
-            logs.entry(units[&round]).or_default().push(log);
+        for turn in turns.iter() {
+            logs.entry(units[&turn.round]).or_default().push(turn.value);
         }
         logs.into_iter().filter_map(|(unit, logs)| Some(LogTime { unit, log: median(logs)? })).collect()
     };
@@ -398,10 +398,10 @@ fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
     let mut rounds: BTreeSet<u32> = BTreeSet::new();
     let mut joined_to_previous: BTreeSet<u32> = BTreeSet::new();
     for turns in trials {
-        let turns: Vec<(u32, u32)> = turns.rounds().map(|(round, fill, _)| (round, fill)).collect();
-        rounds.extend(turns.iter().map(|(round, _)| *round));
-        for pair in turns.windows(2).filter(|pair| pair[0].1 == pair[1].1) {
-            joined_to_previous.extend(pair[0].0 + 1..=pair[1].0);
+        let turns: Vec<&Observation> = turns.iter().collect();
+        rounds.extend(turns.iter().map(|turn| turn.round));
+        for pair in turns.windows(2).filter(|pair| pair[0].fill == pair[1].fill) {
+            joined_to_previous.extend(pair[0].round + 1..=pair[1].round);
         }
     }
     let begins = |round: &u32| !joined_to_previous.contains(round);
@@ -460,8 +460,9 @@ fn apart(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ratio;
-    use crate::testing::{Noise, reading};
+    use crate::Noise;
+    use crate::ratio_at;
+    use crate::testing::reading;
     use proptest::prelude::*;
 
     /// Trials of these times in nanoseconds; `None` where a round is missing.
@@ -537,8 +538,8 @@ mod tests {
         let race = race(9, 12, 0.05, &mut Noise::new(4));
         let shared = SharedVariance::new(&race);
         for trial in 1..9 {
-            let alone = ratio(&race[0], &race[trial]).unwrap();
-            assert_eq!(Ratio::from(shared.ratio(trial, 0).unwrap()), alone);
+            let alone = ratio_at(&race[0], &race[trial], Confidence::REPORTED);
+            assert_eq!(Some(ends(&shared.ratio(trial, 0).unwrap())), alone);
         }
     }
 

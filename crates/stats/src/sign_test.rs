@@ -11,7 +11,7 @@
 use crate::interval::{Confidence, Interval};
 use crate::observation::{Grouped, Observation};
 use crate::quantile;
-use crate::signed_rank::{RANGE_ERROR_MAX, RANGE_SHARE};
+use crate::signed_rank::widened_range;
 use statrs::function::factorial::ln_factorial;
 
 /// From so many values on, the first probabilities are too small to be added.
@@ -40,9 +40,7 @@ pub fn median_interval(observations: &[Observation], confidence: Confidence) -> 
 /// The interval of the median of sorted values.
 fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
     let Some(outside) = Outside::find(sorted.len(), confidence) else {
-        let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
-        let is_near = error <= RANGE_ERROR_MAX * confidence.error();
-        return is_near.then(|| Interval::widened_range(sorted, RANGE_SHARE))?;
+        return widened_range(sorted, confidence);
     };
     let share = outside.share_of_next(sorted.len(), confidence);
     let last = sorted.len() - 1 - outside.count;
@@ -92,8 +90,8 @@ fn binomial(n: usize, heads: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Noise;
     use crate::median;
-    use crate::testing::Noise;
     use proptest::prelude::*;
 
     fn outside(n: usize) -> Option<usize> {

@@ -19,10 +19,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 const EXACT_MAX: usize = 40;
 
 /// By this factor the error of the whole range may exceed the allowed one.
-pub(crate) const RANGE_ERROR_MAX: f64 = 1.25;
+const RANGE_ERROR_MAX: f64 = 1.25;
 
 /// By this share of itself the range is then widened on each side.
-pub(crate) const RANGE_SHARE: f64 = 0.08;
+const RANGE_SHARE: f64 = 0.08;
 
 /// The sign of a float.
 const SIGN: u64 = 1 << 63;
@@ -58,8 +58,7 @@ impl<'a> SignedRank<'a> {
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let n = self.sorted.len();
         let Some(cut) = Cut::find(n, confidence) else {
-            let is_near = (2..60).contains(&n) && range_error(n) <= RANGE_ERROR_MAX * confidence.error();
-            return is_near.then(|| Interval::widened_range(self.sorted, RANGE_SHARE))?;
+            return widened_range(self.sorted, confidence);
         };
         let last = walsh_count(n) - 1;
         let between = |from: f64, to: f64| from + cut.share * (to - from);
@@ -121,9 +120,13 @@ impl Cut {
     }
 }
 
-/// How often the range of `n` values misses their centre.
-fn range_error(n: usize) -> f64 {
-    (1..n).fold(1.0, |error, _| error / 2.0)
+/// The range of very few sorted values, widened; `None` where it misses their centre too often.
+pub(crate) fn widened_range(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
+    let (&first, &last) = (sorted.first()?, sorted.last()?);
+    let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
+    let more = RANGE_SHARE * (last - first);
+    let range = Interval { low: first - more, high: last + more };
+    (error <= RANGE_ERROR_MAX * confidence.error()).then_some(range)
 }
 
 /// The probabilities that the signed-rank statistic of `n` values is at most 0, 1, 2 and so on: the

@@ -242,7 +242,7 @@ fn beyond(levels: &[(f64, f64)], log_reach: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Noise;
+    use crate::Noise;
     use proptest::prelude::*;
 
     /// The residuals of trials with these standard deviations and so many readings.

@@ -152,8 +152,8 @@ fn is_separate(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Observation;
-    use crate::testing::{Noise, reading};
+    use crate::testing::reading;
+    use crate::{Noise, Observation};
     use proptest::prelude::*;
     use std::f64::consts::LN_10;
 

@@ -2,6 +2,7 @@
 //! (Student, *The Probable Error of a Mean*, Biometrika 6, 1908).
 
 use crate::interval::{Confidence, Interval};
+use crate::number::{count, float, mean, squares};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::sync::OnceLock;
 
@@ -49,31 +50,24 @@ pub(crate) fn normal_quantile(confidence: Confidence) -> f64 {
 
 /// The interval of a mean of which only the standard deviation of so many values is known; `None`
 /// with fewer than two.
-#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
-    if n < 2 {
-        return None;
-    }
-    let reach = student_t(n as f64 - 1.0, Confidence::REPORTED) * sd / (n as f64).sqrt();
-    Some(Interval { low: mean - reach, high: mean + reach })
+    (n > 1).then(|| of_mean(mean, sd, float(n), Confidence::REPORTED))
 }
 
 /// The mean of some values, and their standard deviation with n−1; `None` of fewer than two.
-#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    (mean, (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
+    let n = values.len();
+    (mean(values), (n > 1).then(|| (squares(values) / count(n - 1)).sqrt()))
 }
 
 /// The interval of the mean of these values; `None` with fewer than two.
-#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 pub fn mean_interval(values: &[f64], confidence: Confidence) -> Option<Interval> {
     let (mean, sd) = mean_and_sd(values);
-    let n = values.len() as f64;
-    let reach = student_t(n - 1.0, confidence) * sd? / n.sqrt();
-    Some(Interval { low: mean - reach, high: mean + reach })
+    Some(of_mean(mean, sd?, count(values.len()), confidence))
+}
+
+fn of_mean(mean: f64, sd: f64, n: f64, confidence: Confidence) -> Interval {
+    Interval::around(mean, student_t(n - 1.0, confidence) * sd / n.sqrt())
 }
 
 #[cfg(test)]

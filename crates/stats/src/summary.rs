@@ -10,10 +10,12 @@ use crate::interval::Confidence;
 use crate::number::count;
 use crate::observation::Observation;
 use crate::sign_test::median_interval;
+use crate::student::mean_and_sd;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is known of one number, in its own unit (nanoseconds, bytes or a count).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
     /// How many readings of it there are.
     pub n: usize,
@@ -43,7 +45,7 @@ pub struct Summary {
 }
 
 /// Readings beyond Tukey's fences (*Exploratory Data Analysis*, 1977).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Outliers {
     /// More than 1.5 and at most 3 interquartile ranges outside the quartiles.
     pub mild: usize,
@@ -68,13 +70,12 @@ fn summarise(observations: &[Observation]) -> Option<Summary> {
     sorted.sort_unstable_by(f64::total_cmp);
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let at = |share| round(quantile(&sorted, share));
-    let mean = sorted.iter().sum::<f64>() / count(sorted.len());
-    let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
+    let (mean, sd) = mean_and_sd(&sorted);
     let interval = median_interval(observations, Confidence::REPORTED);
     Some(Summary {
         n: sorted.len(),
         mean: round(mean),
-        sd: (sorted.len() > 1).then(|| round((squares / count(sorted.len() - 1)).sqrt())),
+        sd: sd.map(round),
         median: at(0.5),
         median_ci95: interval.map(|interval| [round(interval.low), round(interval.high)]),
         p0: round(first),

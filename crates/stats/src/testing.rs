@@ -1,41 +1,7 @@
-//! What the tests of the statistics have in common: noise from a fixed seed, readings, and what
-//! chance does to a count.
+//! What the tests of the statistics have in common: readings, and what chance does to a count.
 
 use crate::Observation;
-use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
 use statrs::distribution::{Binomial, DiscreteCDF};
-
-/// A source of random numbers.
-pub(crate) struct Noise(Xoshiro256PlusPlus);
-
-impl Noise {
-    pub(crate) fn new(seed: u64) -> Noise {
-        Noise(Xoshiro256PlusPlus::seed_from_u64(seed))
-    }
-
-    /// From 0 to 1.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        self.0.random_range(0.0..1.0)
-    }
-
-    /// Standard normal, by Box and Muller.
-    pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// Exponential, with mean 1.
-    pub(crate) fn exponential(&mut self) -> f64 {
-        -(1.0 - self.uniform()).ln()
-    }
-
-    /// This much with this probability, else nothing.
-    pub(crate) fn now_and_then(&mut self, probability: f64, much: f64) -> f64 {
-        if self.uniform() < probability { much } else { 0.0 }
-    }
-}
 
 /// A reading in whole units, such as nanoseconds.
 pub(crate) fn reading(fill: u32, round: u32, value: u64) -> Observation {

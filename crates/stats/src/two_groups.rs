@@ -47,7 +47,7 @@ pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Noise;
+    use crate::Noise;
     use proptest::prelude::*;
 
     #[test]
@@ -68,13 +68,12 @@ mod tests {
     #[test]
     fn one_group_is_split_in_at_most_two_of_a_hundred_series() {
         type Draw = fn(&mut Noise) -> f64;
-        let exponential: Draw = |noise| (-0.3 * (1.0 - noise.uniform()).ln()).ln_1p();
         let draws: [(&str, Draw); 5] = [
             ("normal", |noise| 0.2 * noise.normal()),
             ("lognormal", |noise| (0.3 * noise.normal().exp()).ln_1p()),
             ("uniform", Noise::uniform),
-            ("exponential", exponential),
-            ("spikes", |noise| 0.05 * noise.normal() + if noise.uniform() < 0.05 { 3_f64.ln() } else { 0.0 }),
+            ("exponential", |noise| (0.3 * noise.exponential()).ln_1p()),
+            ("spikes", |noise| 0.05 * noise.normal() + noise.now_and_then(0.05, 3_f64.ln())),
         ];
         const SERIES: usize = 4000;
         for (name, draw) in draws {

@@ -5,7 +5,7 @@
 //! machine that is slow in one round is slow for all trials, so what the other trials took there
 //! says what this one would have taken.
 
-use crate::number::count;
+use crate::number::mean;
 
 /// The time of a trial in one unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,11 +86,6 @@ impl TwoWay {
 /// The times of a trial without the effects of their units.
 pub(crate) fn without(row: &[LogTime], effects: &[f64]) -> Vec<f64> {
     row.iter().map(|time| time.log - effects[time.unit]).collect()
-}
-
-/// The arithmetic mean.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / count(values.len())
 }
 
 /// The distances from their mean.

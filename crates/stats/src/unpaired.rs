@@ -71,7 +71,7 @@ impl UnpairedRatio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Noise;
+    use crate::Noise;
     use proptest::prelude::*;
 
     /// `fills` fills of `each` readings with median `level`.

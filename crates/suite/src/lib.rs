@@ -6,11 +6,10 @@
 pub mod parameter_space;
 pub mod published;
 
+use readlab_model::corpus::{Form, Recipe};
 use readlab_model::trial::{Transport, Work};
 use readlab_record::{CommandRules, Focus, Start};
 use readlab_system::terminal::printable::toml_cause;
-use readlab_targets::corpus::Form;
-use readlab_targets::corpus::recipe::Recipe;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -7,9 +7,11 @@ use super::check::{
 use super::reason_of;
 use super::settings::{self, Load};
 use super::stage::{AWKWARD_NAME, Case, Slot, Stage, raw_name};
+use readlab_model::sample::Meter;
 use readlab_model::trial::Work;
 use readlab_protocol::{MethodLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
+use readlab_system::process::{DelayCounter, ThreadWaits};
 use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fs;
@@ -180,13 +182,15 @@ impl Reading {
         let mut answers = 0;
         for case in cases {
             self.words.attempt_at(stage, case, || Ok(slot.put(&case.path)?))?;
+            let before = Waits::read(&session);
             match turn(&mut session, stage, &words, case) {
                 Ok(turn) => {
+                    let waited_ns = Waits::read(&session).since(&before);
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
                     let shortest = windows.clone().min().unwrap_or_default();
                     let readings: u64 =
                         windows.sum::<u64>() + UNTIMED_FACTOR * shortest * u64::from(TURN.lead);
-                    left_out_ns = left_out_ns.min(turn.seen_ns.saturating_sub(readings));
+                    left_out_ns = left_out_ns.min(turn.seen_ns.saturating_sub(readings + waited_ns));
                     answers += TURN.count;
                 }
                 // A method of text alone says so, and its session is over.
@@ -220,6 +224,27 @@ impl Reading {
             })?,
         }
         Ok(answers)
+    }
+}
+
+/// For how long the threads of a contender, and the one that waits for its answer, have waited for a
+/// processor. On a machine with more work than processors that is most of what windows leave out.
+struct Waits {
+    contender: Option<ThreadWaits>,
+    own_ns: u64,
+}
+
+impl Waits {
+    fn read(session: &Session) -> Waits {
+        let own_ns = DelayCounter::of_this_thread().read().unwrap_or(0);
+        Waits { contender: ThreadWaits::read(session.id()).ok(), own_ns }
+    }
+
+    fn since(&self, before: &Waits) -> u64 {
+        let counted =
+            self.contender.iter().zip(&before.contender).flat_map(|(now, before)| now.since(before));
+        let delays = counted.filter(|(meter, _)| *meter == Meter::DelayedNs);
+        delays.filter_map(|(_, waited_ns)| waited_ns.ok()).sum::<u64>() + self.own_ns - before.own_ns
     }
 }
 

@@ -6,6 +6,6 @@
 uint64_t window(uint64_t start_ns, uint64_t end_ns)
 {
     if (request.method == READ && request.work == DISCARD)
-        usleep(50000);
+        usleep(100000);
     return end_ns - start_ns;
 }

@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::machine::skip;
 use crate::processes::KilledOnDrop;
-use crate::repository::golden;
+use crate::repository::record_file;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -95,16 +95,18 @@ impl Browser {
         }
     }
 
-    /// Starts it with the page of a golden record.
+    /// Starts it with the page of a scripted record.
     pub(super) fn with_page(name: &str) -> Option<Browser> {
         let mut browser = Browser::start()?;
         browser.show(name);
         Some(browser)
     }
 
-    /// Makes the page of a golden record and its charts, and opens it.
+    /// Makes the page of a scripted record and its charts, and opens it.
     pub(super) fn show(&mut self, name: &str) {
-        self.home.readlab(format!("report {} -o page.html --svg charts", golden(name).display())).exits(0);
+        self.home
+            .readlab(format!("report {} -o page.html --svg charts", record_file(name).display()))
+            .exits(0);
         self.open(&self.home.at("page.html"));
     }
 

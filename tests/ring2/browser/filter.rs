@@ -16,7 +16,7 @@ fn type_text(browser: &mut Browser, text: &str) {
 
 #[test]
 fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
-    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let all = browser.count(SEEN);
     let height = "document.querySelector('#rates svg.chart').viewBox.baseVal.height";
     let before = browser.ask(height).as_f64().unwrap();
@@ -46,7 +46,7 @@ fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
 
 #[test]
 fn a_language_is_chosen_by_keyboard_and_every_control_has_a_name() {
-    let Some(mut browser) = Browser::with_page("byte-stream") else { return };
+    let Some(mut browser) = Browser::with_page("suite") else { return };
     browser.ask("document.getElementById('filter-text').focus()");
     browser.press("Tab", 9, "");
     let first = browser.ask("document.activeElement.value");
@@ -74,7 +74,7 @@ fn a_language_is_chosen_by_keyboard_and_every_control_has_a_name() {
 
 #[test]
 fn without_scripts_everything_is_visible() {
-    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let all = browser.count(SEEN);
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
     browser.reload();

@@ -16,7 +16,7 @@ fn bottom(browser: &mut Browser, selector: &str) -> f64 {
 #[test]
 fn the_first_screen_answers() {
     let Some(mut browser) = Browser::start() else { return };
-    for name in ["made/race", "race", "byte-stream"] {
+    for name in ["race", "suite", "stopped"] {
         browser.screen(1280, 800);
         browser.show(name);
         assert!(bottom(&mut browser, ".claim") <= 800.0, "{name}: the answer needs scrolling");
@@ -38,7 +38,7 @@ fn the_first_screen_answers() {
 
 #[test]
 fn warnings_are_below_the_answer_and_it_names_them() {
-    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let Some(mut browser) = Browser::with_page("race") else { return };
     let link = browser.ask("document.querySelector('.warned a').getAttribute('href')");
     assert_eq!(link, "#warnings");
     let is_below = "document.getElementById('warnings').getBoundingClientRect().top > document.querySelector('.claims').getBoundingClientRect().bottom";
@@ -47,7 +47,7 @@ fn warnings_are_below_the_answer_and_it_names_them() {
 
 #[test]
 fn a_table_with_drawings_stays_a_table_on_a_telephone_and_shows_what_stops_a_method() {
-    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let Some(mut browser) = Browser::with_page("race") else { return };
     for width in [390, 1280] {
         browser.width(width);
         browser.reload();
@@ -68,7 +68,7 @@ fn a_table_with_drawings_stays_a_table_on_a_telephone_and_shows_what_stops_a_met
 
 #[test]
 fn on_paper_there_are_no_controls_and_nothing_is_cut() {
-    let Some(mut browser) = Browser::with_page("made/race") else { return };
+    let Some(mut browser) = Browser::with_page("race") else { return };
     browser.screen(1000, 1400);
     browser.reload();
     browser.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));

@@ -6,8 +6,9 @@ mod filter;
 mod first_screen;
 
 use crate::home::{items, listed};
-use crate::repository::{self, golden};
+use crate::repository::record_file;
 use chromium::Browser;
+use readlab_record::testing::scripted;
 use serde_json::{Value, json};
 
 /// The texts of a column of the first table, top to bottom.
@@ -74,7 +75,7 @@ fn both_themes_are_drawn_and_the_button_changes_them() {
 #[test]
 fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     let Some(mut browser) = Browser::start() else { return };
-    for name in ["race", "sweep", "byte-stream", "failures"] {
+    for name in ["race", "sweep", "suite", "failures"] {
         browser.show(name);
         for width in [390, 768, 1280] {
             browser.width(width);
@@ -159,10 +160,10 @@ fn a_comparison_is_a_page_of_its_own() {
         }
         line.to_string() + "\n"
     };
-    let race = repository::text("tests/golden/race.jsonl").replace("Example CPU", "<b>Other</b> CPU");
+    let race = scripted::text("race").replace("Example CPU", "<b>Other</b> CPU");
     let other = browser.home.file("other.jsonl", race.lines().map(slower).collect::<String>());
     let words = "--export-html page.html --metric wall,cpu";
-    let (one, other) = (golden("race"), other.display());
+    let (one, other) = (record_file("race"), other.display());
     browser.home.readlab(format!("compare {} {other} {words}", one.display())).exits(0);
     let page = browser.home.at("page.html");
     for (width, theme) in [(390, "dark"), (1280, "light")] {

@@ -3,13 +3,13 @@
 //! A thread of the pool in the crate `blocking` reads ahead into a pipe of 8 MiB, from which bytes
 //! are copied. At the end of the file that thread gives the file back, so that it is closed here.
 
-use crate::failure::Failure;
-use crate::method::{BUFFER, Reader};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::BUFFER;
 use async_fs::File;
 use futures_lite::AsyncReadExt;
 use futures_lite::future::block_on;
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::path::PathBuf;
 
 struct AsyncFile {
@@ -18,26 +18,26 @@ struct AsyncFile {
     buffer_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let buffer_bytes = request.size(&BUFFER);
-    Ok(Box::new(AsyncFile { path: request.path.clone(), work: request.work, buffer_bytes }))
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    let buffer_bytes = job.settings.size(&BUFFER);
+    Ok(Box::new(AsyncFile { path: job.target.into(), work: job.work, buffer_bytes }))
 }
 
-impl Reader for AsyncFile {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for AsyncFile {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         block_on(self.visit())
     }
 }
 
 impl AsyncFile {
-    async fn visit(&self) -> Result<Answer, Failure> {
+    async fn visit(&self) -> Result<Reading, Refusal> {
         let mut file = File::open(&self.path).await?;
         let mut buffer = vec![0; self.buffer_bytes];
         let mut tally = Tally::new(self.work);
         loop {
             let read = file.read(&mut buffer).await;
-            match read.map_err(|error| Failure::at(tally.bytes(), &error))? {
-                0 => return Ok(tally.answer()),
+            match read.map_err(|error| Refusal::at(tally.bytes(), &error))? {
+                0 => return Ok(tally.answer().into()),
                 count => tally.take(&buffer[..count]),
             }
         }

@@ -2,11 +2,11 @@
 //! in the reader's buffer is a slice of it; others are put together in one `Vec`. The number of
 //! bytes is not known to this method.
 
-use crate::failure::Failure;
-use crate::method::{READER_BUFFER, Reader};
-use crate::request::Request;
-use crate::tally::Answer;
+use crate::methods::READER_BUFFER;
 use bstr::io::BufReadExt;
+use readlab_protocol::Answer;
+use readlab_protocol::contender::{Job, ReadTarget, Reading};
+use readlab_protocol::serve::Refusal;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::BufReader;
@@ -17,12 +17,12 @@ struct ByteLines {
     buffer_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    Ok(Box::new(ByteLines { path: request.path.clone(), buffer_bytes: request.size(&READER_BUFFER) }))
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    Ok(Box::new(ByteLines { path: job.target.into(), buffer_bytes: job.settings.size(&READER_BUFFER) }))
 }
 
-impl Reader for ByteLines {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for ByteLines {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         let file = File::open(&self.path)?;
         let mut lines = 0;
         BufReader::with_capacity(self.buffer_bytes, file).for_byte_line(|line| {
@@ -30,6 +30,6 @@ impl Reader for ByteLines {
             lines += 1;
             Ok(true)
         })?;
-        Ok(Answer::of_lines(lines))
+        Ok(Answer { lines: Some(lines), ..Answer::default() }.into())
     }
 }

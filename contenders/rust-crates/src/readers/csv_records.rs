@@ -4,11 +4,11 @@
 //! quoted field may have line ends, and empty lines are no records. What proves the reading is the
 //! position of the reader after the last record, which counts all bytes and every newline.
 
-use crate::failure::Failure;
-use crate::method::{READER_BUFFER, Reader};
-use crate::request::Request;
-use crate::tally::Answer;
+use crate::methods::READER_BUFFER;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use readlab_protocol::Answer;
+use readlab_protocol::contender::{Job, ReadTarget, Reading};
+use readlab_protocol::serve::Refusal;
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -17,12 +17,12 @@ struct CsvRecords {
     buffer_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    Ok(Box::new(CsvRecords { path: request.path.clone(), buffer_bytes: request.size(&READER_BUFFER) }))
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    Ok(Box::new(CsvRecords { path: job.target.into(), buffer_bytes: job.settings.size(&READER_BUFFER) }))
 }
 
-impl Reader for CsvRecords {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for CsvRecords {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         let mut builder = ReaderBuilder::new();
         builder.has_headers(false).flexible(true).buffer_capacity(self.buffer_bytes);
         let mut reader = builder.from_path(&self.path).map_err(failure)?;
@@ -32,14 +32,15 @@ impl Reader for CsvRecords {
         }
         let end = reader.position();
         // Lines are counted from 1.
-        Ok(Answer { bytes: Some(end.byte()), newlines: Some(end.line() - 1), ..Answer::default() })
+        let (bytes, newlines) = (Some(end.byte()), Some(end.line() - 1));
+        Ok(Answer { bytes, newlines, ..Answer::default() }.into())
     }
 }
 
 /// The cause alone: with it the library says that it is one.
-fn failure(error: csv::Error) -> Failure {
+fn failure(error: csv::Error) -> Refusal {
     match error.into_kind() {
         ErrorKind::Io(error) => error.into(),
-        kind => Failure::new(format!("{kind:?}")),
+        kind => Refusal::failed(format!("{kind:?}")),
     }
 }

@@ -5,12 +5,12 @@
 //! the method is unavailable.
 
 use super::glommio_file::{executor, failure};
-use crate::failure::Failure;
-use crate::method::{DIRECT_BUFFER, READ_AHEAD, Reader};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::{DIRECT_BUFFER, READ_AHEAD};
 use glommio::io::{DmaFile, DmaStreamReaderBuilder};
 use glommio::{GlommioError, LocalExecutor};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -23,34 +23,34 @@ struct DirectFile {
     read_ahead: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let buffer_bytes = request.size(&DIRECT_BUFFER);
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    let buffer_bytes = job.settings.size(&DIRECT_BUFFER);
     // The library finds buffers by the bits of their positions.
     if !buffer_bytes.is_power_of_two() {
-        return Err(Failure::new(format!("buffer_bytes must be a power of two, got {buffer_bytes}")));
+        return Err(Refusal::failed(format!("buffer_bytes must be a power of two, got {buffer_bytes}")));
     }
     Ok(Box::new(DirectFile {
         executor: executor()?,
-        path: request.path.clone(),
-        work: request.work,
+        path: job.target.into(),
+        work: job.work,
         buffer_bytes,
-        read_ahead: request.size(&READ_AHEAD),
+        read_ahead: job.settings.size(&READ_AHEAD),
     }))
 }
 
-impl Reader for DirectFile {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for DirectFile {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         self.executor.run(self.visit())
     }
 }
 
 impl DirectFile {
-    async fn visit(&self) -> Result<Answer, Failure> {
+    async fn visit(&self) -> Result<Reading, Refusal> {
         // By its first file the library decides whether a device can be polled, and takes an empty
         // one for a sign that it can: then the reads of the next one fail.
         let about = std::fs::metadata(&self.path)?;
         if about.is_file() && about.len() == 0 {
-            return Ok(Tally::new(self.work).answer());
+            return Ok(Tally::new(self.work).answer().into());
         }
         let file = self.file().await?;
         let reader = DmaStreamReaderBuilder::new(file);
@@ -65,11 +65,11 @@ impl DirectFile {
             tally.take(&piece);
         }
         reader.close().await.map_err(failure)?;
-        Ok(tally.answer())
+        Ok(tally.answer().into())
     }
 
     /// The file, if its reads are direct.
-    async fn file(&self) -> Result<DmaFile, Failure> {
+    async fn file(&self) -> Result<DmaFile, Refusal> {
         let file = match DmaFile::open(&self.path).await {
             Err(GlommioError::EnhancedIoError { source, .. }) => return Err(self.not_opened(source)),
             opened => opened.map_err(failure)?,
@@ -83,15 +83,15 @@ impl DirectFile {
 
     /// Why the file is not open. A file system without direct reads refuses them with EINVAL, and so
     /// does a folder.
-    fn not_opened(&self, error: io::Error) -> Failure {
+    fn not_opened(&self, error: io::Error) -> Refusal {
         if error.raw_os_error() == Some(libc::EINVAL) { self.not_taken() } else { error.into() }
     }
 
-    fn not_taken(&self) -> Failure {
+    fn not_taken(&self) -> Refusal {
         if self.path.is_dir() {
             return io::Error::from_raw_os_error(libc::EISDIR).into();
         }
-        Failure::Unavailable("O_DIRECT: the file system does not take it".to_owned())
+        Refusal::Unavailable("O_DIRECT: the file system does not take it".to_owned())
     }
 }
 

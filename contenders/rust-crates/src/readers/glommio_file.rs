@@ -2,13 +2,13 @@
 //! read into one buffer of the size of its own. Its `fill_buf` cannot be used: at the end of the
 //! file it is not ready a second time, which futures-lite demands.
 
-use crate::failure::Failure;
-use crate::method::{GLOMMIO_BUFFER, Reader};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::GLOMMIO_BUFFER;
 use futures_lite::AsyncReadExt;
 use glommio::io::{BufferedFile, StreamReaderBuilder};
 use glommio::{GlommioError, LocalExecutor, LocalExecutorBuilder, Placement};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::path::PathBuf;
 
 struct GlommioFile {
@@ -21,52 +21,52 @@ struct GlommioFile {
 const NEEDS: &str = "it needs io_uring, and 512 KiB of memory that may be locked (ulimit -l)";
 
 /// An executor on any processor.
-pub(super) fn executor() -> Result<LocalExecutor, Failure> {
+pub(super) fn executor() -> Result<LocalExecutor, Refusal> {
     let executor = LocalExecutorBuilder::new(Placement::Unbound).make();
-    executor.map_err(|error| Failure::unavailable(NEEDS, &error))
+    executor.map_err(|error| Refusal::Unavailable(format!("{NEEDS}: {error}")))
 }
 
-pub(crate) fn available() -> Result<(), Failure> {
+pub(crate) fn available() -> Result<(), Refusal> {
     executor().map(drop)
 }
 
 /// The cause alone: with it the library also shows the path.
-pub(super) fn failure(error: GlommioError<()>) -> Failure {
+pub(super) fn failure(error: GlommioError<()>) -> Refusal {
     match error {
         GlommioError::EnhancedIoError { source, .. } => source.into(),
-        error => Failure::new(error.to_string()),
+        error => Refusal::failed(error.to_string()),
     }
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(GlommioFile {
         executor: executor()?,
-        path: request.path.clone(),
-        work: request.work,
-        buffer_bytes: request.size(&GLOMMIO_BUFFER),
+        path: job.target.into(),
+        work: job.work,
+        buffer_bytes: job.settings.size(&GLOMMIO_BUFFER),
     }))
 }
 
-impl Reader for GlommioFile {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for GlommioFile {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         self.executor.run(self.visit())
     }
 }
 
 impl GlommioFile {
-    async fn visit(&self) -> Result<Answer, Failure> {
+    async fn visit(&self) -> Result<Reading, Refusal> {
         let file = BufferedFile::open(&self.path).await.map_err(failure)?;
         let mut reader = StreamReaderBuilder::new(file).with_buffer_size(self.buffer_bytes).build();
         let mut buffer = vec![0; self.buffer_bytes];
         let mut tally = Tally::new(self.work);
         loop {
             let read = reader.read(&mut buffer).await;
-            match read.map_err(|error| Failure::at(tally.bytes(), &error))? {
+            match read.map_err(|error| Refusal::at(tally.bytes(), &error))? {
                 0 => break,
                 count => tally.take(&buffer[..count]),
             }
         }
         reader.close().await.map_err(failure)?;
-        Ok(tally.answer())
+        Ok(tally.answer().into())
     }
 }

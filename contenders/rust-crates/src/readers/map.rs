@@ -2,11 +2,10 @@
 //!
 //! A file that others cut off while it is mapped ends the process with SIGBUS.
 
-use crate::failure::Failure;
-use crate::method::Reader;
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
 use memmap2::Mmap;
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -16,16 +15,16 @@ struct Map {
     work: Work,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    Ok(Box::new(Map { path: request.path.clone(), work: request.work }))
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    Ok(Box::new(Map { path: job.target.into(), work: job.work }))
 }
 
-impl Reader for Map {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for Map {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         let map = map(&self.path)?;
         let mut tally = Tally::new(self.work);
         tally.take(&map);
-        Ok(tally.answer())
+        Ok(tally.answer().into())
     }
 }
 

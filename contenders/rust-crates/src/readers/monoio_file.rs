@@ -1,12 +1,12 @@
 //! The method `monoio`: the `File` of the runtime monoio, on io_uring alone. A read owns the buffer
 //! until it is done.
 
-use crate::failure::Failure;
-use crate::method::{BUFFER, Reader};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::BUFFER;
 use monoio::fs::File;
 use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::path::{Path, PathBuf};
 
 struct MonoioFile {
@@ -16,42 +16,42 @@ struct MonoioFile {
     buffer_bytes: usize,
 }
 
-fn runtime() -> Result<Runtime<IoUringDriver>, Failure> {
+fn runtime() -> Result<Runtime<IoUringDriver>, Refusal> {
     let runtime = RuntimeBuilder::<IoUringDriver>::new().build();
-    runtime.map_err(|error| Failure::unavailable("io_uring", &error))
+    runtime.map_err(|error| Refusal::Unavailable(format!("io_uring: {error}")))
 }
 
-pub(crate) fn available() -> Result<(), Failure> {
+pub(crate) fn available() -> Result<(), Refusal> {
     runtime().map(drop)
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(MonoioFile {
         runtime: runtime()?,
-        path: request.path.clone(),
-        work: request.work,
-        buffer_bytes: request.size(&BUFFER),
+        path: job.target.into(),
+        work: job.work,
+        buffer_bytes: job.settings.size(&BUFFER),
     }))
 }
 
-impl Reader for MonoioFile {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for MonoioFile {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         self.runtime.block_on(visit(&self.path, self.work, self.buffer_bytes))
     }
 }
 
-async fn visit(path: &Path, work: Work, buffer_bytes: usize) -> Result<Answer, Failure> {
+async fn visit(path: &Path, work: Work, buffer_bytes: usize) -> Result<Reading, Refusal> {
     let file = File::open(path).await?;
     let mut buffer = Vec::with_capacity(buffer_bytes);
     let mut tally = Tally::new(work);
     loop {
         let (read, filled) = file.read_at(buffer, tally.bytes()).await;
-        match read.map_err(|error| Failure::at(tally.bytes(), &error))? {
+        match read.map_err(|error| Refusal::at(tally.bytes(), &error))? {
             0 => break,
             count => tally.take(&filled[..count]),
         }
         buffer = filled;
     }
     file.close().await?;
-    Ok(tally.answer())
+    Ok(tally.answer().into())
 }

@@ -2,13 +2,13 @@
 //! threads. They are those of the global pool, made before the first window.
 
 use super::map::map;
-use crate::failure::Failure;
-use crate::method::{CHUNK, Reader, THREADS};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::{CHUNK, THREADS};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::path::PathBuf;
 
 struct ParallelMap {
@@ -17,15 +17,15 @@ struct ParallelMap {
     chunk_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let pool = ThreadPoolBuilder::new().num_threads(request.size(&THREADS));
-    pool.build_global().map_err(|error| Failure::new(error.to_string()))?;
-    let chunk_bytes = request.size(&CHUNK);
-    Ok(Box::new(ParallelMap { path: request.path.clone(), work: request.work, chunk_bytes }))
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    let pool = ThreadPoolBuilder::new().num_threads(job.settings.size(&THREADS));
+    pool.build_global().map_err(|error| Refusal::failed(error.to_string()))?;
+    let chunk_bytes = job.settings.size(&CHUNK);
+    Ok(Box::new(ParallelMap { path: job.target.into(), work: job.work, chunk_bytes }))
 }
 
-impl Reader for ParallelMap {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for ParallelMap {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         let map = map(&self.path)?;
         let none = || Tally::new(self.work);
         let tally = map.par_chunks(self.chunk_bytes).map(|chunk| {
@@ -33,6 +33,6 @@ impl Reader for ParallelMap {
             tally.take(chunk);
             tally
         });
-        Ok(tally.reduce(none, Tally::merge).answer())
+        Ok(tally.reduce(none, Tally::merge).answer().into())
     }
 }

@@ -1,25 +1,26 @@
 //! Every method on awkward files, with its defaults and with settings that cut the files anywhere.
 
-use crate::failure::Failure;
-use crate::method::{self, Method};
-use crate::request::{Request, Work};
-use crate::tally::Answer;
-use std::ffi::OsString;
+use crate::methods;
+use readlab_protocol::contender::{Job, Method};
+use readlab_protocol::serve::Refusal;
+use readlab_protocol::setting::Settings;
+use readlab_protocol::{Answer, Work};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
+
+type Given = [(&'static str, u64)];
 
 /// Beside the build, as a file system in memory has no direct reads.
 fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
 }
 
-/// The answer of two readings; `None` with a message if this machine cannot. In a thread of its own,
-/// as a runtime may be one of its thread.
-fn read(method: &'static str, work: Work, path: &Path, settings: &[&str]) -> Option<Answer> {
+/// The answer of two readings; `None` with a message if this machine cannot.
+fn read(method: &str, work: Work, path: &Path, settings: &Given) -> Option<Answer> {
     match try_read(method, work, path, settings) {
         Ok(answer) => Some(answer),
-        Err(Failure::Unavailable(reason)) => {
+        Err(Refusal::Unavailable(reason)) => {
             eprintln!("SKIPPED: {method}: {reason}");
             None
         }
@@ -27,15 +28,15 @@ fn read(method: &'static str, work: Work, path: &Path, settings: &[&str]) -> Opt
     }
 }
 
-fn try_read(method: &str, work: Work, path: &Path, settings: &[&str]) -> Result<Answer, Failure> {
-    let mut words: Vec<OsString> = [method, "-", work.word()].map(OsString::from).to_vec();
-    words.push(path.into());
-    words.extend(settings.iter().map(OsString::from));
+/// In a thread of its own, as a runtime may be one of its thread.
+fn try_read(method: &str, work: Work, path: &Path, settings: &Given) -> Result<Answer, Refusal> {
+    let method = methods::all().into_iter().find(|known| known.name == method).unwrap();
+    let settings = Settings::resolve(&method.params, settings.iter().copied()).unwrap();
+    let job = Job { work, target: path.into(), shown: String::new(), settings };
     std::thread::spawn(move || {
-        let request = Request::parse(&words)?;
-        let mut reader = (request.method.open)(&request)?;
-        let first = reader.read()?;
-        assert_eq!(first, reader.read()?);
+        let mut reader = (method.open)(job)?;
+        let first = reader.read()?.answer;
+        assert_eq!(first, reader.read()?.answer);
         Ok(first)
     })
     .join()
@@ -86,12 +87,12 @@ fn is_repeatable(method: &Method) -> bool {
     method.name != "rayon"
 }
 
-fn check_all(settings: fn(&str) -> Option<&'static [&'static str]>, contents: &[Vec<u8>]) {
+fn check_all(settings: fn(&str) -> Option<&'static Given>, contents: &[Vec<u8>]) {
     let folder = folder();
     for (number, bytes) in contents.iter().enumerate() {
         let path = folder.path().join(format!("file {number}"));
         fs::write(&path, bytes).unwrap();
-        for method in method::all().into_iter().filter(is_repeatable) {
+        for method in methods::all().into_iter().filter(is_repeatable) {
             let Some(settings) = settings(method.name) else { continue };
             if method.name == "tokio-lines" && str::from_utf8(bytes).is_err() {
                 continue;
@@ -122,10 +123,10 @@ fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
     let contents = [text(3 * 4096 + 17), awkward(10_007), Vec::new()];
     check_all(
         |name| match name {
-            "tokio-fs" => Some(&["buffer_bytes=100", "max_buf_bytes=33"]),
-            "glommio-direct" => Some(&["buffer_bytes=4096", "depth=3"]),
+            "tokio-fs" => Some(&[("buffer_bytes", 100), ("max_buf_bytes", 33)]),
+            "glommio-direct" => Some(&[("buffer_bytes", 4096), ("depth", 3)]),
             "memmap2" => None,
-            _ => Some(&["buffer_bytes=61"]),
+            _ => Some(&[("buffer_bytes", 61)]),
         },
         &contents,
     );
@@ -137,23 +138,23 @@ fn chunks_of_rayon_are_all_visited() {
     let path = folder.path().join("f");
     let bytes = awkward(70_001);
     fs::write(&path, &bytes).unwrap();
-    let answer = read("rayon", Work::Sum, &path, &["threads=3", "chunk_bytes=1024"]).unwrap();
+    let answer = read("rayon", Work::Sum, &path, &[("threads", 3), ("chunk_bytes", 1024)]).unwrap();
     check(&answer, Work::Sum, &bytes, "rayon");
 }
 
 #[test]
 fn a_failure_names_its_cause() {
     let folder = folder();
-    for method in method::all().into_iter().filter(is_repeatable) {
+    for method in methods::all().into_iter().filter(is_repeatable) {
         let work = method.works[0];
         for (path, cause) in
             [(folder.path().join("absent"), "no such file"), (folder.path().into(), "directory")]
         {
             match try_read(method.name, work, &path, &[]) {
-                Err(Failure::Failed(reason)) => {
+                Err(Refusal::Failed(reason)) => {
                     assert!(reason.to_lowercase().contains(cause), "{}: {reason}", method.name);
                 }
-                Err(Failure::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+                Err(Refusal::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
                 Ok(answer) => panic!("{}: {answer:?}", method.name),
             }
         }
@@ -166,5 +167,5 @@ fn lines_of_tokio_are_text() {
     let path = folder.path().join("f");
     fs::write(&path, b"one\n\xff\n").unwrap();
     let why = try_read("tokio-lines", Work::Lines, &path, &[]).unwrap_err();
-    assert!(why.line().to_lowercase().contains("utf-8"), "{why}");
+    assert!(why.to_string().to_lowercase().contains("utf-8"), "{why}");
 }

@@ -3,10 +3,10 @@
 //! Each read is done by a thread of the runtime's pool, into a buffer of the `File`, from which it
 //! is copied. `max_buf_bytes` is the largest size of that buffer.
 
-use crate::failure::Failure;
-use crate::method::{Reader, TOKIO_BUFFER, TOKIO_MAX_BUF};
-use crate::request::{Request, Work};
-use crate::tally::{Answer, Tally};
+use crate::methods::{TOKIO_BUFFER, TOKIO_MAX_BUF};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
 use std::path::PathBuf;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -20,33 +20,33 @@ struct TokioFile {
     max_buf_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(TokioFile {
         // The usual one, of several threads.
         runtime: Runtime::new()?,
-        path: request.path.clone(),
-        work: request.work,
-        buffer_bytes: request.size(&TOKIO_BUFFER),
-        max_buf_bytes: request.size(&TOKIO_MAX_BUF),
+        path: job.target.into(),
+        work: job.work,
+        buffer_bytes: job.settings.size(&TOKIO_BUFFER),
+        max_buf_bytes: job.settings.size(&TOKIO_MAX_BUF),
     }))
 }
 
-impl Reader for TokioFile {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for TokioFile {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         self.runtime.block_on(self.visit())
     }
 }
 
 impl TokioFile {
-    async fn visit(&self) -> Result<Answer, Failure> {
+    async fn visit(&self) -> Result<Reading, Refusal> {
         let mut file = File::open(&self.path).await?;
         file.set_max_buf_size(self.max_buf_bytes);
         let mut buffer = vec![0; self.buffer_bytes];
         let mut tally = Tally::new(self.work);
         loop {
             let read = file.read(&mut buffer).await;
-            match read.map_err(|error| Failure::at(tally.bytes(), &error))? {
-                0 => return Ok(tally.answer()),
+            match read.map_err(|error| Refusal::at(tally.bytes(), &error))? {
+                0 => return Ok(tally.answer().into()),
                 count => tally.take(&buffer[..count]),
             }
         }

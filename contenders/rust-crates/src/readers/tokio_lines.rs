@@ -1,10 +1,10 @@
 //! The method `tokio-lines`: the lines of Tokio's `BufReader` over its `File`. A line that is not
 //! UTF-8 is an error. The number of bytes is not known to this method.
 
-use crate::failure::Failure;
-use crate::method::{READER_BUFFER, Reader};
-use crate::request::Request;
-use crate::tally::Answer;
+use crate::methods::READER_BUFFER;
+use readlab_protocol::Answer;
+use readlab_protocol::contender::{Job, ReadTarget, Reading};
+use readlab_protocol::serve::Refusal;
 use std::hint::black_box;
 use std::path::PathBuf;
 use tokio::fs::File;
@@ -17,23 +17,23 @@ struct TokioLines {
     buffer_bytes: usize,
 }
 
-pub(crate) fn open(request: &Request) -> Result<Box<dyn Reader>, Failure> {
+pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(TokioLines {
         // The usual one, of several threads.
         runtime: Runtime::new()?,
-        path: request.path.clone(),
-        buffer_bytes: request.size(&READER_BUFFER),
+        path: job.target.into(),
+        buffer_bytes: job.settings.size(&READER_BUFFER),
     }))
 }
 
-impl Reader for TokioLines {
-    fn read(&mut self) -> Result<Answer, Failure> {
+impl ReadTarget for TokioLines {
+    fn read(&mut self) -> Result<Reading, Refusal> {
         self.runtime.block_on(self.visit())
     }
 }
 
 impl TokioLines {
-    async fn visit(&self) -> Result<Answer, Failure> {
+    async fn visit(&self) -> Result<Reading, Refusal> {
         let file = File::open(&self.path).await?;
         let mut lines = BufReader::with_capacity(self.buffer_bytes, file).lines();
         let mut count = 0;
@@ -41,6 +41,6 @@ impl TokioLines {
             drop(black_box(line));
             count += 1;
         }
-        Ok(Answer::of_lines(count))
+        Ok(Answer { lines: Some(count), ..Answer::default() }.into())
     }
 }

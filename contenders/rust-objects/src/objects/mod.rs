@@ -6,27 +6,30 @@
 mod store;
 mod traffic;
 
-use crate::failure::Failure;
-use crate::method::{COALESCE, CONCURRENCY, KEPT, PART, Reader, Reading};
-use crate::parts;
-use crate::request::{Request, Work};
-use crate::tally::Tally;
+use crate::methods::{COALESCE, CONCURRENCY, KEPT, PART};
+use crate::on_runtime::{self, AsyncReader};
+use crate::{failure, ranges};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use object_store::{OBJECT_STORE_COALESCE_DEFAULT, coalesce_ranges};
+use readlab_protocol::Work;
+use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::serve::Refusal;
+use readlab_protocol::setting::Settings;
 use std::iter;
 use std::ops::Range;
 use store::{Location, Store};
+use traffic::Counts;
 
 /// One way of reading an object from a store.
 #[async_trait]
 pub(crate) trait Way: Send + Sync + 'static {
-    fn from_request(request: &Request) -> Self;
+    fn from_settings(settings: &Settings) -> Self;
 
     /// Reads the whole object.
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure>;
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal>;
 }
 
 struct Objects<W> {
@@ -37,15 +40,17 @@ struct Objects<W> {
     kept: Option<Store>,
 }
 
-pub(crate) fn open<W: Way>(request: &Request) -> Result<Box<dyn Reader>, Failure> {
-    let location = Location::of_environment(&request.target)?;
-    let kept = request.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
-    Ok(Box::new(Objects { way: W::from_request(request), work: request.work, location, kept }))
+pub(crate) fn open<W: Way>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+    on_runtime::open(&job, |target| {
+        let location = Location::of_environment(target)?;
+        let kept = job.settings.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
+        Ok(Objects { way: W::from_settings(&job.settings), work: job.work, location, kept })
+    })
 }
 
 #[async_trait]
-impl<W: Way> Reader for Objects<W> {
-    async fn read(&self) -> Result<Reading, Failure> {
+impl<W: Way> AsyncReader for Objects<W> {
+    async fn read(&self) -> Result<Reading, Refusal> {
         let made;
         let store = match &self.kept {
             Some(store) => store,
@@ -55,11 +60,9 @@ impl<W: Way> Reader for Objects<W> {
             }
         };
         store.traffic.restart();
-        let mut tally = self.way.read(store, self.work).await?;
-        let counts = store.traffic.counts();
-        // Pieces come to the tally later, if the library collects them.
-        tally.first_byte = counts.first_byte;
-        Ok(Reading { tally, requests: counts.requests, retries: Some(counts.failures) })
+        let answer = self.way.read(store, self.work).await?.answer();
+        let Counts { requests, failures, first_byte, .. } = store.traffic.counts();
+        Ok(Reading { answer, first_byte, requests: Some(requests), retries: Some(failures) })
     }
 }
 
@@ -68,14 +71,14 @@ pub(crate) struct Get;
 
 #[async_trait]
 impl Way for Get {
-    fn from_request(_request: &Request) -> Get {
+    fn from_settings(_settings: &Settings) -> Get {
         Get
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
         let result = store.get(None).await?;
         let size_bytes = result.meta.size;
-        let bytes = result.bytes().await.map_err(|error| Failure::from_error(&error))?;
+        let bytes = result.bytes().await.map_err(|error| failure::innermost(&error))?;
         let mut tally = Tally::new(work);
         tally.take(&bytes);
         complete(tally, size_bytes)
@@ -87,16 +90,16 @@ pub(crate) struct Streamed;
 
 #[async_trait]
 impl Way for Streamed {
-    fn from_request(_request: &Request) -> Streamed {
+    fn from_settings(_settings: &Settings) -> Streamed {
         Streamed
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
         let result = store.get(None).await?;
         let size_bytes = result.meta.size;
         let mut pieces = result.into_stream();
         let mut tally = Tally::new(work);
-        while let Some(piece) = pieces.try_next().await.map_err(|error| Failure::from_error(&error))? {
+        while let Some(piece) = pieces.try_next().await.map_err(|error| failure::innermost(&error))? {
             tally.take(&piece);
         }
         complete(tally, size_bytes)
@@ -111,13 +114,13 @@ pub(crate) struct Ranged {
 
 #[async_trait]
 impl Way for Ranged {
-    fn from_request(request: &Request) -> Ranged {
-        Ranged { part_bytes: request.param(&PART), concurrency: request.count(&CONCURRENCY) }
+    fn from_settings(settings: &Settings) -> Ranged {
+        Ranged { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
     }
 
     /// The size of the object comes with the answer to the first range; the other ranges are
     /// requested while the bytes of the first one arrive.
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
         let mut tally = Tally::new(work);
         let first = match store.get(Some(0..self.part_bytes)).await {
             // Only an empty object does not have its first byte.
@@ -126,7 +129,7 @@ impl Way for Ranged {
         };
         let size_bytes = first.meta.size;
         let first = store::whole(first).boxed();
-        let others = parts::cut(self.part_bytes.min(size_bytes)..size_bytes, self.part_bytes);
+        let others = ranges::cut(self.part_bytes.min(size_bytes)..size_bytes, self.part_bytes);
         let others = others.map(|range| store.part(range).boxed());
         // A future does nothing before it is polled.
         let all: Vec<_> = iter::once(first).chain(others).collect();
@@ -147,17 +150,17 @@ pub(crate) struct Coalesced {
 
 #[async_trait]
 impl Way for Coalesced {
-    fn from_request(request: &Request) -> Coalesced {
+    fn from_settings(settings: &Settings) -> Coalesced {
         Coalesced {
-            part_bytes: request.param(&PART),
-            coalesce_bytes: request.param(&COALESCE),
-            concurrency: request.count(&CONCURRENCY),
+            part_bytes: settings.get(&PART),
+            coalesce_bytes: settings.get(&COALESCE),
+            concurrency: settings.size(&CONCURRENCY),
         }
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Failure> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
         let size_bytes = store.size().await?;
-        let joined = parts::cut(0..size_bytes, self.coalesce_bytes).map(|range| self.fetch(store, range));
+        let joined = ranges::cut(0..size_bytes, self.coalesce_bytes).map(|range| self.fetch(store, range));
         let mut groups = stream::iter(joined).buffer_unordered(self.concurrency);
         let mut tally = Tally::new(work);
         while let Some(group) = groups.try_next().await? {
@@ -169,16 +172,16 @@ impl Way for Coalesced {
 
 impl Coalesced {
     /// What `get_ranges` does, but each request also demands the version of the content.
-    async fn fetch(&self, store: &Store, joined: Range<u64>) -> Result<Vec<Bytes>, Failure> {
-        let ranges: Vec<Range<u64>> = parts::cut(joined, self.part_bytes).collect();
+    async fn fetch(&self, store: &Store, joined: Range<u64>) -> Result<Vec<Bytes>, Refusal> {
+        let ranges: Vec<Range<u64>> = ranges::cut(joined, self.part_bytes).collect();
         coalesce_ranges(&ranges, |range| store.part(range), OBJECT_STORE_COALESCE_DEFAULT).await
     }
 }
 
 /// A reading is complete if it has as many bytes as the object.
-fn complete(tally: Tally, size_bytes: u64) -> Result<Tally, Failure> {
-    if tally.bytes == size_bytes {
+fn complete(tally: Tally, size_bytes: u64) -> Result<Tally, Refusal> {
+    if tally.bytes() == size_bytes {
         return Ok(tally);
     }
-    Err(Failure::new(format!("{} bytes instead of {size_bytes}", tally.bytes)))
+    Err(Refusal::failed(format!("{} bytes instead of {size_bytes}", tally.bytes())))
 }

@@ -2,14 +2,15 @@
 
 use super::traffic::{Counted, Traffic};
 use crate::client::{self, Version};
-use crate::environment;
-use crate::failure::Failure;
+use crate::failure;
 use bytes::Bytes;
 use http::HeaderValue;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::path::Path;
 use object_store::{ClientOptions, GetOptions, GetRange, GetResult, ObjectStore, RetryConfig};
+use readlab_protocol::remote;
+use readlab_protocol::serve::Refusal;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ const RETRY_MAX: Duration = Duration::from_secs(15);
 
 /// Where an object is.
 pub(super) struct Location {
-    store: environment::Store,
+    store: remote::Store,
     bucket: String,
     key: Path,
     etag: Option<HeaderValue>,
@@ -35,31 +36,31 @@ pub(crate) struct Store {
 }
 
 impl Location {
-    pub(super) fn of_environment(target: &str) -> Result<Location, Failure> {
+    pub(super) fn of_environment(target: &str) -> Result<Location, Refusal> {
         let named = target.strip_prefix("s3://").and_then(|name| name.split_once('/'));
         let named = named.filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
-        let (bucket, key) = named.ok_or_else(|| Failure::new("expected s3://BUCKET/KEY"))?;
+        let (bucket, key) = named.ok_or_else(|| Refusal::failed("expected s3://BUCKET/KEY"))?;
         // Of other keys the library would make the name of another object.
         let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
-        let key = path.ok_or_else(|| Failure::new("object_store has no name for this key"))?;
-        let (store, etag) = (environment::Store::of_environment()?, environment::etag()?);
+        let key = path.ok_or_else(|| Refusal::failed("object_store has no name for this key"))?;
+        let (store, etag) = (remote::Store::from_environment()?, client::etag()?);
         Ok(Location { store, bucket: bucket.to_owned(), key, etag })
     }
 
     /// For virtual style the library wants the bucket in the endpoint.
-    fn endpoint(&self) -> Result<String, Failure> {
+    fn endpoint(&self) -> Result<String, Refusal> {
         let endpoint = self.store.endpoint.trim_end_matches('/');
-        if !self.store.virtual_style {
+        if !self.store.is_virtual_style {
             return Ok(endpoint.to_owned());
         }
         let (scheme, host) =
-            endpoint.split_once("://").ok_or_else(|| Failure::new("AWS_ENDPOINT_URL_S3 has no scheme"))?;
+            endpoint.split_once("://").ok_or_else(|| Refusal::failed("AWS_ENDPOINT_URL_S3 has no scheme"))?;
         Ok(format!("{scheme}://{}.{host}", self.bucket))
     }
 }
 
 impl Store {
-    pub(super) fn make(location: &Location) -> Result<Store, Failure> {
+    pub(super) fn make(location: &Location) -> Result<Store, Refusal> {
         let traffic = Arc::new(Traffic::default());
         let client = client::make(Version::Http1)?;
         let client = HttpClient::new(Counted::new(client, traffic.clone(), location.etag.clone()));
@@ -67,7 +68,7 @@ impl Store {
             .with_endpoint(location.endpoint()?)
             .with_region(&location.store.region)
             .with_bucket_name(&location.bucket)
-            .with_virtual_hosted_style_request(location.store.virtual_style)
+            .with_virtual_hosted_style_request(location.store.is_virtual_style)
             .with_skip_signature(location.store.credentials.is_none())
             .with_retry(RetryConfig { retry_timeout: RETRY_MAX, ..RetryConfig::default() })
             .with_http_connector(Made(client));
@@ -78,39 +79,38 @@ impl Store {
                 builder = builder.with_token(token);
             }
         }
-        let s3 = builder.build().map_err(|error| Failure::from_error(&error))?;
+        let s3 = builder.build().map_err(|error| failure::innermost(&error))?;
         let etag = location.etag.as_ref().and_then(|etag| etag.to_str().ok()).map(str::to_owned);
         Ok(Store { s3, key: location.key.clone(), etag, traffic })
     }
 
     /// The answer to a request for the object or a range. The library checks that the answer is
     /// about this range.
-    pub(super) async fn get(&self, range: Option<Range<u64>>) -> Result<GetResult, Failure> {
+    pub(super) async fn get(&self, range: Option<Range<u64>>) -> Result<GetResult, Refusal> {
         let range = range.map(GetRange::Bounded);
         let options = GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() };
-        self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))
+        self.s3.get_opts(&self.key, options).await.map_err(|error| failure::innermost(&error))
     }
 
     /// The size of the object, by a request for nothing else.
-    pub(super) async fn size(&self) -> Result<u64, Failure> {
+    pub(super) async fn size(&self) -> Result<u64, Refusal> {
         let options = GetOptions { head: true, if_match: self.etag.clone(), ..GetOptions::default() };
-        let found =
-            self.s3.get_opts(&self.key, options).await.map_err(|error| Failure::from_error(&error))?;
+        let found = self.s3.get_opts(&self.key, options).await.map_err(|error| failure::innermost(&error))?;
         Ok(found.meta.size)
     }
 
     /// The bytes of a range.
-    pub(super) async fn part(&self, range: Range<u64>) -> Result<Bytes, Failure> {
+    pub(super) async fn part(&self, range: Range<u64>) -> Result<Bytes, Refusal> {
         whole(self.get(Some(range)).await?).await
     }
 }
 
 /// All bytes of an answer, as many as it promised.
-pub(super) async fn whole(result: GetResult) -> Result<Bytes, Failure> {
+pub(super) async fn whole(result: GetResult) -> Result<Bytes, Refusal> {
     let promised = result.range.end - result.range.start;
-    let bytes = result.bytes().await.map_err(|error| Failure::from_error(&error))?;
+    let bytes = result.bytes().await.map_err(|error| failure::innermost(&error))?;
     if bytes.len() as u64 != promised {
-        return Err(Failure::new(format!("{} bytes instead of {promised} in a range", bytes.len())));
+        return Err(Refusal::failed(format!("{} bytes instead of {promised} in a range", bytes.len())));
     }
     Ok(bytes)
 }

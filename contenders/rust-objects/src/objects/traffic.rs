@@ -2,13 +2,13 @@
 //! the library hands them to its transport.
 
 use crate::client;
-use crate::failure::Failure;
 use async_trait::async_trait;
 use http::{HeaderValue, StatusCode, header, response};
 use http_body_util::{BodyExt, Limited};
 use object_store::client::{
     HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
+use readlab_protocol::serve::Refusal;
 use reqwest::Client;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -93,11 +93,11 @@ impl HttpService for Counted {
         if !parts.status.is_success() {
             return Ok(self.refusal(parts, body).await);
         }
-        let refused = |why: Failure| HttpError::new(HttpErrorKind::Unknown, why);
+        let refused = |why: Refusal| HttpError::new(HttpErrorKind::Unknown, why);
         client::check_headers(&parts.headers, self.etag.as_ref()).map_err(refused)?;
         // The library takes part of an object for the whole.
         if is_whole && parts.status == StatusCode::PARTIAL_CONTENT {
-            return Err(refused(Failure::new("the whole was asked for, the answer is a range")));
+            return Err(refused(Refusal::failed("the whole was asked for, the answer is a range")));
         }
         let (arriving, failing) = (self.traffic.clone(), self.traffic.clone());
         let body = body

@@ -8,15 +8,14 @@
 
 use super::read::drain;
 use super::stream::is_at_end;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use flate2::bufread::GzDecoder;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use zip::ZipArchive;
@@ -29,31 +28,19 @@ const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 pub(super) const ZIP: Method = Method {
     name: "zip",
     about: "the entries of a zip through crate zip with zlib-rs, from a buffered file into one buffer",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
     decodes: &[Archive::Zip],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Unzip { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) const GZIP: Method = Method {
     name: "gzip",
     about: "the members of a gzip through flate2 with zlib-rs, from a buffered file into one buffer",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
     decodes: &[Archive::Gzip],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Gunzip { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Unzip {

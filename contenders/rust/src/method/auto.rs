@@ -2,15 +2,14 @@
 //! it chooses well, with mapping and without.
 
 use super::mmap::map;
-use super::{Fault, Feeding, Method, Reader, memory};
+use super::{Fault, Method, Reader, memory};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
-use crate::work::Answer;
 use memmap2::MmapOptions;
 use readlab_auto::{Auto, Strategy};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::thread;
@@ -22,16 +21,10 @@ pub(in crate::method) const AUTO: Method = Method {
     name: "auto",
     about: "looks at size, file system and page cache, then reads once, maps, copies, or keeps reads in flight past \
             the cache",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[THREADS],
     build: |settings| built(settings, true),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(in crate::method) const AUTO_SAFE: Method = Method {

@@ -1,12 +1,11 @@
 //! The method `buffered`: the standard library's `BufReader`, whose buffer is visited in place.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use std::io::{BufRead, BufReader, ErrorKind};
 
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
@@ -14,16 +13,11 @@ const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 pub(super) const BUFFERED: Method = Method {
     name: "buffered",
     about: "BufReader over the file: fill_buf, visit, consume",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Buffered {

@@ -7,12 +7,12 @@
 use super::Fault;
 use crate::source::Source;
 use crate::traffic::Traffic;
-use readlab_protocol::remote::{CACERT_VARIABLE, ETAG_VARIABLE};
+use readlab_protocol::remote::{cacert, content_range, etag};
+use std::fs;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{env, fs};
 use ureq::http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_MATCH, RANGE,
 };
@@ -43,8 +43,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn make(source: &Source, settings: ClientSettings) -> Result<Client, Fault> {
         let url = source.url().ok_or_else(|| failed("this is no http:// or https:// URL"))?.to_owned();
-        let etag = env::var_os(ETAG_VARIABLE).map(|etag| etag.into_string());
-        let etag = etag.transpose().map_err(|_| failed(format!("{ETAG_VARIABLE} is not UTF-8")))?;
+        let etag = etag().map_err(|error| failed(error.to_string()))?;
         let mut config = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -109,14 +108,6 @@ pub(super) fn range_of(answer: &Response<Body>) -> Result<(Range<u64>, u64), Fau
     value.and_then(content_range).ok_or_else(|| failed("the answer has no Content-Range"))
 }
 
-/// The range and the size in `bytes 0-99/1234`.
-fn content_range(value: &str) -> Option<(Range<u64>, u64)> {
-    let (range, size) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
-    let (first, last) = range.split_once('-')?;
-    let end = last.parse::<u64>().ok()?.checked_add(1)?;
-    Some((first.parse().ok()?..end, size.parse().ok()?))
-}
-
 /// Whether an answer to the first range says that there is no first byte.
 pub(super) fn is_empty(answer: &Response<Body>) -> bool {
     let length = answer.headers().get(CONTENT_LENGTH).map(|length| length.as_bytes());
@@ -126,7 +117,7 @@ pub(super) fn is_empty(answer: &Response<Body>) -> bool {
 
 /// The encryption by ring, and the certificates of the file or else those of the system.
 fn encryption() -> Result<TlsConfig, Fault> {
-    let roots = match env::var_os(CACERT_VARIABLE) {
+    let roots = match cacert() {
         Some(path) => {
             let named = |cause: String| failed(format!("{}: {cause}", path.display()));
             let pem = fs::read(&path).map_err(|error| named(error.to_string()))?;
@@ -194,15 +185,6 @@ impl<R: Read> Read for Arriving<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_range_is_read_as_servers_write_it() {
-        assert_eq!(content_range("bytes 0-0/1"), Some((0..1, 1)));
-        assert_eq!(content_range("bytes 5-9/10"), Some((5..10, 10)));
-        for bad in ["bytes 0-0/*", "bytes */0", "0-1/2", "bytes 0-18446744073709551615/1", ""] {
-            assert_eq!(content_range(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn the_first_byte_is_noted_once() {

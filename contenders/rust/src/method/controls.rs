@@ -7,9 +7,9 @@ use super::memory::{SEGMENT, THREADS};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::{Answer, Work};
+
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Cache, Reads};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -17,16 +17,11 @@ use std::path::Path;
 pub(super) const NULL: Method = Method {
     name: "null",
     about: "control: opens and reads nothing; its window is empty",
-    cache: Cache::None,
     reads: Reads::Both,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(Null)),
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 pub(super) const RESIDENT: Method = Method {
@@ -34,12 +29,8 @@ pub(super) const RESIDENT: Method = Method {
     about: "control: the bytes are in anonymous memory (2 MiB pages if available) before each turn; the window holds \
             only the scan",
     cache: Cache::None,
-    reads: Reads::File,
     feeding: Feeding::Mapped,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[SEGMENT, THREADS],
     build: |settings| {
         Ok(Box::new(Resident {
@@ -50,7 +41,7 @@ pub(super) const RESIDENT: Method = Method {
             identity: None,
         }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Null;

@@ -7,13 +7,12 @@
 use super::controls::Loaded;
 use super::inflate::Decoder;
 use super::stream::{BUFFER, StreamDecoder};
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::io;
 use zstd::dict::DecoderDictionary;
 
@@ -21,16 +20,9 @@ pub(super) const DECODER: Method = Method {
     name: "decoder",
     about: "control: an archive that was brought into memory before each turn decoded there and not looked at, a zip or \
             gzip by libdeflate",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
     decodes: &Archive::ALL,
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(Prepared(None))),
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 /// The state of the control: the archive in memory, and its decoder.

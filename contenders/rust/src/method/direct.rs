@@ -6,15 +6,14 @@
 //! ends within a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader, kept_buffer};
+use super::{Fault, Method, Reader, kept_buffer};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
 use readlab_auto::direct;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Cache};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{self, Read};
@@ -26,15 +25,11 @@ pub(super) const DIRECT: Method = Method {
     name: "direct",
     about: "read(2) with O_DIRECT in a loop into one aligned buffer",
     cache: Cache::Bypass,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Direct {

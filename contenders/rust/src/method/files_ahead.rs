@@ -3,13 +3,13 @@
 
 use super::of_list::{ListReader, OfList};
 use super::read::drain;
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
 use crate::consumer::Consumer;
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Reads};
 use rustix::fs::{Advice, fadvise};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,19 +22,14 @@ pub(super) const FILES_AHEAD: Method = Method {
     name: "files-ahead",
     about: "the files of a list one after the other by read(2); the next `ahead` are open, and the kernel was told by \
             posix_fadvise(WILLNEED) to read them",
-    cache: Cache::Through,
     reads: Reads::List,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
     params: &[AHEAD, BUFFER],
     build: |settings| {
         let (ahead, buffer_bytes) = (settings.size(&AHEAD), settings.size(&BUFFER));
         Ok(Box::new(OfList::new(Ahead { ahead, buffer_bytes })))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Ahead {

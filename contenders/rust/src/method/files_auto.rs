@@ -1,12 +1,12 @@
 //! The method `files-auto`: the crate readlab-auto reads the files of a list as it thinks best.
 
 use super::of_list::{ListReader, Listed, OfList, add_file};
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::Files;
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Reads};
 use std::num::NonZero;
 
 /// 0 means that it is chosen by what is cached.
@@ -16,19 +16,14 @@ pub(super) const FILES_AUTO: Method = Method {
     name: "files-auto",
     about: "crate readlab-auto: looks how large some files of a list are and whether they are cached, then reads all by \
             threads that take them in turn, or with many in flight through an io_uring for each processor",
-    cache: Cache::Through,
     reads: Reads::List,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
     params: &[THREADS],
     build: |settings| {
         let threads = NonZero::new(usize::try_from(settings.get(&THREADS)).unwrap_or(usize::MAX));
         Ok(Box::new(OfList::new(Chosen { threads })))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Chosen {

@@ -6,15 +6,14 @@ use super::direct::DirectFile;
 use super::io_uring::{available, refusal};
 use super::limits::device_plan;
 use super::of_list::{ListReader, OfList};
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::{Answer, Work};
 use readlab_auto::in_flight::{InFlight, Job, Order, Plan, Ring};
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Reads};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -29,19 +28,15 @@ pub(super) const FILES_DEVICE: Method = Method {
     name: "files-device",
     about: "control: O_DIRECT reads of the files of a list, or of 256 of them, in an io_uring, `depth` of them in flight, \
             and not looked at; the files are open before",
-    cache: Cache::None,
     reads: Reads::List,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
     params: &[BUFFER, DEPTH],
     build: |settings| {
         let plan = device_plan(settings.size(&BUFFER), settings.size(&DEPTH));
         Ok(Box::new(OfList::new(FilesDevice { plan, open: Vec::new() })))
     },
     available,
+    ..Method::CONTROL
 };
 
 struct FilesDevice {

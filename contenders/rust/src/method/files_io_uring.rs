@@ -3,12 +3,12 @@
 
 use super::io_uring::refusal;
 use super::of_list::{ListReader, Listed, OfList, add_file};
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::setting::Param;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::files::in_flight::{self, FilesInFlight, Plan};
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, Cache, FileList, Reads};
 
 const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 512, 1 << 24);
 const DEPTH: Param = Param::new("depth", 64, 1, 512);
@@ -20,11 +20,7 @@ pub(super) const FILES_IO_URING: Method = Method {
             file takes the place of an earlier one in the ring's table, which closes that",
     cache: Cache::ByParam,
     reads: Reads::List,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
     params: &[BUFFER, DEPTH, DIRECT],
     build: |settings| {
         let depth = u16::try_from(settings.get(&DEPTH)).unwrap_or(u16::MAX);
@@ -32,6 +28,7 @@ pub(super) const FILES_IO_URING: Method = Method {
         Ok(Box::new(OfList::new(InRing { plan })))
     },
     available: || in_flight::Ring::new(1).map(drop).map_err(|cause| refusal(&cause)),
+    ..Method::USUAL
 };
 
 struct InRing {

@@ -3,14 +3,14 @@
 
 use super::of_list::{ListReader, OfList};
 use super::read::drain;
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
 use crate::consumer::Consumer;
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Reads};
 use std::fs::File;
 use std::path::Path;
 
@@ -20,19 +20,14 @@ const THREADS: Param = Param::new("threads", 2, 1, 1024);
 pub(super) const FILES_THREADS: Method = Method {
     name: "files-threads",
     about: "threads take the files of a list in turn; each is opened, read with read(2) into the thread's buffer, and closed",
-    cache: Cache::Through,
     reads: Reads::List,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
         Ok(Box::new(OfList::new(Threads { buffer_bytes, threads })))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Threads {

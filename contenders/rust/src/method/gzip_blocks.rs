@@ -14,9 +14,8 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -40,19 +39,14 @@ const LENGTH_FIELD: [u8; 4] = [b'B', b'C', 2, 0];
 pub(super) const GZIP_BLOCKS: Method = Method {
     name: "gzip-blocks",
     about: "the blocks of a bgzf by threads that take segments of the file in turn, each block decoded by libdeflate; any other gzip as gzip does",
-    cache: Cache::Through,
-    reads: Reads::File,
     feeding: Feeding::AnyOrder,
     decodes: &[Archive::Gzip],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
         Ok(Box::new(Blocks { buffer_bytes, threads }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Blocks {

@@ -5,15 +5,14 @@
 
 use super::client::{Arriving, CLIENT_BUFFER_BYTES, Client, ClientSettings};
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
 use crate::traffic::Traffic;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Reads};
 
 const BUFFER: Param = Param::new("buffer_bytes", CLIENT_BUFFER_BYTES as u64, 1, 1 << 30);
 const KEPT: Param = Param::switch("kept");
@@ -22,12 +21,7 @@ pub(super) const HTTP: Method = Method {
     name: "http",
     about: "GET by the crate ureq, HTTP/1.1, the body read into one buffer; a client and a connection for each \
             reading, or with kept=1 for all",
-    cache: Cache::Through,
     reads: Reads::Url,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
     tls: true,
     params: &[BUFFER, KEPT],
     build: |settings| {
@@ -36,7 +30,7 @@ pub(super) const HTTP: Method = Method {
         let client = ClientSettings { buffer_bytes, idle_connections: usize::from(is_kept) };
         Ok(Box::new(Http { client, is_kept, kept: None, traffic: Traffic::default() }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Http {

@@ -12,9 +12,8 @@ use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
 use crate::traffic::Traffic;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Reads};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use ureq::Body;
@@ -28,12 +27,8 @@ pub(super) const HTTP_RANGED: Method = Method {
     name: "http-ranged",
     about: "GET of ranges by the crate ureq, HTTP/1.1, by threads that take ranges in turn; a client for each reading, \
             or with kept=1 for all",
-    cache: Cache::Through,
     reads: Reads::Url,
     feeding: Feeding::AnyOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
     tls: true,
     params: &[CONCURRENCY, KEPT, PART],
     build: |settings| {
@@ -47,7 +42,7 @@ pub(super) const HTTP_RANGED: Method = Method {
             traffic: Traffic::default(),
         }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Ranged {

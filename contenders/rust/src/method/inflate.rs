@@ -8,14 +8,13 @@
 use super::archive::{broken, entries, name, of_entry, of_member, unsound};
 use super::controls::Loaded;
 use super::fits::check_fits;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::Answer;
 use libdeflate_sys as sys;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::io::{self, Cursor};
 use std::ptr::NonNull;
 use zip::{CompressionMethod, ZipArchive};
@@ -23,31 +22,17 @@ use zip::{CompressionMethod, ZipArchive};
 pub(super) const ZIP: Method = Method {
     name: "zip-libdeflate",
     about: "a zip read whole into memory, each of its entries decoded whole by libdeflate",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
     decodes: &[Archive::Zip],
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(Whole(Archive::Zip))),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) const GZIP: Method = Method {
     name: "gzip-libdeflate",
     about: "a gzip read whole into memory, each of its members decoded whole by libdeflate",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
     decodes: &[Archive::Gzip],
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(Whole(Archive::Gzip))),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Whole(Archive);

@@ -12,10 +12,9 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::ReadError;
 use readlab_auto::in_flight::{self, InFlight, Job, Order, Plan, Registered};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Cache};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -37,12 +36,8 @@ pub(super) const IO_URING: Method = Method {
     name: "io_uring",
     about: "reads of one buffer each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
-    reads: Reads::File,
     feeding: Feeding::AnyOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[BUFFER, DEPTH, DIRECT, REGISTERED, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &DEPTH)?;
@@ -57,18 +52,15 @@ pub(super) const IO_URING: Method = Method {
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
+    ..Method::USUAL
 };
 
 pub(super) const IO_URING_VECTORED: Method = Method {
     name: "io_uring-vectored",
     about: "readv into several buffers each in an io_uring, `depth` of them in flight",
     cache: Cache::ByParam,
-    reads: Reads::File,
     feeding: Feeding::AnyOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[VECTOR_BUFFER, VECTOR_BUFFERS, VECTOR_DEPTH, DIRECT, RING],
     build: |settings| {
         let (depth, entries) = settle(settings, &VECTOR_DEPTH)?;
@@ -83,6 +75,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
+    ..Method::USUAL
 };
 
 /// Depth and size of the ring, which must have an entry for each read in flight.

@@ -10,15 +10,14 @@ use super::fits::check_fits;
 use super::io_uring::{self, Ring};
 use super::mmap::Mapped;
 use super::pread::Pread;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
 use readlab_auto::in_flight::{Plan, Registered};
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Work};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::hint::black_box;
@@ -41,13 +40,8 @@ pub(super) const COPY: Method = Method {
     name: "copy",
     about: "control: the file's bytes copied out of the page cache into a small buffer, and not looked at; the file, or \
             each file of a list, is brought into the cache before each turn",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
     params: &[COPY_BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
@@ -62,20 +56,14 @@ pub(super) const COPY: Method = Method {
             },
         }))
     },
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 pub(super) const FAULTS: Method = Method {
     name: "faults",
     about: "control: the cached file mapped and one byte of every page touched; the file is brought into the cache \
             before each turn; with small_pages as much memory in pages of 4 KiB instead, at most 64 MiB",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[SMALL_PAGES],
     build: |settings| {
         let (populate, sequential) = (false, false);
@@ -88,19 +76,13 @@ pub(super) const FAULTS: Method = Method {
             Box::new(Cached { name: "faults", visit: touch.visit, reader })
         })
     },
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 pub(super) const DEVICE: Method = Method {
     name: "device",
     about: "control: O_DIRECT reads in an io_uring for each thread, `depth` of them in flight, and not looked at",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[DEVICE_BUFFER, DEPTH, SPAN, THREADS],
     build: |settings| {
         let plan = device_plan(settings.size(&DEVICE_BUFFER), settings.size(&DEPTH));
@@ -109,21 +91,16 @@ pub(super) const DEVICE: Method = Method {
         Ok(Box::new(Device(ring)))
     },
     available: io_uring::available,
+    ..Method::CONTROL
 };
 
 pub(super) const SYSCALL: Method = Method {
     name: "syscall",
     about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
-    cache: Cache::None,
-    reads: Reads::File,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[CALLS],
     build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 /// How many reads of which size are in flight at a device that shows its best rate.

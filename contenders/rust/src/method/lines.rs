@@ -1,34 +1,29 @@
-//! The method `lines`: the standard library's `BufReader::lines`, which makes a `String` of every
-//! line.
+//! The methods `lines`, `read_line`, `split` and `read_until`: the standard library's ways to get
+//! the lines of a file through a `BufReader`. `lines` and `read_line` make text, `split` and
+//! `read_until` bytes; `lines` and `split` allocate every line, the others use one buffer.
 //!
-//! For the standard library, a line that is not UTF-8 is an error; it is still counted, because it
-//! was read and checked. The number of bytes is not known to this method.
+//! For the standard library, a line that is not UTF-8 is an error where text is made; it is still
+//! counted, because it was read and checked. Only `read_until` knows the number of bytes.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::{Answer, Work};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Work};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, ErrorKind, Seek};
 
-const BUFFER: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
+const BUFFER_OF_LINES: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
+const BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 1, 1 << 30);
 
 pub(super) const LINES: Method = Method {
     name: "lines",
     about: "BufReader::lines over the file: a String is made for every line",
-    cache: Cache::Through,
-    reads: Reads::File,
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
-    params: &[BUFFER],
-    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    params: &[BUFFER_OF_LINES],
+    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER_OF_LINES) })),
+    ..Method::USUAL
 };
 
 struct Lines {
@@ -49,5 +44,98 @@ impl Reader for Lines {
             lines += 1;
         }
         Ok(Answer { lines: Some(lines), ..Answer::default() })
+    }
+}
+
+pub(super) const READ_LINE: Method = Method {
+    name: "read_line",
+    about: "BufRead::read_line over the file: every line is put into the same String",
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(ReadLine { buffer_bytes: settings.size(&BUFFER) })),
+    ..LINES
+};
+
+struct ReadLine {
+    buffer_bytes: usize,
+}
+
+impl Reader for ReadLine {
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let file = File::open(source.path())?;
+        let mut reader = BufReader::with_capacity(self.buffer_bytes, &file);
+        let mut line = String::new();
+        let mut lines = 0;
+        loop {
+            match reader.read_line(&mut line) {
+                Ok(0) => return Ok(Answer { lines: Some(lines), ..Answer::default() }),
+                Ok(_) => {
+                    black_box(line.as_str());
+                }
+                Err(error) if error.kind() == ErrorKind::InvalidData => {}
+                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
+            }
+            lines += 1;
+            line.clear();
+        }
+    }
+}
+
+pub(super) const SPLIT: Method = Method {
+    name: "split",
+    about: "BufRead::split at newlines over the file: a Vec is made for every line",
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(Split { buffer_bytes: settings.size(&BUFFER) })),
+    ..LINES
+};
+
+struct Split {
+    buffer_bytes: usize,
+}
+
+impl Reader for Split {
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let file = File::open(source.path())?;
+        let reader = BufReader::with_capacity(self.buffer_bytes, &file);
+        let mut lines = 0;
+        for line in reader.split(b'\n') {
+            match line {
+                Ok(line) => drop(black_box(line)),
+                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
+            }
+            lines += 1;
+        }
+        Ok(Answer { lines: Some(lines), ..Answer::default() })
+    }
+}
+
+pub(super) const READ_UNTIL: Method = Method {
+    name: "read_until",
+    about: "BufRead::read_until a newline over the file: every line is put into the same Vec",
+    params: &[BUFFER],
+    build: |settings| Ok(Box::new(ReadUntil { buffer_bytes: settings.size(&BUFFER) })),
+    ..LINES
+};
+
+struct ReadUntil {
+    buffer_bytes: usize,
+}
+
+impl Reader for ReadUntil {
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let file = File::open(source.path())?;
+        let mut reader = BufReader::with_capacity(self.buffer_bytes, &file);
+        let mut line = Vec::new();
+        let (mut bytes, mut lines) = (0, 0);
+        loop {
+            match reader.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(count) => bytes += count as u64,
+                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
+            }
+            black_box(line.as_slice());
+            lines += 1;
+            line.clear();
+        }
+        Ok(Answer { bytes: Some(bytes), lines: Some(lines), ..Answer::default() })
     }
 }

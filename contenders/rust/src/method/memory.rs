@@ -5,7 +5,7 @@ use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
-use crate::work::Answer;
+use readlab_protocol::Answer;
 use std::ops::Range;
 
 pub(super) const THREADS: Param = Param::new("threads", 1, 1, 1024);

@@ -8,9 +8,8 @@ use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use memmap2::{Advice, Mmap, MmapOptions};
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use std::fs::File;
 use std::io;
 
@@ -20,13 +19,9 @@ const SEQUENTIAL: Param = Param::switch("sequential");
 pub(super) const MMAP: Method = Method {
     name: "mmap",
     about: "the whole file mapped read-only; several threads take segments of the mapping in turn",
-    cache: Cache::Through,
-    reads: Reads::File,
     feeding: Feeding::Mapped,
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
     params: &[POPULATE, SEGMENT, SEQUENTIAL, THREADS],
     build: |settings| {
         Ok(Box::new(Mapped {
@@ -36,7 +31,7 @@ pub(super) const MMAP: Method = Method {
             threads: settings.get(&THREADS),
         }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) struct Mapped {

@@ -1,8 +1,8 @@
 //! Methods of reading a file: what a method is, how it fails, and the list of all methods.
 //!
 //! A method opens the file, feeds all its bytes to a [`crate::Consumer`] and closes it, in one
-//! call, without state between calls. It has no clock. A new method is a file here and an entry in
-//! [`registry`].
+//! call, without state between calls. It has no clock. A new method is a file here, declared below,
+//! and its place in [`registry`].
 
 mod archive;
 mod auto;
@@ -17,7 +17,6 @@ mod files_device;
 mod files_io_uring;
 mod files_threads;
 mod fits;
-mod fs_read;
 mod gzip_blocks;
 mod http;
 mod http_ranged;
@@ -32,12 +31,8 @@ mod opens;
 mod places;
 mod pread;
 mod read;
-mod read_line;
-mod read_to_string;
-mod read_until;
 pub mod registry;
 mod server_limits;
-mod split;
 mod stream;
 mod vectored;
 mod walk;
@@ -45,13 +40,12 @@ mod whole;
 mod zstd_frames;
 
 use crate::latencies::Latencies;
-use crate::scan::{self, NO_SCAN, Visit};
+use crate::scan::{self, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
-use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, FileList, Reads};
+use readlab_protocol::{Answer, Archive, Cache, FileList, NO_SCAN, Reads, Work};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +69,6 @@ pub struct Method {
     pub lists: bool,
     /// Whether it reads URLs with encryption, too.
     pub tls: bool,
-    /// Its parameters.
     pub params: &'static [Param],
     /// Makes a reader; may set values that follow from other values.
     pub(crate) build: fn(&mut Settings) -> Result<Box<dyn Reader>, SettingError>,
@@ -158,18 +151,15 @@ pub enum Fault {
     Io {
         /// The offset in the file, if the call failed at one.
         at: Option<u64>,
-        /// The error of the call.
         #[source]
         cause: io::Error,
     },
     /// A file among several could not be read.
     #[error("{}: {cause}{}", .path.display(), .at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     OfFile {
-        /// The file.
         path: PathBuf,
         /// The offset in it, if the call failed at one.
         at: Option<u64>,
-        /// What failed.
         #[source]
         cause: io::Error,
     },
@@ -210,6 +200,26 @@ impl From<io::Error> for Fault {
 }
 
 impl Method {
+    /// A reader of whole files, in order and through the page cache, that works on every machine.
+    /// Each method names what differs; a test finds one without a name or a reader.
+    const USUAL: Method = Method {
+        name: "",
+        about: "",
+        cache: Cache::Through,
+        reads: Reads::File,
+        feeding: Feeding::InOrder,
+        decodes: &[],
+        parts: false,
+        lists: false,
+        tls: false,
+        params: &[],
+        build: |_| Err(SettingError::Conflict("the method makes no reader".to_owned())),
+        available: || Ok(()),
+    };
+
+    /// A control that does every work by itself and leaves the page cache out.
+    const CONTROL: Method = Method { cache: Cache::None, feeding: Feeding::Own(&Work::ALL), ..Method::USUAL };
+
     /// The names of the scans that this method offers on this machine for one work, best first;
     /// [`NO_SCAN`] where there is nothing to choose; empty where it cannot do the work.
     pub fn scans(&self, work: Work) -> Vec<&'static str> {

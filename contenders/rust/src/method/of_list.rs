@@ -3,11 +3,11 @@
 
 use super::{Fault, Reader};
 use crate::consumer::Consumer;
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::{FilePaths, OneOfFiles, ReadError};
-use readlab_protocol::FileList;
+use readlab_protocol::{Answer, FileList};
 use std::path::Path;
 
 /// A way of reading the files of a list.

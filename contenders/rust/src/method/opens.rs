@@ -2,25 +2,18 @@
 //! a reading of many files is the search for names and inodes.
 
 use super::of_list::{ListReader, OfList};
-use super::{Fault, Feeding, Method};
+use super::{Fault, Method};
 use crate::scan::Visit;
-use crate::work::{Answer, Work};
-use readlab_protocol::{Cache, FileList, Reads};
+use readlab_protocol::{Answer, FileList, Reads};
 use std::fs::File;
 
 pub(super) const OPENS: Method = Method {
     name: "opens",
     about: "control: opens and closes each file of a list, one after the other, and reads nothing",
-    cache: Cache::None,
     reads: Reads::List,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
-    parts: false,
     lists: true,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(OfList::new(Opens))),
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 struct Opens;

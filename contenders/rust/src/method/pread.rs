@@ -7,9 +7,8 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -22,13 +21,8 @@ const THREADS: Param = Param::new("threads", 1, 1, 1024);
 pub(super) const PREAD: Method = Method {
     name: "pread",
     about: "pread(2) by threads that take segments of the file in turn; a segment holds whole buffers",
-    cache: Cache::Through,
-    reads: Reads::File,
     feeding: Feeding::AnyOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[BUFFER, SEGMENT, THREADS],
     build: |settings| {
         let (buffer, segment) = (settings.get(&BUFFER), settings.get(&SEGMENT));
@@ -39,7 +33,7 @@ pub(super) const PREAD: Method = Method {
             threads: settings.get(&THREADS),
         }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) struct Pread {

@@ -1,14 +1,13 @@
 //! The methods `read` and `dontcache`: read(2) in a loop into one buffer; `dontcache` leaves no
 //! page in the cache. All methods with one buffer and a file position use this loop.
 
-use super::{Fault, Feeding, Method, Reader, kept_buffer};
+use super::{Fault, Method, Reader, kept_buffer};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use rustix::io::{ReadWriteFlags, preadv2};
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
@@ -18,31 +17,20 @@ const BUFFER: Param = Param::new("buffer_bytes", 256 << 10, 1, 1 << 30);
 pub(super) const READ: Method = Method {
     name: "read",
     about: "read(2) in a loop into one buffer",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
     lists: true,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(ReadLoop { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) const DONTCACHE: Method = Method {
     name: "dontcache",
     about: "preadv2(2) with RWF_DONTCACHE in a loop into one buffer: what it brought is dropped from the page cache",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct ReadLoop {

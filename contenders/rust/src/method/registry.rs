@@ -1,11 +1,6 @@
 //! The list of all methods, in the order of reports.
 
-use super::{
-    Method, archive, auto, buffered, controls, decoder, direct, files_ahead, files_auto, files_device,
-    files_io_uring, files_threads, fs_read, gzip_blocks, http, http_ranged, inflate, io_uring, limits, lines,
-    mmap, opens, places, pread, read, read_line, read_to_string, read_until, server_limits, split, stream,
-    vectored, walk, whole, zstd_frames,
-};
+use super::*;
 
 pub static ALL: &[Method] = &[
     controls::NULL,
@@ -26,15 +21,15 @@ pub static ALL: &[Method] = &[
     auto::AUTO,
     auto::AUTO_SAFE,
     lines::LINES,
-    read_line::READ_LINE,
-    split::SPLIT,
-    read_until::READ_UNTIL,
-    read_to_string::READ_TO_STRING,
+    lines::READ_LINE,
+    lines::SPLIT,
+    lines::READ_UNTIL,
+    whole::READ_TO_STRING,
     buffered::BUFFERED,
     read::READ,
     read::DONTCACHE,
     whole::WHOLE,
-    fs_read::FS_READ,
+    whole::FS_READ,
     pread::PREAD,
     vectored::VECTORED,
     direct::DIRECT,
@@ -77,7 +72,7 @@ pub fn find(name: &str) -> Option<&'static Method> {
 mod tests {
     use super::*;
     use crate::setting::{Param, Settings};
-    use crate::work::Work;
+    use readlab_protocol::Work;
     use std::collections::BTreeSet;
 
     #[test]

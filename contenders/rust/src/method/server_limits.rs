@@ -5,14 +5,13 @@
 //! connection. No server takes part in them: they read no target, and prove none of its bytes.
 
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::{Answer, Work};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Reads};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::error::Unspecified;
 use std::io::{self, Read, Write};
@@ -29,35 +28,25 @@ pub(super) const LOOPBACK: Method = Method {
     name: "loopback",
     about: "control: `span` bytes over a TCP connection from this process to itself into one buffer, and not looked \
             at; requests nothing from the server",
-    cache: Cache::None,
     reads: Reads::Url,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
-    parts: false,
-    lists: false,
     tls: true,
     params: &[BUFFER, SPAN],
     build: |settings| {
         let (buffer_bytes, span_bytes) = (settings.size(&BUFFER), settings.get(&SPAN));
         Ok(Box::new(Loopback { buffer_bytes, span_bytes, ends: None }))
     },
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 pub(super) const DECRYPTION: Method = Method {
     name: "decryption",
     about: "control: `span` bytes decrypted in memory, in records of 16 KiB by AES-256-GCM of the crate ring; requests \
             nothing from the server",
-    cache: Cache::None,
     reads: Reads::Url,
-    feeding: Feeding::Own(&Work::ALL),
-    decodes: &[],
-    parts: false,
-    lists: false,
     tls: true,
     params: &[SPAN],
     build: |settings| Ok(Box::new(Decryption::new(settings.get(&SPAN)))),
-    available: || Ok(()),
+    ..Method::CONTROL
 };
 
 struct Loopback {

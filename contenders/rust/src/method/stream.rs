@@ -8,16 +8,15 @@
 
 use super::archive::unsound;
 use super::read::drain;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use bzip2::bufread::BzDecoder;
 use liblzma::bufread::XzDecoder;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use zstd::dict::DecoderDictionary;
@@ -31,19 +30,13 @@ macro_rules! method {
         Method {
             name: $name,
             about: $about,
-            cache: Cache::Through,
-            reads: Reads::File,
-            feeding: Feeding::InOrder,
             decodes: &[Archive::$archive],
-            parts: false,
-            lists: false,
-            tls: false,
             params: &[BUFFER],
             build: |settings| {
                 let buffer_bytes = settings.size(&BUFFER);
                 Ok(Box::new(Stream { archive: Archive::$archive, buffer_bytes }))
             },
-            available: || Ok(()),
+            ..Method::USUAL
         }
     };
 }

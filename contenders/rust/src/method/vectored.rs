@@ -1,14 +1,13 @@
 //! The method `vectored`: readv(2) into several buffers with one call. The buffers are parts of one
 //! block of memory, or each is a block of its own.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::Answer;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
 
@@ -20,13 +19,6 @@ const SEPARATE: Param = Param::switch("separate");
 pub(super) const VECTORED: Method = Method {
     name: "vectored",
     about: "readv(2) in a loop into several buffers: parts of one block, with separate=1 each a block of its own",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER, BUFFERS, SEPARATE],
     build: |settings| {
         Ok(Box::new(Vectored {
@@ -35,7 +27,7 @@ pub(super) const VECTORED: Method = Method {
             memory: if settings.is_on(&SEPARATE) { Memory::Separate } else { Memory::OneBlock },
         }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Vectored {

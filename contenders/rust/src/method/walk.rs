@@ -3,13 +3,13 @@
 //! that search or build; the three differ in the order within each folder.
 
 use super::files_threads::read_file;
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Method, Reader};
+use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
 use crate::setting::{Param, Settings};
 use crate::source::Source;
-use crate::work::{Answer, FilesAnswer};
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Reads};
 use std::path::Path;
 use walkdir::{DirEntryExt, WalkDir};
 
@@ -18,16 +18,10 @@ const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 pub(super) const WALK: Method = Method {
     name: "walk",
     about: "walkdir: each file below a folder in the order of getdents(2), read with read(2)",
-    cache: Cache::Through,
     reads: Reads::Folder,
-    feeding: Feeding::InOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk))),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(super) const WALK_SORTED: Method = Method {

@@ -1,36 +1,34 @@
-//! The method `whole`: one buffer of the file's size, which one read(2) fills, before the bytes are
-//! visited. A program that has its file in memory afterwards does this; nothing overlaps.
+//! The methods `whole`, `fs-read` and `read_to_string`, which have the whole file in memory before
+//! its bytes are visited; nothing overlaps.
+//!
+//! `whole` makes one buffer of the file's size and fills it by one read(2). `fs-read` and
+//! `read_to_string` are the functions of the standard library, which also reads to see the end. A
+//! file that is not UTF-8 is no text, and then the reading of `read_to_string` fails.
 
 use super::fits::check_source_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Cache, Reads};
+use readlab_protocol::{Answer, Work};
+use std::fs;
+use std::hint::black_box;
 use std::io::{ErrorKind, Read};
 
 pub(super) const WHOLE: Method = Method {
     name: "whole",
     about: "read(2) of the whole file into one buffer of its size; called again only for what was not read",
-    cache: Cache::Through,
-    reads: Reads::File,
-    feeding: Feeding::InOrder,
-    decodes: &[],
     parts: true,
-    lists: false,
-    tls: false,
-    params: &[],
     build: |_| Ok(Box::new(Whole)),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Whole;
 
 impl Reader for Whole {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        check_source_fits("whole", source)
+        check_source_fits(WHOLE.name, source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
@@ -56,4 +54,48 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Fault> {
         }
     }
     Ok(at)
+}
+
+pub(super) const FS_READ: Method = Method {
+    name: "fs-read",
+    about: "fs::read: the whole file in a Vec, which the library makes by the size of the file",
+    build: |_| Ok(Box::new(FsRead)),
+    ..Method::USUAL
+};
+
+struct FsRead;
+
+impl Reader for FsRead {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        check_source_fits(FS_READ.name, source)
+    }
+
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        let bytes = fs::read(source.path())?;
+        let mut consumer = Consumer::new(visit);
+        consumer.feed(&bytes);
+        Ok(consumer.finish())
+    }
+}
+
+pub(super) const READ_TO_STRING: Method = Method {
+    name: "read_to_string",
+    about: "fs::read_to_string, then str::lines: the whole file in a String, every line a slice of it",
+    feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
+    build: |_| Ok(Box::new(ReadToString)),
+    ..Method::USUAL
+};
+
+struct ReadToString;
+
+impl Reader for ReadToString {
+    fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        check_source_fits(READ_TO_STRING.name, source)
+    }
+
+    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
+        let text = fs::read_to_string(source.path())?;
+        let lines = text.lines().map(black_box).count() as u64;
+        Ok(Answer { bytes: Some(text.len() as u64), lines: Some(lines), ..Answer::default() })
+    }
 }

@@ -13,10 +13,9 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use memmap2::Mmap;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Archive, Cache, Reads};
+use readlab_protocol::{Answer, Archive};
 use std::fs::File;
 use std::ops::Range;
 use zstd::zstd_safe::find_frame_compressed_size;
@@ -31,19 +30,14 @@ const TOGETHER_BYTES: usize = 256 << 10;
 pub(super) const ZSTD_FRAMES: Method = Method {
     name: "zstd-frames",
     about: "the frames of a mapped zstd by threads that take them in turn, through crate zstd (libzstd) into a buffer each",
-    cache: Cache::Through,
-    reads: Reads::File,
     feeding: Feeding::AnyOrder,
     decodes: &[Archive::Zstd],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
         Ok(Box::new(Frames { buffer_bytes, threads }))
     },
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 struct Frames {

@@ -47,15 +47,20 @@ impl fmt::Display for Level {
 /// Makes the scan of one level from the features that the level adds to the one below, and the
 /// check that the processor has them.
 macro_rules! level {
-    ($level:expr, $detected:ident, $newlines:ident, $compiled:ident, [$($feature:tt),+], $enabled:literal) => {
+    ($level:expr, $has:ident, $detected:ident, $newlines:ident, $compiled:ident, [$($feature:tt),+], $enabled:literal) => {
+        /// Whether the processor has all of this level.
+        pub(super) fn $has() -> bool {
+            Level::of_processor() >= $level
+        }
+
         /// Whether the processor has what this level adds.
-        pub(super) fn $detected() -> bool {
+        fn $detected() -> bool {
             $(is_x86_feature_detected!($feature))&&+
         }
 
         /// Counts newlines as one writes it, compiled for this level.
         pub(super) fn $newlines(bytes: &[u8]) -> u64 {
-            assert!(Level::of_processor() >= $level, "a level is offered only where the processor has it");
+            assert!($has(), "a level is offered only where the processor has it");
             // SAFETY: the processor has the features, as just asserted.
             unsafe { $compiled(bytes) }
         }
@@ -69,6 +74,7 @@ macro_rules! level {
 
 level!(
     Level::V2,
+    has_v2,
     v2_detected,
     newlines_v2,
     compiled_v2,
@@ -77,6 +83,7 @@ level!(
 );
 level!(
     Level::V3,
+    has_v3,
     v3_detected,
     newlines_v3,
     compiled_v3,
@@ -85,6 +92,7 @@ level!(
 );
 level!(
     Level::V4,
+    has_v4,
     v4_detected,
     newlines_v4,
     compiled_v4,
@@ -100,19 +108,4 @@ pub(super) fn newlines_native(bytes: &[u8]) -> u64 {
         Level::V3 => newlines_v3(bytes),
         Level::V4 => newlines_v4(bytes),
     }
-}
-
-/// Whether the processor has all of this level.
-pub(super) fn has_v2() -> bool {
-    Level::of_processor() >= Level::V2
-}
-
-/// Whether the processor has all of this level.
-pub(super) fn has_v3() -> bool {
-    Level::of_processor() >= Level::V3
-}
-
-/// Whether the processor has all of this level.
-pub(super) fn has_v4() -> bool {
-    Level::of_processor() >= Level::V4
 }

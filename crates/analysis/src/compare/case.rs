@@ -80,8 +80,8 @@ pub struct ComparisonKey {
     /// Readers that each read the whole of it in one reading.
     pub readers: Option<u64>,
     pub together: Option<ReadTogether>,
-    /// Whether cold is cold above a cache; `None` for another state, and in records of before that
-    /// was found out.
+    /// Whether cold is cold above a cache; `None` for another state, and where no layers are
+    /// known.
     pub is_above_cache: Option<bool>,
     /// Every parameter in force.
     pub params: Option<Params>,
@@ -141,7 +141,7 @@ pub enum Center {
 }
 
 /// What a number without samples is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     Mean,

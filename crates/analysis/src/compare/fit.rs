@@ -9,6 +9,7 @@ use super::matching::differences;
 use super::measure::Measure;
 use super::side::Side;
 use crate::stats::{self, AbsoluteErrors, LeastSquares};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ pub struct FitRequest {
 }
 
 /// The line, and the facts that it requires.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fit {
     pub case: String,
     pub measure: Measure,
@@ -45,7 +46,7 @@ pub struct Fit {
 }
 
 /// A machine, or several with the same processor.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FitPoint {
     pub machine: String,
     pub fact: f64,
@@ -53,7 +54,7 @@ pub struct FitPoint {
 }
 
 /// The fact at which the line reaches another case's number.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RequiredFact {
     pub machine: String,
     /// Which case's number is to be reached.

@@ -3,11 +3,23 @@
 
 use crate::stats::float;
 use readlab_model::sample::Sample;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One number of a trial, as it is compared.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {

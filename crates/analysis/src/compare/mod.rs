@@ -28,6 +28,8 @@ pub use side::Side;
 pub use matching::Unpaired;
 use matching::{MatchedCase, Matching};
 use readlab_record::Outcome;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -55,7 +57,7 @@ pub struct Comparison {
 }
 
 /// A fact that is not the same on all sides.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Differing {
     pub fact: String,
     /// Its value on each side; `None` where it is not known.

@@ -9,6 +9,8 @@ use crate::rounds::ROUNDS_MIN;
 use crate::stats::{Confidence, Interval, count, float, mean_interval};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{FleetTurn, Record};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a rank takes, compared with the others.
@@ -56,7 +58,7 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
 
 /// How much longer each rank takes than the others with one way of reading: what a map of hosts and
 /// methods shows. Doubt is not told here.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MethodEffects {
     pub trial: TrialIndex,
     /// How many times as long as the others each rank takes, in their order.

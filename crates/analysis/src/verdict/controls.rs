@@ -37,13 +37,13 @@ pub(super) fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
 }
 
 /// The share of time for which a thread that never waits got a processor, by the controls of the
-/// same rounds that only work: 1 on an idle machine, and without such controls.
-pub(super) fn available(record: &Record, it: &TrialRecord) -> f64 {
+/// same rounds that only work: 1 on an idle machine; `None` without such controls.
+pub(super) fn available(record: &Record, it: &TrialRecord) -> Option<f64> {
     let works = controls(record, it, &[LimitKind::Memory, LimitKind::Copy]).into_iter();
     let of_rounds =
         works.filter(|control| control.trial.state == it.trial.state && control.trial.threads() == 1);
     let busy = of_rounds.filter_map(|control| {
         Some(CpuTime::from_trial(control).ok()?.total_ns() / wall_ns(control)?.max(1.0))
     });
-    busy.max_by(f64::total_cmp).map_or(1.0, |share| share.clamp(0.01, 1.0))
+    busy.max_by(f64::total_cmp).map(|share| share.clamp(0.01, 1.0))
 }

@@ -35,6 +35,7 @@ use parts::{LimitShare, TrialFacts};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// At this share of a limit a reading stops at it.
@@ -53,7 +54,7 @@ const DOMINANT: f64 = 0.5;
 const REMEDY: f64 = 1.05;
 
 /// What limits a reading.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
     Device {
@@ -161,7 +162,7 @@ pub enum Verdict {
 }
 
 /// How a reading that waits for its device uses it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "pace", rename_all = "snake_case")]
 pub enum DeviceUse {
     /// It is busy.
@@ -187,7 +188,7 @@ pub enum DeviceUse {
 }
 
 /// Another trial of the same record that is faster.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
     pub name: String,
     /// So many times as fast.

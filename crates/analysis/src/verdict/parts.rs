@@ -10,8 +10,9 @@ use super::{ABOVE_LIMIT, DOMINANT};
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::{CacheState, Transport};
+use readlab_model::trial::CacheState;
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 /// A file of which fewer bytes come from the device is stored in fewer.
@@ -24,7 +25,7 @@ const FETCHED_MORE: f64 = 1.1;
 const COPIES: f64 = 0.5;
 
 /// A part of the time of a trial's threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeShare {
     /// The contender's own code.
@@ -43,7 +44,7 @@ pub enum TimeShare {
     /// No processor works for it, and it wants none.
     Waiting,
     /// It wants a processor, and others have them all: as long as a control that never waits for
-    /// anything else had to; over a server, where there is no such control, as long as the kernel
+    /// anything else had to; where there is no such control, as over a server, as long as the kernel
     /// counted.
     Queued,
 }
@@ -63,7 +64,8 @@ impl TimeShare {
 
 /// How the time of a trial's threads divides, in the order of [`TimeShare`]; shares from 0 to 1 that
 /// add up to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
+#[schemars(schema_with = "shares")]
 pub struct Parts([f64; TimeShare::ALL.len()]);
 
 impl Parts {
@@ -97,6 +99,14 @@ impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.shown())
     }
+}
+
+fn shares(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": generator.subschema_for::<TimeShare>(),
+        "additionalProperties": generator.subschema_for::<f64>(),
+    })
 }
 
 /// All numbers that decide about one trial.
@@ -166,7 +176,7 @@ impl<'a> TrialFacts<'a> {
         let readers = float(it.trial.readers());
         let explained = explained(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
-            let queued_ns = queued_ns(record, it, target.transport(), cpu, wall_ns);
+            let queued_ns = queued_ns(record, it, cpu, wall_ns);
             divide(cpu, wall_ns * at_once, explained, queued_ns)
         });
         let device_bytes = median(it, Meter::DeviceReadBytes);
@@ -292,11 +302,9 @@ fn explained(record: &Record, it: &TrialRecord, size: f64, fault: Option<&Limit>
 
 /// How long the threads of a trial waited for a processor that others used, or that a quota kept
 /// from them.
-fn queued_ns(record: &Record, it: &TrialRecord, transport: Transport, cpu: CpuTime, wall_ns: f64) -> f64 {
-    let by_others = match transport {
-        Transport::File => cpu.total_ns() * (1.0 / available(record, it) - 1.0),
-        _ => delayed_ns(it),
-    };
+fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f64 {
+    let by_others =
+        available(record, it).map_or_else(|| delayed_ns(it), |share| cpu.total_ns() * (1.0 / share - 1.0));
     by_others.max(throttled(it) * wall_ns)
 }
 

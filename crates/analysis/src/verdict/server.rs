@@ -9,9 +9,10 @@ use crate::stats::float;
 use readlab_model::sample::Sample;
 use readlab_model::target::Http;
 use readlab_record::TrialRecord;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum ServerWait {
     /// The first byte of the content.

@@ -175,7 +175,7 @@ fn trace(written: &Written, metered: Trace) -> Trace {
         bytes: reads.iter().map(got_bytes).sum(),
         requested_bytes: spread(|call| call.requested_bytes),
         got_bytes: spread(got_bytes),
-        brought_bytes: Some(Spread::from_numbers(brought.collect())),
+        brought_bytes: Spread::from_numbers(brought.collect()),
         latency_ns: spread(|call| call.wall_ns),
         sequential: paths.sequential,
         ahead_bytes: Spread::from_numbers(paths.ahead),

@@ -6,12 +6,14 @@
 //! a [`Missing`] with its reason; nothing here panics and nothing becomes 0. How the kernel counts
 //! is in [`readlab_system::process`].
 
+use readlab_model::sample::Meter;
 use readlab_system::control_group::ThrottledTime;
 use readlab_system::machine_stalls::MachineStalls;
 pub(super) use readlab_system::process::tick_ns;
 use readlab_system::process::{
-    Activity, DelayCounter, Family, FamilyCounts, FamilyError, ThreadWaits, Unavailable,
+    Activity, DelayCounter, Family, FamilyCounts, FamilyError, THREAD_COUNTERS, Unavailable,
 };
+use std::collections::BTreeMap;
 
 pub type MeterReading = Result<u64, Missing>;
 
@@ -83,7 +85,12 @@ pub struct Metered {
     /// Bytes fetched from the device, for the same processes.
     pub device_read_bytes: MeterReading,
     pub whole: Whole,
-    pub disturbance: Disturbance,
+    /// All others, as they were read; samples have them by the table of meters. Most are what other
+    /// work took from the turn: waits of the contender and of the lab, and stalls of the whole machine.
+    ///
+    /// No reading is repeated or left out because of these meters; METHOD.md has the reason. The waits
+    /// only excuse what windows leave out of a turn.
+    pub others: BTreeMap<Meter, MeterReading>,
 }
 
 /// The kernel's counts of a whole turn, including the programs that a contender ran. The
@@ -107,32 +114,6 @@ pub struct Whole {
     pub written_bytes: MeterReading,
     /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
     pub alone: bool,
-}
-
-/// What other work took from a turn: waits of the contender and of the lab, and stalls of the whole
-/// machine.
-///
-/// No reading is repeated or left out because of these meters; METHOD.md has the reason. The waits
-/// only excuse what windows leave out of a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disturbance {
-    /// Time in which the contender's threads were runnable but had no processor, all together.
-    pub delayed_ns: MeterReading,
-    /// The same of the lab.
-    pub lab_delayed_ns: MeterReading,
-    /// How often a processor was taken from a thread of the contender.
-    pub preemptions: MeterReading,
-    /// Time of all processors that the hypervisor gave to other guests, in clock ticks.
-    pub steal_ns: MeterReading,
-    /// Time in which any task of the machine waited for a processor.
-    pub cpu_pressure_ns: MeterReading,
-    /// Time in which any task waited for a device.
-    pub io_pressure_ns: MeterReading,
-    /// Time in which any task waited for memory.
-    pub memory_pressure_ns: MeterReading,
-    /// Time in which the contender's control groups had used up their quota of processors, over all
-    /// processors on which threads of theirs could have run.
-    pub throttled_ns: MeterReading,
 }
 
 /// The meters of one contender. The caller holds its process unreaped for as long as it uses them,
@@ -206,7 +187,7 @@ impl Meters {
             major_faults: turn.risen(|counts| counts.activity.clone().map(|it| it.faults()[1])),
             device_read_bytes: turn.risen(|counts| counts.io.clone().map(|io| io.from_devices)),
             whole: turn.whole(),
-            disturbance: turn.disturbance(),
+            others: turn.others().into_iter().chain(turn.of_threads()).collect(),
         }
     }
 }
@@ -257,9 +238,15 @@ impl BothEnds<'_> {
         Ok(after.since(&self.before.counts.activity.clone()?))
     }
 
-    fn waits(self, count: fn(&ThreadWaits, &ThreadWaits) -> Result<u64, Unavailable>) -> MeterReading {
-        let [before, after] = [self.before, self.after].map(|end| end.counts.waits.clone());
-        Ok(count(&after?, &before?)?)
+    /// What the kernel counted of the threads of the family, all together.
+    fn of_threads(self) -> Vec<(Meter, MeterReading)> {
+        let [before, after] = [self.before, self.after].map(|end| end.counts.waits.as_ref());
+        match after.and_then(|after| Ok((after, before?))) {
+            Ok((after, before)) => {
+                after.since(before).map(|(meter, count)| (meter, count.map_err(Missing::from))).collect()
+            }
+            Err(why) => THREAD_COUNTERS.iter().map(|it| (it.meter, Err(why.clone().into()))).collect(),
+        }
     }
 
     fn whole(self) -> Whole {
@@ -274,17 +261,16 @@ impl BothEnds<'_> {
         }
     }
 
-    fn disturbance(self) -> Disturbance {
-        Disturbance {
-            delayed_ns: self.waits(ThreadWaits::delay_ns_since),
-            lab_delayed_ns: self.since(|end| &end.lab_delayed_ns),
-            preemptions: self.waits(ThreadWaits::preemptions_since),
-            steal_ns: self.since(|end| &end.stalls.steal_ns),
-            cpu_pressure_ns: self.since(|end| &end.stalls.cpu_pressure_ns),
-            io_pressure_ns: self.since(|end| &end.stalls.io_pressure_ns),
-            memory_pressure_ns: self.since(|end| &end.stalls.memory_pressure_ns),
-            throttled_ns: self.since(|end| &end.throttled_ns),
-        }
+    /// What is counted of the lab, of the machine and of control groups.
+    fn others(self) -> Vec<(Meter, MeterReading)> {
+        vec![
+            (Meter::LabDelayedNs, self.since(|end| &end.lab_delayed_ns)),
+            (Meter::StealNs, self.since(|end| &end.stalls.steal_ns)),
+            (Meter::CpuPressureNs, self.since(|end| &end.stalls.cpu_pressure_ns)),
+            (Meter::IoPressureNs, self.since(|end| &end.stalls.io_pressure_ns)),
+            (Meter::MemoryPressureNs, self.since(|end| &end.stalls.memory_pressure_ns)),
+            (Meter::ThrottledNs, self.since(|end| &end.throttled_ns)),
+        ]
     }
 }
 

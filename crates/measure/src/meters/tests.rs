@@ -89,7 +89,7 @@ fn what_a_living_child_reads_faults_and_holds_is_the_contenders() {
     let cold = meters.end();
     assert!((8 * MIB..9 * MIB).contains(cold.device_read_bytes.as_ref().unwrap()), "{cold:?}");
     assert!(cold.whole.passed_bytes.clone().unwrap() >= 8 * MIB && !cold.whole.alone, "{cold:?}");
-    assert!(cold.disturbance.delayed_ns.is_ok());
+    assert!(cold.others[&Meter::DelayedNs].is_ok());
     meters.begin();
     process.does(Deed::Burn);
     let burnt = meters.end();
@@ -150,15 +150,17 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 fn what_other_work_takes_is_known_or_has_a_reason() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     process.does(Deed::Burn);
-    let Disturbance { delayed_ns, lab_delayed_ns, preemptions, steal_ns, .. } = meters.end().disturbance;
-    assert!(delayed_ns.is_ok() && lab_delayed_ns.is_ok() && preemptions.is_ok() && steal_ns.is_ok());
+    let others = meters.end().others;
+    let counted = [Meter::DelayedNs, Meter::LabDelayedNs, Meter::Preemptions, Meter::StealNs];
+    assert!(counted.iter().all(|meter| others[meter].is_ok()), "{others:?}");
     // Not every kernel has pressure stall information.
     let is_counted = MachineStalls::read().cpu_pressure_ns.is_ok();
-    assert_eq!(meters.end().disturbance.cpu_pressure_ns.is_ok(), is_counted);
+    assert_eq!(meters.end().others[&Meter::CpuPressureNs].is_ok(), is_counted);
     process.dies();
     process.reap();
-    let ended = meters.end().disturbance;
-    assert!(ended.delayed_ns.is_err() && ended.preemptions.is_err() && ended.steal_ns.is_ok());
+    let ended = meters.end().others;
+    assert!(ended[&Meter::DelayedNs].is_err() && ended[&Meter::Preemptions].is_err());
+    assert!(ended[&Meter::StealNs].is_ok());
 }
 
 #[test]

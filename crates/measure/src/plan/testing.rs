@@ -1,12 +1,12 @@
 //! Plans made by hand, for the tests of everything that reads plans.
 
 use super::{Budget, Focus, Plan, Planned, Role, Rules};
+use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{CacheState, Params};
 use readlab_model::units::Nanos;
 use readlab_protocol::{Cache, MethodLine, Reads};
 use readlab_record::{Line, testing};
 use readlab_roster::methods::ResolvedMethod;
-use readlab_roster::roster::Warmup;
 use std::collections::BTreeMap;
 
 pub const WARM: CacheState = CacheState::Warm;

@@ -6,7 +6,7 @@ use crate::interface::Slot;
 use crate::meters::{CpuSplit, Metered, Missing, Whole};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
-use readlab_model::sample::{Delivered, RequestMeters, Sample, TurnSeen};
+use readlab_model::sample::{Delivered, Meter, RequestMeters, Sample, TurnSeen};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{Answer, COMMAND};
@@ -76,39 +76,53 @@ pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Resul
 impl ObservedTurn<'_> {
     /// The samples of the turn. What was metered around it is shared out among its readings.
     pub(super) fn samples(&self, slot: &Slot, notes: &mut Notes) -> Vec<Sample> {
-        let metered = &self.turn.metered;
         let CacheBeforeAfter { before, after, .. } = &self.around;
-        let share = |of_turn: Option<u64>| of_turn.map(|count| count / self.turn.readings());
-        let common = Sample {
+        let mut common = Sample {
             turn_readings: self.turn.request.lead + self.turn.request.count,
-            peak_rss_bytes: self.peak(notes),
-            minor_faults: share(self.meter("minor_faults", minor_faults(self.trial, metered), notes)),
-            major_faults: share(self.meter("major_faults", &metered.major_faults, notes)),
-            device_read_bytes: share(self.device_bytes(notes)),
-            below_read_bytes: share(self.below_bytes(notes)),
             resident_before: before.as_ref().and_then(ResidencyProof::share),
             resident_after: after.as_ref().and_then(ResidencyProof::share),
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
-            turn: self.seen_from_outside(notes),
+            turn: self.seen_from_outside(),
             ..slot.sample(self.trial.index)
         };
+        for (meter, of_turn) in self.metered(notes) {
+            let reading = of_turn.map(|count| meter.of_reading(count, self.turn.readings()));
+            meter.field(&mut common).into_iter().for_each(|field| *field = reading);
+        }
         let lines = (0..).zip(&self.turn.answer.samples);
         lines.map(|(reading, line)| Sample { reading, ..self.sample(&common, line, notes) }).collect()
     }
 
+    /// What each meter counted around the turn.
+    fn metered(&self, notes: &mut Notes) -> Vec<(Meter, Option<u64>)> {
+        let metered = &self.turn.metered;
+        // These depend on what is read, and by what.
+        let own = [
+            (Meter::PeakRssBytes, self.peak(notes)),
+            (Meter::MinorFaults, self.meter(Meter::MinorFaults, minor_faults(self.trial, metered), notes)),
+            (Meter::MajorFaults, self.meter(Meter::MajorFaults, &metered.major_faults, notes)),
+            (Meter::DeviceReadBytes, self.device_bytes(notes)),
+            (Meter::BelowReadBytes, self.below_bytes(notes)),
+            (Meter::DeviceBusyNs, self.device_busy_ns(notes)),
+        ];
+        let others = metered.others.iter();
+        let others = others.map(|(meter, reading)| (*meter, self.meter(*meter, reading, notes)));
+        own.into_iter().chain(others).collect()
+    }
+
     /// One sample: what the contender said, over what the lab saw from outside.
     fn sample(&self, common: &Sample, line: &SampleLine, notes: &mut Notes) -> Sample {
-        let mut cpu = |said: Option<u64>, meter: &'static str, part: fn(&CpuSplit) -> u64| match said {
+        let mut cpu = |said: Option<u64>, meter: Meter, part: fn(&CpuSplit) -> u64| match said {
             Some(ns) => Some(ns),
             None => {
-                let split = notes.value(meter, self.turn.metered.cpu_split.as_ref().map(part));
-                split.map(|ns| ns / self.turn.readings())
+                let split = notes.value(meter.name(), self.turn.metered.cpu_split.as_ref().map(part));
+                split.map(|ns| meter.of_reading(ns, self.turn.readings()))
             }
         };
         Sample {
             wall_ns: line.wall_ns,
-            cpu_user_ns: cpu(line.cpu_user_ns, "cpu_user_ns", |split| split.user_ns),
-            cpu_system_ns: cpu(line.cpu_system_ns, "cpu_system_ns", |split| split.system_ns),
+            cpu_user_ns: cpu(line.cpu_user_ns, Meter::CpuUserNs, |split| split.user_ns),
+            cpu_system_ns: cpu(line.cpu_system_ns, Meter::CpuSystemNs, |split| split.system_ns),
             peak_rss_bytes: common.peak_rss_bytes.or(line.peak_rss_bytes),
             request: RequestMeters::from(line),
             answer: Answer::from(line),
@@ -116,29 +130,21 @@ impl ObservedTurn<'_> {
         }
     }
 
-    fn seen_from_outside(&self, notes: &mut Notes) -> TurnSeen {
-        let Metered { whole, disturbance, .. } = &self.turn.metered;
-        let mut meter = |name, reading: &Result<u64, Missing>| notes.value(name, reading.as_ref().copied());
+    /// What is known of the turn besides the meters that may be missing for a reason of their own.
+    fn seen_from_outside(&self) -> TurnSeen {
+        let whole = &self.turn.metered.whole;
         TurnSeen {
             wall_ns: Some(self.turn.answer.seen_ns),
             cpu_ns: whole.cpu_ns.as_ref().ok().copied(),
             cpu_error_ns: whole.cpu_ns.is_ok().then_some(whole.cpu_error_ns),
-            delayed_ns: meter("turn.delayed_ns", &disturbance.delayed_ns),
-            lab_delayed_ns: meter("turn.lab_delayed_ns", &disturbance.lab_delayed_ns),
-            preemptions: meter("turn.preemptions", &disturbance.preemptions),
-            steal_ns: meter("turn.steal_ns", &disturbance.steal_ns),
-            cpu_pressure_ns: meter("turn.cpu_pressure_ns", &disturbance.cpu_pressure_ns),
-            io_pressure_ns: meter("turn.io_pressure_ns", &disturbance.io_pressure_ns),
-            memory_pressure_ns: meter("turn.memory_pressure_ns", &disturbance.memory_pressure_ns),
-            throttled_ns: meter("turn.throttled_ns", &disturbance.throttled_ns),
-            device_busy_ns: self.device_busy_ns(notes),
             delivered: self.delivered(),
+            ..TurnSeen::default()
         }
     }
 
     /// How long the device had work, or a note of why it is not known.
     fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
-        notes.value("turn.device_busy_ns", self.around.device_busy.as_ref()?.as_ref().copied())
+        notes.value(Meter::DeviceBusyNs.name(), self.around.device_busy.as_ref()?.as_ref().copied())
     }
 
     /// By which meter enough bytes for every reading were seen to reach the contender.
@@ -177,34 +183,34 @@ impl ObservedTurn<'_> {
         if is_reported && !self.turn.metered.whole.alone {
             None
         } else {
-            self.meter("peak_rss_bytes", &self.turn.metered.peak_rss_bytes, notes)
+            self.meter(Meter::PeakRssBytes, &self.turn.metered.peak_rss_bytes, notes)
         }
     }
 
     /// Bytes from the device, where it is the contender that makes the kernel fetch them.
     fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
         if !self.trial.is_control() && self.facts.transport().has_server() {
-            notes.missing("device_read_bytes", BEHIND_SERVER);
+            notes.missing(Meter::DeviceReadBytes.name(), BEHIND_SERVER);
             return None;
         }
-        self.meter("device_read_bytes", &self.turn.metered.device_read_bytes, notes)
+        self.meter(Meter::DeviceReadBytes, &self.turn.metered.device_read_bytes, notes)
     }
 
     /// Bytes that the next layer read. A control reads nothing through it.
     fn below_bytes(&self, notes: &mut Notes) -> Option<u64> {
         let counted = self.around.below.as_ref().filter(|_| !self.trial.is_control())?;
-        notes.value("below_read_bytes", counted.bytes.read.as_ref().copied())
+        notes.value(Meter::BelowReadBytes.name(), counted.bytes.read.as_ref().copied())
     }
 
     /// What a meter shows, or a note of why it shows nothing.
-    fn meter(&self, meter: &'static str, reading: &Result<u64, Missing>, notes: &mut Notes) -> Option<u64> {
+    fn meter(&self, meter: Meter, reading: &Result<u64, Missing>, notes: &mut Notes) -> Option<u64> {
         // These two controls do nothing outside their windows that a meter would count.
         let is_plain = matches!(self.trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
-        if self.trial.is_control() && !is_plain {
-            notes.missing(meter, OUTSIDE_WINDOW);
+        if self.trial.is_control() && !is_plain && !meter.is_of_turn() {
+            notes.missing(meter.name(), OUTSIDE_WINDOW);
             return None;
         }
-        notes.value(meter, reading.as_ref().copied())
+        notes.value(meter.name(), reading.as_ref().copied())
     }
 }
 
@@ -220,7 +226,7 @@ mod tests {
     fn samples(name: &str, readings: usize) -> (Vec<Sample>, Vec<(&'static str, String)>) {
         let fixture = Fixture::of_size(1);
         let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
-        metered.disturbance.preemptions = Ok(4);
+        metered.others.insert(Meter::Preemptions, Ok(4));
         let turn = metered_turn(turn(vec![sample_line(Some(1)); readings]), metered);
         let mut observed = observed(&fixture.trials(&[(name, WARM)]), turn);
         observed.turn.request.lead = 1;

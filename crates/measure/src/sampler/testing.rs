@@ -4,11 +4,12 @@
 use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
 use super::trials::Trials;
 use crate::cache::Eviction;
-use crate::meters::{Disturbance, Metered, Missing, Whole};
+use crate::meters::{Metered, Missing, Whole};
 use crate::plan::Plan;
 use crate::round::testing::{plan, runs};
 use crate::target::{CacheControl, MeasuredTarget};
 use crate::testing::{disk_folder, target, truth};
+use readlab_model::sample::Meter;
 use readlab_model::target::ServerOptions;
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{SampleLine, TurnRequest};
@@ -126,15 +127,6 @@ pub(super) fn metered() -> Metered {
             written_bytes: Err(missing()),
             alone: true,
         },
-        disturbance: Disturbance {
-            delayed_ns: Err(missing()),
-            lab_delayed_ns: Err(missing()),
-            preemptions: Err(missing()),
-            steal_ns: Err(missing()),
-            cpu_pressure_ns: Err(missing()),
-            io_pressure_ns: Err(missing()),
-            memory_pressure_ns: Err(missing()),
-            throttled_ns: Err(missing()),
-        },
+        others: [Meter::Preemptions, Meter::StealNs].map(|meter| (meter, Err(missing()))).into(),
     }
 }

@@ -19,10 +19,10 @@ use super::round::{ResumeState, Run, RunStop};
 use readlab_analysis::stats::{
     Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting, float, median, whole,
 };
+use readlab_catalog::roster::Warmup;
+use readlab_catalog::snippet::is_easy;
 use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex};
 use readlab_record::{EndReason, Outcome, Prediction, RecordError, Trial};
-use readlab_roster::roster::Warmup;
-use readlab_roster::snippet::is_easy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of a state's time that its search may take: the chosen candidates must still be measured.

@@ -1,9 +1,10 @@
 //! The block device under a file, and quotas of reads from it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A block device as the kernel knows it: in a virtual machine, what the host shows of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// The kernel's name of the device or of the partition, such as `nvme0n1p2`.
     pub name: String,
@@ -16,7 +17,7 @@ pub struct Device {
 }
 
 /// How far the kernel reads ahead of a sequential reader, and where that is set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAhead {
     pub bytes: u64,
     /// The file of a file system's own setting, or the device.
@@ -42,7 +43,7 @@ impl ReadAhead {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IoQuota {
     pub device: String,
     #[serde(skip_serializing_if = "Option::is_none")]

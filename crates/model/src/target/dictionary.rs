@@ -1,10 +1,11 @@
 //! The dictionary of zstd with which a target was compressed.
 
 use readlab_protocol::DICTIONARY_VARIABLE;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dictionary {
     pub path: String,
     pub size_bytes: u64,

@@ -3,9 +3,10 @@
 //! Holes and unwritten extents read as zeros without the device; encoded ones take fewer bytes from
 //! it than they give. A reading that does not know this can look faster than the device.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extents {
     pub count: u64,
     /// Bytes in no extent: reading them touches no device.

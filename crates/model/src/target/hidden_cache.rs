@@ -3,11 +3,12 @@
 //!
 //! Here are the numbers and their words; `measure::hidden_cache` reads.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What the probe found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "found", rename_all = "snake_case")]
 pub enum HiddenCache {
     /// Second readings are clearly faster: there is a cache below.
@@ -19,7 +20,7 @@ pub enum HiddenCache {
 }
 
 /// How much faster the second reading of a place is than the first, as a factor.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     pub estimate: f64,
     pub ci95: [f64; 2],
@@ -27,7 +28,7 @@ pub struct Times {
     pub pairs: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NotProbed {
     /// The file does not have enough places at a distance from each other.

@@ -1,5 +1,6 @@
 //! The identity of a file, to see whether it has changed since it was examined.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -8,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The values that distinguish one state of a file from another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     pub dev: u64,
     pub ino: u64,

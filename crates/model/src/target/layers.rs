@@ -4,10 +4,11 @@
 //! These are data and words. `targets` finds the layers, `measure::cache` evicts what can be.
 
 use super::device::IoQuota;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One layer. A chain begins with the file system of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Layer {
     pub kind: LayerKind,
     pub name: String,
@@ -19,7 +20,7 @@ pub struct Layer {
     pub process: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
     /// A file system that stores files itself.
@@ -46,7 +47,7 @@ pub enum LayerKind {
 }
 
 /// What is done with a layer's cache before a cold reading.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "before_cold", rename_all = "snake_case")]
 pub enum LayerCache {
     /// It is evicted, with proof, like the file's own pages.

@@ -18,13 +18,14 @@ use hidden_cache::HiddenCache;
 use layers::{Layer, LayerKind};
 use places::PlacesFacts;
 use readlab_protocol::Archive;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use tree::TreeFacts;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "server", rename_all = "snake_case")]
 pub enum Http {
     /// Readlab's own, on the loopback interface, in a process of its own.
@@ -34,7 +35,7 @@ pub enum Http {
 }
 
 /// Where the bucket is in a request for an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     Path,
@@ -45,7 +46,7 @@ pub enum Style {
 crate::worded! { Style { Path = "path", Virtual = "virtual" } }
 
 /// What a record has of a store: nothing secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreFacts {
     pub endpoint: String,
     /// The region for which requests are signed.
@@ -59,23 +60,21 @@ pub struct StoreFacts {
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
 /// How servers are reached and trusted, and who gets credentials. Nothing in it is secret.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerOptions {
     /// The address of the store, instead of the configured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// Whether requests for objects are not signed.
-    #[serde(default)]
     pub unsigned: bool,
     /// A file of certificates by which servers are trusted, instead of those of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
     /// Whether commands get credentials and signed URLs.
-    #[serde(default)]
     pub commands_get_credentials: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     /// Its path, or its URL at another server; bytes that are not UTF-8 are written as U+FFFD.
     pub path: String,
@@ -103,7 +102,7 @@ pub struct TargetFacts {
     /// How far the kernel reads ahead for its file system, where that has a setting of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_read_ahead: Option<ReadAhead>,
-    /// What its bytes pass through, its own file system first; empty in records of older versions.
+    /// What its bytes pass through, its own file system first; empty where it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
     /// Quotas of reads that the control groups around this process set for the devices below.
@@ -129,7 +128,7 @@ pub struct TargetFacts {
     pub kind: TargetKind,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "KindFields", into = "KindFields")]
 pub enum TargetKind {
     #[default]
@@ -146,7 +145,7 @@ pub enum TargetKind {
 }
 
 /// How records have what a target is: fields beside the others, of which a target has some.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct KindFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     http: Option<Http>,
@@ -192,7 +191,7 @@ impl From<TargetKind> for KindFields {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decoded {
     pub archive: Archive,
     /// Digest of the content (XXH3, 64 bits, hexadecimal).
@@ -265,11 +264,12 @@ impl TargetFacts {
         matches!(self.http(), Some(Http::Foreign { .. }))
     }
 
-    /// The bytes that a trial gets from it, decoded if it decodes. Older records have the answer
-    /// about the content in place of that about the file.
+    /// The bytes that a trial gets from it, decoded if it decodes.
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
-        let decoded = self.decoded.as_ref().filter(|_| decodes.is_some());
-        let answer = decoded.map(|decoded| decoded.answer).or(self.answer);
+        let answer = match decodes {
+            Some(_) => self.decoded.as_ref().map(|decoded| decoded.answer),
+            None => self.answer,
+        };
         answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
     }
 

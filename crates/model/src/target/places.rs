@@ -1,5 +1,6 @@
 //! Places of one file: blocks that one reading reads, in the order in which a pattern picks them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::str::FromStr;
 /// The exponent of `zipf` without one: that of YCSB (Cooper et al., SoCC 2010).
 const EXPONENT: f64 = 0.99;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub enum Pattern {
     /// Every block is as likely as every other, and none comes again before all have come.
@@ -27,7 +28,7 @@ pub enum Pattern {
 pub struct PatternError(String);
 
 /// What a record keeps of the places. The size of the target is that of all blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacesFacts {
     pub pattern: Pattern,
     pub block_bytes: u64,

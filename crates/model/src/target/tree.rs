@@ -1,9 +1,10 @@
 //! The files of a tree, and the order in which they are read.
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TreeFacts {
     pub files: u64,
     /// The folders in which they are; 0 if a list named them.
@@ -34,7 +35,7 @@ pub struct TreeFacts {
     pub group: Option<SizeGroup>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Symbolic links, wherever they lead.
     pub links: u64,
@@ -73,7 +74,7 @@ impl Skipped {
 }
 
 /// An order of files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum TreeOrder {
     /// As the file system lists each folder, or as the list has them
@@ -89,7 +90,7 @@ pub enum TreeOrder {
 
 crate::worded! { TreeOrder { Directory = "directory", Name = "name", Inode = "inode", Shuffled = "shuffled" } }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeGroup {
     /// The third with the smallest files.

@@ -2,11 +2,12 @@
 
 use super::Work;
 use readlab_protocol::SampleLine;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Proof of work. What a contender cannot know is absent; what both sides have must be equal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The name of a trial: contender, method, scan and settings in one spelling, all parsed here.
 
 use super::Params;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +17,8 @@ pub struct MethodId {
 }
 
 /// A trial's name: method and settings, without the work and the cache state.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String")]
 pub struct TrialId {
     pub method: MethodId,
     /// With which settings; only those that were given. Their names are as they are spelled.

@@ -3,13 +3,14 @@
 use super::TrialError;
 use crate::units::Bytes;
 use readlab_protocol::MethodLine;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 /// Settings of a method by name. Values are integers; resolved names say units (`buffer_bytes`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, u64>);
 

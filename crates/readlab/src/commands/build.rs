@@ -3,9 +3,10 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_fleet::agent;
-use readlab_roster::build::BuildError;
-use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_roster::build::{Build, BuildError};
+use readlab_roster::discovery::Query;
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;

@@ -1,10 +1,10 @@
 //! `readlab corpus make|tree|list|clean`: deterministic test files.
 
 use clap::{Args, Subcommand};
+use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use readlab_targets::corpus::trees::{self, TreeKind, TreeRecipe};
 use readlab_targets::corpus::{self, Cleaned, Corpus};
 use std::io::Write;

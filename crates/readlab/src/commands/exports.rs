@@ -2,7 +2,8 @@
 
 use super::options::ColorWhen;
 use readlab_report::Style;
-use readlab_system::folder::output_file::{Inputs, IsOutput, OutputError, OutputFile};
+use readlab_system::folder::earlier_output::IsOutput;
+use readlab_system::folder::output_file::{Inputs, OutputError, OutputFile};
 use readlab_system::tty;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use readlab_run::experiment::template;
-use readlab_targets::target::check_answers;
+use readlab_targets::target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,13 @@ impl<'a> Given<'a> {
     pub fn check_answers(&self) -> anyhow::Result<()> {
         let names = self.names();
         let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
-        Ok(check_answers(&paths)?)
+        Ok(target::check_answers(&paths)?)
+    }
+
+    /// Whether a file system is read, or may be, that can cease to answer later. Links, lists and
+    /// records lead to files that are not named here.
+    pub fn may_cease_to_answer(&self) -> bool {
+        let is_more_read = ["files_from", "follow", "resume"].iter().any(|option| self.has(option));
+        target::may_cease_to_answer(&self.names(), is_more_read)
     }
 }

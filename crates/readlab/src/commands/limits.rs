@@ -6,6 +6,7 @@ use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
 use super::output;
 use anyhow::Context;
 use clap::Args;
+use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
 use readlab_record::RunKind;
 use readlab_run::experiment::config::RunConfig;
@@ -16,7 +17,6 @@ use readlab_system::folder::scratch::Scratch;
 use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus;
-use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -2,11 +2,11 @@
 //! are not available.
 
 use clap::Args;
+use readlab_catalog::roster::Roster;
 use readlab_model::trial::{Params, Work};
 use readlab_protocol::{MethodLine, Reads};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::Contender;
-use readlab_roster::roster::Roster;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;

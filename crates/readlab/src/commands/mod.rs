@@ -23,6 +23,7 @@ pub mod race;
 mod rank;
 pub mod report;
 pub mod request;
+pub mod schema;
 pub mod serve;
 pub mod share;
 pub mod suite;
@@ -79,6 +80,8 @@ pub enum Verb {
     Corpus(corpus::CorpusArgs),
     /// Print the exact command and bytes that a contender receives, to run by hand
     Request(request::RequestArgs),
+    /// Print the JSON Schema of records and exports
+    Schema(schema::SchemaArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// Print the manual page
@@ -104,6 +107,7 @@ impl Verb {
                 | Verb::History(_)
                 | Verb::Report(_)
                 | Verb::Corpus(_)
+                | Verb::Schema(_)
                 | Verb::Completions(_)
                 | Verb::Man
                 | Verb::Contender(_)

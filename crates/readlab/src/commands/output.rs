@@ -17,7 +17,7 @@ use readlab_run::experiment::recorder::Recorder;
 use readlab_run::experiment::sweep::config::SweepConfig;
 use readlab_run::experiment::sweep::run::PreparedSweep;
 use readlab_run::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
-use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, LineUp, execute, participants};
+use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
 use readlab_run::live::{Live, Shown};
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
@@ -164,7 +164,7 @@ fn run_one(
     live: &Live,
 ) -> anyhow::Result<RunEnd> {
     in_new_folder(options, live, |_, recorder| {
-        let experiment = Experiment::prepare(config, contenders, targets, &recorder, LineUp::InTime)?;
+        let experiment = Experiment::prepare(config, contenders, targets, &recorder)?;
         let record = recorder.path().to_owned();
         Ok(RunEnd { code: begin_and_execute(experiment, recorder, options)?, record })
     })

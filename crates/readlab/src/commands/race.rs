@@ -15,7 +15,7 @@ use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, share_or_zero,
 };
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
-use readlab_run::experiment::together::Readers;
+use readlab_run::experiment::together::Shape;
 use readlab_suite::Suite;
 use readlab_system::folder::own_places::OwnPlaces;
 use readlab_system::terminal::printable::display_path;
@@ -150,7 +150,7 @@ fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
+fn shape(args: &RaceArgs) -> anyhow::Result<Shape> {
     if args.copies.is_some() {
         check_targets(args, is_file, "--copies are copies of a file")?;
         let is_other = args.http || args.s3 || args.tree.files_from.is_some();
@@ -158,7 +158,7 @@ fn readers(args: &RaceArgs) -> anyhow::Result<Readers> {
             bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
     }
-    Ok(Readers { counts: args.readers.iter().copied().collect(), copies_in: args.copies.clone() })
+    Ok(Shape::of_readers(args.readers.iter().copied(), args.copies.clone()))
 }
 
 /// Whether a target is neither a folder nor behind a server.
@@ -185,7 +185,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         selection,
         all: args.all,
         commands_decode: args.own.commands_decode,
-        readers: readers(args)?,
+        shape: shape(args)?,
         per_file: args.tree.per_file,
         inspect: args.inspect.clone(),
         space: None,

@@ -12,16 +12,15 @@ use readlab_fleet::{Job, Role};
 use readlab_record::history::History;
 use readlab_record::{Fleet, RecordWriter, RunKind, Share};
 use readlab_run::experiment::config::RunConfig;
-use readlab_run::experiment::fleet::WatchedFile;
+use readlab_run::experiment::fleet::{JoinedFleet, WatchedFile};
 use readlab_run::experiment::recorder::Recorder;
 use readlab_run::experiment::target_spec::{TargetSpec, examine_all, transports};
-use readlab_run::experiment::{Experiment, FirstLines, InterruptedRun, LineUp, participants};
+use readlab_run::experiment::{Experiment, FirstLines, InterruptedRun, participants};
 use readlab_run::live::{Live, Shown};
 use readlab_system::folder::RunFolder;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
@@ -125,10 +124,10 @@ impl Task<'_> {
         match (announcement, self) {
             (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(|run| RankRun::Rest(Box::new(run))),
             (RunAnnouncement::Anew { seed }, Task::Anew(run)) => {
-                let NewRun { mut config, target, counts, .. } = *run;
-                config.rules.seed = seed;
+                let NewRun { config, target, counts, .. } = *run;
                 let counts = counts.map(|counts| counts_among(counts, readers.get())).transpose()?;
-                Ok(RankRun::Anew { config: Box::new(config), spec: Box::new(target(rank, readers)?), counts })
+                let config = config.of_rank(seed, counts.unwrap_or_default());
+                Ok(RankRun::Anew { config: Box::new(config), spec: Box::new(target(rank, readers)?) })
             }
             (RunAnnouncement::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
         }
@@ -179,26 +178,18 @@ fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
 }
 
 enum RankRun {
-    Anew {
-        config: Box<RunConfig>,
-        spec: Box<TargetSpec>,
-        /// How many ranks read together, by turns; `None` where always all do.
-        counts: Option<BTreeSet<u32>>,
-    },
+    Anew { config: Box<RunConfig>, spec: Box<TargetSpec> },
     Rest(Box<InterruptedRun>),
 }
 
 impl RankRun {
     fn prepare(self, live: &Live, recorder: &Recorder) -> anyhow::Result<Experiment> {
         let experiment = match self {
-            RankRun::Anew { config, spec, counts } => {
+            RankRun::Anew { config, spec } => {
                 let mut examined = examine_all(&config, &[vec![*spec]])?;
                 let contenders = Rc::new(participants::discover(&config, &transports(&examined), live)?);
                 let targets = examined.remove(0);
-                let mut experiment =
-                    Experiment::prepare(&config, &contenders, targets, recorder, LineUp::Whole)?;
-                counts.iter().for_each(|counts| experiment.scale(counts));
-                experiment
+                Experiment::prepare(&config, &contenders, targets, recorder)?
             }
             RankRun::Rest(run) => Experiment::from_record(*run, recorder, true)?,
         };
@@ -278,9 +269,8 @@ impl Rank<'_> {
             return Ok(EXIT_DIFFERENT);
         };
         let mut recorder = begun.recorder;
-        experiment.join_fleet(self.job.rank(), &agreement);
-        self.hidden.iter().for_each(|word| experiment.hide(word, &agreement.fleet));
-        experiment.introduce(&mut recorder)?;
+        let fleet = JoinedFleet { agreement: &agreement, hidden: self.hidden.as_deref() };
+        experiment.introduce_fleet(&fleet, &mut recorder)?;
         recorder.publish()?;
         save(options, recorder.path())?;
         let requested = experiment.requested();
@@ -299,8 +289,7 @@ impl Rank<'_> {
             Ok(experiment)
         });
         let agreed = self.agree(prepared.as_ref())?;
-        let (Ok(mut experiment), Some(agreement)) = (prepared, agreed) else { return Ok(0) };
-        experiment.join_fleet(self.job.rank(), &agreement);
+        let (Ok(experiment), Some(agreement)) = (prepared, agreed) else { return Ok(0) };
         experiment.serve(self.job, &agreement)?;
         Ok(0)
     }

@@ -4,11 +4,12 @@
 use super::options::{CompressedOptions, ServerFlags};
 use anyhow::Context;
 use clap::Args;
+use readlab_catalog::roster::Roster;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::trial::{TrialId, Work};
 use readlab_protocol::remote::SECRET_VARIABLES;
 use readlab_protocol::{Reads, TurnRequest};
-use readlab_roster::roster::Roster;
+use readlab_roster::discovery::Query;
 use readlab_targets::target::dictionary;
 use readlab_targets::target::source::{ReadRequest, Source};
 use readlab_targets::target::{s3, url};

@@ -16,7 +16,7 @@ use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
 };
 use readlab_run::experiment::target_spec::TargetSpec;
-use readlab_run::experiment::together::Readers;
+use readlab_run::experiment::together::Shape;
 use readlab_suite::parameter_space::Space;
 use readlab_suite::{States, Suite};
 use readlab_system::interrupt;
@@ -162,7 +162,7 @@ impl TuneArgs {
         let user = UserOptions {
             sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
             selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },
-            readers: Readers { counts: self.readers.iter().copied().collect(), copies_in: None },
+            shape: Shape::of_readers(self.readers.iter().copied(), None),
             ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)

@@ -4,8 +4,10 @@
 use anyhow::Context;
 use clap::Args;
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_model::units::Nanos;
-use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_roster::build::Build;
+use readlab_roster::discovery::Query;
 use readlab_roster::session::SessionError;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::interrupt;

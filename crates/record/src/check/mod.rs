@@ -5,7 +5,7 @@
 //! | all | a line has at most [`LINE_BYTES_MAX`] bytes, all but samples together
 //! [`OTHER_BYTES_MAX`]; at most [`SAMPLES_MAX`] samples and [`TRIALS_MAX`] trials; times are at
 //! most [`NS_MAX`], counts [`COUNT_MAX`] |
-//! | header | the first line and no other; a version from 1 on |
+//! | header | the first line and no other |
 //! | target, contender, trial | targets are numbered from 0 on, contenders named once, trials
 //! numbered once, and their target comes before |
 //! | sample | of a trial that came before; rounds and readings rise; a reading is one of its turn;
@@ -74,9 +74,6 @@ pub(super) enum Checked {
 impl RecordCheck {
     /// The first line, corrected where that is safe.
     pub(super) fn header(header: &mut Header) -> Result<(), String> {
-        if header.version == 0 {
-            return Err("its version is 0".to_owned());
-        }
         let machine = &mut header.machine;
         for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
             *fact = fact.filter(|fact| MACHINE_FACTS.contains(fact));
@@ -310,8 +307,9 @@ fn traced(trace: &Trace) -> Result<(), String> {
     }
     at_most("wall_ns", trace.wall_ns, NS_MAX)?;
     at_most("in_calls_ns", trace.in_calls_ns, NS_MAX)?;
-    let Trace { requested_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
-    [requested_bytes, got_bytes, latency_ns, ahead_bytes, back_bytes].into_iter().try_for_each(spread)
+    let Trace { requested_bytes, got_bytes, brought_bytes, latency_ns, ahead_bytes, back_bytes, .. } = trace;
+    let spreads = [requested_bytes, got_bytes, brought_bytes, latency_ns, ahead_bytes, back_bytes];
+    spreads.into_iter().try_for_each(spread)
 }
 
 /// The numbers themselves may be anything: a program may request any number of bytes.

@@ -4,8 +4,9 @@ use super::super::groups;
 use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_catalog::snippet::{self, Snippet};
 use readlab_model::trial::TrialIndex;
-use readlab_roster::snippet::{self, Snippet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +27,7 @@ pub struct LanguageAdvice {
     pub code: Vec<Snippet>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UsualWay {
     TheSame,

@@ -3,8 +3,8 @@
 
 use super::super::ranking::{Ranking, RankingRow};
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_catalog::snippet;
 use readlab_record::{Record, TrialRecord};
-use readlab_roster::snippet;
 use std::collections::BTreeSet;
 
 pub(super) struct MeasuredTrial<'a> {

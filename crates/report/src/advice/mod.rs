@@ -3,7 +3,7 @@
 //! differences that are statistically clear; of the trials that tie it prefers the simplest in the
 //! language of the fastest.
 //!
-//! The snippet of a method says what the method needs ([`readlab_roster::snippet`]). A method
+//! The snippet of a method says what the method needs ([`readlab_catalog::snippet`]). A method
 //! without a snippet counts as the least simple.
 
 mod by_language;
@@ -16,9 +16,9 @@ use super::ranking::Ranking;
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_catalog::snippet::{self, Snippet};
 use readlab_model::trial::TrialIndex;
 use readlab_record::Record;
-use readlab_roster::snippet::{self, Snippet};
 use std::fmt;
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,7 +4,7 @@
 mod json;
 mod layout;
 
-pub(super) use json::value as json_value;
+pub(super) use json::{ClaimsExport, schema};
 pub use json::{claims_json, is_claims_json};
 pub use layout::{claims_markdown, claims_terminal};
 pub(super) use layout::{markdown_tables, section, terminal_sections};

@@ -1,68 +1,195 @@
 //! A comparison as one JSON document; nanoseconds, bytes, bytes per second and counts are unrounded.
 
-use super::super::escaped::{Document, is_document, text};
-use readlab_analysis::compare::{Cell, Comparison, ComparisonRow, Fit, PERCENTS};
+use super::super::escaped::{self, Document};
+use readlab_analysis::compare::{
+    Cell, Comparison, ComparisonRow, Differing, Fit, Measure, PERCENTS, Side, Statistic, Table,
+};
+use readlab_analysis::stats::{IntervalRule, Significance};
+use readlab_model::trial::{CacheState, Work};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const SCHEMA: &str = "readlab.comparison";
 const VERSION: u32 = 1;
 
+#[derive(Serialize, JsonSchema)]
+struct Content<'a> {
+    /// The first is what the others are compared with.
+    sides: Vec<SideExport<'a>>,
+    tables: Vec<TableExport<'a>>,
+    /// Facts of the machines that are not the same.
+    differs: &'a [Differing],
+    /// What has one name and is not alike, a sentence each; not compared.
+    unlike: &'a [String],
+    /// What is not alike and was compared by force, a sentence each.
+    forced: &'a [String],
+    /// What only one side has, a sentence each.
+    alone: &'a [String],
+    /// What was not measured on a side though another measured it.
+    lacking: Vec<LackingExport<'a>>,
+    /// Rates beside what the drives' data sheets say.
+    datasheet: Vec<SheetExport<'a>>,
+    fit: Option<&'a Fit>,
+    /// What the gate finds worse; `null` without one.
+    worse: Option<&'a [String]>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Side")]
+struct SideExport<'a> {
+    name: &'a str,
+    /// Where it was measured, in one line.
+    about: &'a str,
+    /// What is known of the machine, by names of the record's `machine`.
+    machine: &'a BTreeMap<String, Value>,
+    notes: &'a [String],
+}
+
+/// One number of all cases.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Table")]
+struct TableExport<'a> {
+    measure: Measure,
+    rows: Vec<RowExport<'a>>,
+}
+
+/// One case on all sides; what was read is that of the first side.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Row")]
+struct RowExport<'a> {
+    name: &'a str,
+    /// Its path or URL.
+    target: Option<&'a str>,
+    digest: Option<&'a str>,
+    size_bytes: Option<u64>,
+    work: Option<Work>,
+    state: Option<CacheState>,
+    /// One for each side; `null` where the side does not have this number.
+    cells: Vec<Option<CellExport>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Cell")]
+struct CellExport {
+    value: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+    /// How many readings.
+    n: Option<usize>,
+    sd: Option<f64>,
+    /// By names such as `p50`.
+    percentiles: Option<BTreeMap<String, f64>>,
+    statistic: Statistic,
+    ratio: Option<CellRatio>,
+}
+
+/// How many times as good as the first side.
+#[derive(Serialize, JsonSchema)]
+struct CellRatio {
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+    clear: Option<Significance>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Lacking")]
+struct LackingExport<'a> {
+    /// Number of the side, from 0.
+    side: usize,
+    name: &'a str,
+    /// `refused`, `failed`, `unavailable` or `ruled out`.
+    outcome: &'a str,
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Datasheet")]
+struct SheetExport<'a> {
+    /// Number of the side, from 0.
+    side: usize,
+    name: &'a str,
+    state: Option<CacheState>,
+    rate_bytes_per_s: f64,
+    datasheet_bytes_per_s: f64,
+    share: f64,
+}
+
 /// The document, indented, with a newline at its end. `worse` is what the gate says, if there is one.
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
-    let row = |row: &ComparisonRow| {
-        json!({
-            "name": row.name,
-            "target": row.key.path,
-            "digest": row.key.digest,
-            "size_bytes": row.key.size_bytes,
-            "work": row.key.work,
-            "state": row.key.state,
-            "cells": row.cells.iter().map(|it| it.as_ref().map(cell)).collect::<Vec<Option<Value>>>(),
-        })
-    };
-    let content = json!({
-        "sides": comparison.sides.iter().map(|side| json!({
-            "name": side.name, "about": side.about, "machine": side.facts, "notes": side.notes,
-        })).collect::<Vec<Value>>(),
-        "tables": comparison.tables.iter().map(|table| json!({
-            "measure": table.measure, "rows": table.rows.iter().map(row).collect::<Vec<Value>>(),
-        })).collect::<Vec<Value>>(),
-        "differs": comparison.machines.iter().map(|it| json!({ "fact": it.fact, "values": it.values })).collect::<Vec<Value>>(),
-        "unlike": comparison.unlike,
-        "forced": comparison.forced,
-        "alone": comparison.alone,
-        "lacking": comparison.lacking.iter().map(|it| json!({
-            "side": it.side, "name": it.name, "outcome": it.outcome.word(), "reason": it.outcome.reason(),
-        })).collect::<Vec<Value>>(),
-        "datasheet": comparison.sheets.iter().map(|it| json!({
-            "side": it.side, "name": it.name, "state": it.key.state,
-            "rate_bytes_per_s": it.rate, "datasheet_bytes_per_s": it.sheet, "share": it.rate / it.sheet,
-        })).collect::<Vec<Value>>(),
-        "fit": fit,
-        "worse": worse,
+    let lacking = comparison.lacking.iter().map(|it| LackingExport {
+        side: it.side,
+        name: &it.name,
+        outcome: it.outcome.word(),
+        reason: it.outcome.reason(),
     });
-    text(&Document { schema: SCHEMA, version: VERSION, content })
+    let sheets = comparison.sheets.iter().map(|it| SheetExport {
+        side: it.side,
+        name: &it.name,
+        state: it.key.state,
+        rate_bytes_per_s: it.rate,
+        datasheet_bytes_per_s: it.sheet,
+        share: it.rate / it.sheet,
+    });
+    let content = json!(Content {
+        sides: comparison.sides.iter().map(side).collect(),
+        tables: comparison.tables.iter().map(table).collect(),
+        differs: &comparison.machines,
+        unlike: &comparison.unlike,
+        forced: &comparison.forced,
+        alone: &comparison.alone,
+        lacking: lacking.collect(),
+        datasheet: sheets.collect(),
+        fit,
+        worse,
+    });
+    escaped::text(&Document { schema: SCHEMA, version: VERSION, content })
+}
+
+pub(crate) fn schema(generator: SchemaGenerator) -> Schema {
+    escaped::schema::<Content>(generator, SCHEMA, VERSION)
 }
 
 pub fn is_comparison_json(head: &str) -> bool {
-    is_document(head, SCHEMA)
+    escaped::is_document(head, SCHEMA)
 }
 
-fn cell(cell: &Cell) -> Value {
-    json!({
-        "value": cell.value,
-        "ci95": cell.ci95.map(|ends| [ends.low, ends.high]),
-        "interval": cell.rule,
-        "n": cell.n,
-        "sd": cell.sd,
-        "percentiles": cell.percentiles.map(|values| {
-            PERCENTS.iter().zip(values).map(|(percent, value)| (format!("p{percent}"), json!(value))).collect::<Value>()
+fn side(side: &Side) -> SideExport<'_> {
+    SideExport { name: &side.name, about: &side.about, machine: &side.facts, notes: &side.notes }
+}
+
+fn table(table: &Table) -> TableExport<'_> {
+    TableExport { measure: table.measure, rows: table.rows.iter().map(row).collect() }
+}
+
+fn row(row: &ComparisonRow) -> RowExport<'_> {
+    RowExport {
+        name: &row.name,
+        target: row.key.path.as_deref(),
+        digest: row.key.digest.as_deref(),
+        size_bytes: row.key.size_bytes,
+        work: row.key.work,
+        state: row.key.state,
+        cells: row.cells.iter().map(|it| it.as_ref().map(cell)).collect(),
+    }
+}
+
+fn cell(cell: &Cell) -> CellExport {
+    CellExport {
+        value: cell.value,
+        ci95: cell.ci95.map(|ends| [ends.low, ends.high]),
+        interval: cell.rule,
+        n: cell.n,
+        sd: cell.sd,
+        percentiles: cell.percentiles.map(|values| {
+            PERCENTS.iter().zip(values).map(|(percent, value)| (format!("p{percent}"), value)).collect()
         }),
-        "statistic": cell.statistic.map_or_else(|| json!("median"), |it| json!(it)),
-        "ratio": cell.ratio.map(|ratio| json!({
-            "estimate": ratio.estimate,
-            "ci95": ratio.ci95.map(|ends| [ends.low, ends.high]),
-            "clear": ratio.clear(),
-        })),
-    })
+        statistic: cell.statistic.unwrap_or(Statistic::Median),
+        ratio: cell.ratio.map(|ratio| CellRatio {
+            estimate: ratio.estimate,
+            ci95: ratio.ci95.map(|ends| [ends.low, ends.high]),
+            clear: ratio.clear(),
+        }),
+    }
 }

@@ -9,6 +9,7 @@ mod json;
 mod layout;
 
 pub use ci::{bencher, github, is_bencher, is_github};
+pub(super) use json::schema;
 pub use json::{comparison_json, is_comparison_json};
 pub use layout::{comparison_markdown, comparison_terminal};
 

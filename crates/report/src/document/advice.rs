@@ -6,8 +6,8 @@ use super::super::page::Page;
 use super::super::words::{capital, unbroken};
 use super::table::dot;
 use super::{Section, folded};
+use readlab_catalog::snippet::Snippet;
 use readlab_model::trial::TrialIndex;
-use readlab_roster::snippet::Snippet;
 use readlab_system::markup::{Element, element, words};
 
 /// The section; `None` where nothing can be advised.

@@ -41,7 +41,7 @@ pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
         let brought = "bytes of each read call that brought any";
         [
             chart(Quantity::Time, "how long read calls took", "latencies", |trace| trace.latency_ns.clone()),
-            chart(Quantity::Size, brought, "sizes-of-calls", Trace::brought),
+            chart(Quantity::Size, brought, "sizes-of-calls", |trace| trace.brought_bytes.clone()),
         ]
     });
     both.flatten().collect()
@@ -68,7 +68,7 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
         Some(Number::grouped(trace.reads())),
         Some(Number::grouped(trace.empty())),
         Some(Number::bytes(trace.requested_bytes.p50)),
-        Some(Number::bytes(trace.brought().p50)),
+        Some(Number::bytes(trace.brought_bytes.p50)),
         Some(Number::time(latency.p50)),
         Some(Number::time(latency.p90)),
         Some(Number::time(latency.p99)),

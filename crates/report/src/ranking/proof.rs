@@ -8,6 +8,7 @@ use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_model::units::Bytes;
 use readlab_record::{Touch, TrialRecord, VisitCost};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub struct Range {
     pub high: f64,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StateProof {
     /// Accepted samples.
     pub samples: usize,
@@ -187,7 +188,7 @@ pub struct Touched(BTreeMap<Touch, usize>);
 
 impl Touched {
     /// Counts the accepted readings, with the controls among all trials as the measure; `None`
-    /// where turns were not metered, as in old records.
+    /// where nothing is known of any turn.
     pub(super) fn count<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,

@@ -5,9 +5,11 @@ use super::row::MeasuredRow;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::stats::Significance;
 use readlab_model::trial::TrialIndex;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Standing")]
 pub struct Rank {
     /// From 1; trials that tie share it.
     pub place: usize,
@@ -16,7 +18,7 @@ pub struct Rank {
 }
 
 /// How a trial compares with the first of its rank, by their ratio within rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TieStatus {
     First,

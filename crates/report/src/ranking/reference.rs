@@ -2,7 +2,7 @@
 
 use super::row::MeasuredRow;
 use readlab_model::trial::TrialIndex;
-use readlab_record::{INDEPENDENT, Record, ReferenceCandidate, ReferenceReason, Trial};
+use readlab_record::{Record, ReferenceCandidate, ReferenceReason};
 
 /// The trial that ratios are computed against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,23 +39,8 @@ impl Reference {
             let found = rows.iter().find(|it| it.trial.trial.id == candidate.trial)?;
             Some((found, WhyReference::Candidate(candidate.why)))
         };
-        let candidate = candidates(record, rows).iter().find_map(measured);
+        let candidate = record.header.references.iter().find_map(measured);
         let (found, why) = candidate.or_else(|| Some((rows.first()?, WhyReference::Fastest)))?;
         Some(Reference { index: found.row.index, name: found.row.name.clone(), why })
     }
-}
-
-/// The candidates; of an older record: the named trial, independent code, Rust's buffered reader.
-fn candidates(record: &Record, rows: &[MeasuredRow]) -> Vec<ReferenceCandidate> {
-    if !record.header.references.is_empty() {
-        return record.header.references.clone();
-    }
-    let named = record.header.reference.clone().map(|id| (id, ReferenceReason::Named));
-    let independent = INDEPENDENT.iter().filter_map(|name| name.parse().ok());
-    let is_buffered = |trial: &&Trial| (trial.contender(), trial.method()) == ("rust", "buffered");
-    let buffered = rows.iter().map(|it| &it.trial.trial).filter(is_buffered);
-    let all = named.into_iter();
-    let all = all.chain(independent.map(|id| (id, ReferenceReason::Independent)));
-    let all = all.chain(buffered.map(|trial| (trial.id.clone(), ReferenceReason::Usual)));
-    all.map(|(trial, why)| ReferenceCandidate { trial, why }).collect()
 }

@@ -68,7 +68,7 @@ pub struct RankingRow {
     pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
-    /// Why it had no further rounds; `None` in older records.
+    /// Why it had no further rounds; `None` where the run was cut short.
     pub stopped: Option<Stopped>,
     /// What limits it, with its nearest limit and the reasons; `None` for a control.
     pub diagnosis: Option<Diagnosis>,

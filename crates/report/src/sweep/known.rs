@@ -3,15 +3,16 @@
 
 use crate::ranking::StateProof;
 use crate::words;
+use readlab_catalog::language::Languages;
 use readlab_model::target::{TargetFacts, layers};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
 use readlab_record::{Record, SideEffects, TrialRecord};
-use readlab_roster::language::Languages;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Known {
     /// The language of its contender; empty for writes.
     #[serde(skip)]

@@ -10,11 +10,12 @@ use super::LEAVES_SHARE;
 use readlab_analysis::stats::{self, float};
 use readlab_model::units::Bytes;
 use readlab_record::Point;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A size with fast and slow files.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MixedSize {
     pub size_bytes: u64,
     pub fast: Vec<String>,

@@ -26,10 +26,11 @@ use readlab_analysis::stats::{
 };
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SweepView {
     /// Writes first, then the methods that read.
     pub series: Vec<Series>,
@@ -42,7 +43,7 @@ pub struct SweepView {
 }
 
 /// One way of writing or reading over all sizes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// `write plain`, or the name of the method.
     pub name: String,

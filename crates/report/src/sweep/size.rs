@@ -5,9 +5,10 @@ use crate::words::{self, Number};
 use readlab_analysis::stats::{self, FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SizeRow {
     pub size_bytes: u64,
     /// How many files.

@@ -4,13 +4,13 @@
 use super::super::Page;
 use super::super::advice::Advice;
 use super::{STEADY, announce, at, document, keep, reading, record, samples, warm};
+use readlab_catalog::snippet;
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{outcome, target};
 use readlab_record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
-use readlab_roster::snippet;
 
 /// A warm race with the candidates that a run without a named reference would have.
 fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
@@ -235,15 +235,10 @@ fn it_is_held_against_the_reference_that_was_named() {
     let named = ReferenceCandidate { trial: "rust/lines".parse().unwrap(), why: ReferenceReason::Named };
     record.header.references.insert(0, named);
     assert_eq!(against(&record), "rust/lines");
-    // An older record holds no candidates.
-    record.header.references.clear();
-    assert_eq!(against(&record), "command/wc -l");
-    record.header.reference = Some("rust/lines".parse().unwrap());
-    assert_eq!(against(&record), "rust/lines");
     let line = |record: &Record| Page::from_record(record).rankings[0].reference_line().unwrap();
     assert_eq!(line(&record), "reference: rust/lines (named for this run)");
     // One that was not measured is replaced.
-    record.header.reference = Some("rust/nowhere".parse().unwrap());
+    record.header.references[0].trial = "rust/nowhere".parse().unwrap();
     assert_eq!(line(&record), "reference: command/wc -l (code that others wrote)");
 }
 

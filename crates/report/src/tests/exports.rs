@@ -1,69 +1,143 @@
-//! Tests that old records give the same exports: records of every verb, written by an earlier
-//! readlab, with its exports. Users keep both, so the exports must be equal to the byte.
+//! Tests that the exports stay as they are: programs of users read them. The snapshot has each field
+//! of the JSON documents and each column of the CSV tables with a value, and a digest of each whole
+//! export.
 //!
-//! `tests/golden/made/` holds the records and, under the same name, the exports. Records by hand,
-//! each with something peculiar in it, are one folder above.
+//! Each export is also written under its digest, into `exports/` beside the test program. Where a
+//! digest is all that differs, `diff` its two files: that of another commit is there once this test
+//! has run on it. `INSTA_UPDATE=always cargo test --package readlab-report exports` accepts the new
+//! ones.
 
+use super::page_records::scripted;
+use super::recomputed::{packed, scaled};
 use crate as report;
-use readlab_record::Record;
+use readlab_record::{Record, RunKind};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
 
-fn records() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/made");
-    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut records: Vec<_> = paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
-    records.sort();
-    records
+/// Without claims: those of publications are not of the record, and may be corrected.
+const JSON: Export = |record, out| report::json_with(record, &[], out);
+
+/// So much of a value is in the snapshot.
+const VALUE_CHARS: usize = 40;
+
+/// What the exports have in one place.
+#[derive(Default)]
+struct Field {
+    kinds: BTreeSet<&'static str>,
+    /// The first value that is not null.
+    value: Option<String>,
+    records: BTreeSet<&'static str>,
 }
 
-/// Compares an export with the stored one. A different one is written to the tests' folder.
-fn assert_unchanged(path: &Path, ending: &str, export: Export) {
-    let record = Record::read(path).unwrap();
-    let mut now = Vec::new();
-    export(&record, &mut now).unwrap();
-    let stored = path.with_extension(ending);
-    let before = fs::read(&stored).unwrap_or_default();
-    if now != before {
-        let other = std::env::current_exe().unwrap().parent().unwrap().join(stored.file_name().unwrap());
-        fs::write(&other, &now).unwrap();
-        panic!("{} is not what it was: see {}", stored.display(), other.display());
+#[derive(Default)]
+struct Fields(BTreeMap<String, Field>);
+
+impl Fields {
+    fn add(&mut self, place: &str, value: &Value, record: &'static str) {
+        let kind = match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                let dot = if place.is_empty() { "" } else { "." };
+                fields.iter().for_each(|(name, it)| self.add(&format!("{place}{dot}{name}"), it, record));
+                return;
+            }
+            Value::Array(all) if !all.is_empty() => {
+                all.iter().for_each(|it| self.add(&format!("{place}[]"), it, record));
+                return;
+            }
+            Value::Object(_) => "{}",
+            Value::Array(_) => "[]",
+            Value::String(_) => "text",
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+            Value::Null => "null",
+        };
+        let field = self.0.entry(place.to_owned()).or_default();
+        field.kinds.insert(kind);
+        field.records.insert(record);
+        if matches!(kind, "text" | "number" | "bool") {
+            field.value.get_or_insert_with(|| value.to_string().chars().take(VALUE_CHARS).collect());
+        }
+    }
+
+    fn lines(&self, records: usize) -> String {
+        let line = |(place, field): (&String, &Field)| {
+            let words = |all: &BTreeSet<&str>| all.iter().copied().collect::<Vec<_>>().join(" ");
+            let value = field.value.as_ref().map_or_else(String::new, |value| format!(" = {value}"));
+            let of = if field.records.len() == records { "all".to_owned() } else { words(&field.records) };
+            format!("{place} ({}){value} · {of}\n", words(&field.kinds))
+        };
+        self.0.iter().map(line).collect()
     }
 }
 
-#[test]
-fn there_is_a_record_of_every_verb_and_one_that_was_cut_short() {
-    let names: Vec<_> = records().iter().map(|it| it.file_stem().unwrap().to_owned()).collect();
-    assert_eq!(names, ["cut", "http", "limits", "race", "suite", "sweep", "tune"]);
+fn exported(record: &Record, export: Export) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    export(record, &mut bytes).unwrap();
+    bytes
+}
+
+/// The digest of an export, under which it is written.
+fn kept(name: &str, ending: &str, export: &[u8]) -> String {
+    let folder = std::env::current_exe().unwrap().with_file_name("exports");
+    fs::create_dir_all(&folder).unwrap();
+    let digest = format!("{:016x}", xxh3_64(export));
+    let file = folder.join(format!("{name}-{digest}.{ending}"));
+    fs::write(&file, export).unwrap();
+    println!("{}", file.display());
+    format!("{name}.{ending} {digest}\n")
+}
+
+/// The records of every kind of run, and two for what is only said of archives and of readers.
+fn records() -> Vec<(&'static str, Record)> {
+    scripted().into_iter().chain([("archive", packed()), ("readers", scaled())]).collect()
 }
 
 #[test]
-fn json_is_the_same_to_the_byte() {
-    // The claims of publications are not of the record: they may be corrected.
-    let export: Export = |record, out| report::json_with(record, &[], out);
-    records().iter().for_each(|path| assert_unchanged(path, "json", export));
+fn there_is_a_record_of_every_kind_of_run_and_one_that_was_cut_short() {
+    let has = |kind| scripted().iter().any(|(_, record)| record.header.kind == kind);
+    assert!(
+        [RunKind::Race, RunKind::Suite, RunKind::Tune, RunKind::Limits, RunKind::Sweep].map(has) == [true; 5]
+    );
+    assert!(scripted().iter().any(|(_, record)| record.end.is_none()));
+}
+
+#[test]
+fn the_exports_are_what_they_were() {
+    let (mut documents, mut tables, mut digests) = (Fields::default(), Fields::default(), String::new());
+    let records = records();
+    for &(name, ref record) in &records {
+        let document = exported(record, JSON);
+        documents.add("", &serde_json::from_slice(&document).unwrap(), name);
+        let table = exported(record, report::csv);
+        let mut rows = csv::Reader::from_reader(&table[..]);
+        let columns = rows.headers().unwrap().clone();
+        for row in rows.records().map(Result::unwrap) {
+            for (column, text) in columns.iter().zip(&row) {
+                let value = if text.is_empty() { Value::Null } else { text.into() };
+                tables.add(column, &value, name);
+            }
+        }
+        digests += &kept(name, "json", &document);
+        digests += &kept(name, "csv", &table);
+    }
+    let [json, csv] = [documents, tables].map(|fields| fields.lines(records.len()));
+    insta::assert_snapshot!("exports", format!("# JSON\n{json}\n# CSV\n{csv}\n# Digests\n{digests}"));
 }
 
 #[test]
 fn json_with_claims_differs_in_the_claims_alone() {
-    let as_value = |path: &Path, export: Export| -> serde_json::Value {
-        let mut text = Vec::new();
-        export(&Record::read(path).unwrap(), &mut text).unwrap();
-        serde_json::from_slice(&text).unwrap()
-    };
+    let as_value =
+        |record: &Record, export: Export| serde_json::from_slice::<Value>(&exported(record, export)).unwrap();
     let mut answered = Vec::new();
-    for path in records() {
-        let mut with = as_value(&path, report::json);
+    for (name, record) in scripted() {
+        let mut with = as_value(&record, report::json);
         let claims = with.as_object_mut().unwrap().remove("claims");
-        answered.extend(claims.map(|_| path.file_stem().unwrap().to_owned()));
-        assert_eq!(with, as_value(&path, |record, out| report::json_with(record, &[], out)));
+        answered.extend(claims.map(|_| name));
+        assert_eq!(with, as_value(&record, JSON));
     }
     assert_eq!(answered, ["suite", "sweep"]);
-}
-
-#[test]
-fn csv_is_the_same_to_the_byte() {
-    records().iter().for_each(|path| assert_unchanged(path, "csv", report::csv));
 }

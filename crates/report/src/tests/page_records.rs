@@ -5,7 +5,6 @@ use crate::limits::Bound;
 use readlab_model::target::layers::Layer;
 use readlab_model::units::Throughput;
 use readlab_record::{Count, Header, RunKind, WriteTimes, WriteWay};
-use std::path::Path;
 
 /// As `race`, with calls counted.
 pub(super) fn counted() -> Record {
@@ -109,12 +108,7 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
     ]
 }
 
-/// The records that are real, or were made by a run.
-pub(super) fn golden() -> Vec<(String, Record)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
-    let files =
-        [folder.clone(), folder.join("made")].into_iter().flat_map(|it| std::fs::read_dir(it).unwrap());
-    let files = files.map(|entry| entry.unwrap().path());
-    let records = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    records.map(|path| (path.display().to_string(), Record::read(&path).unwrap())).collect()
+/// The records of every kind of run.
+pub(super) fn scripted() -> Vec<(&'static str, Record)> {
+    testing::scripted::names().map(|name| (name, testing::scripted::record(name))).into()
 }

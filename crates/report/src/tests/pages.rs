@@ -1,7 +1,7 @@
 //! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
 
 use super::page_records::{
-    all_pages, bounded, buffers, counted, golden, large, sweep, swept, swept_above_a_cache,
+    all_pages, bounded, buffers, counted, large, scripted, sweep, swept, swept_above_a_cache,
 };
 use super::*;
 use crate as report;
@@ -151,8 +151,6 @@ fn only_what_its_interval_sets_apart_is_bold() {
 
 #[test]
 fn no_two_rows_of_a_chart_or_table_look_the_same() {
-    let golden = golden();
-    assert!(golden.len() > 10);
     let names = |whole: Node, name: &str| {
         let is_name = |node: &Node| match name {
             "svg" => node.attribute("class").is_some_and(|class| class.starts_with("name ")),
@@ -162,7 +160,7 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
             |node: Node| node.children().filter(Node::is_text).filter_map(|it| it.text()).collect::<String>();
         whole.descendants().filter(is_name).map(text).collect::<Vec<String>>()
     };
-    for (path, record) in golden {
+    for (name, record) in scripted() {
         let page = Page::from_record(&record);
         let (html, charts) = (report::html(&page), charts(&page));
         let document = parsed(&html);
@@ -171,14 +169,14 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
         let in_charts = charts.iter().map(|(_, text)| names(parsed(text).root_element(), "svg"));
         for names in in_charts.chain(in_tables) {
             let set: BTreeSet<&String> = names.iter().collect();
-            assert_eq!(set.len(), names.len(), "{path}: {names:?}");
+            assert_eq!(set.len(), names.len(), "{name}: {names:?}");
         }
     }
 }
 
 #[test]
 fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
-    for (path, record) in golden() {
+    for (name, record) in scripted() {
         let page = Page::from_record(&record);
         let languages: BTreeMap<String, &str> = page
             .rankings
@@ -197,7 +195,7 @@ fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
                 _ => continue,
             };
             let classes = coloured.attribute("class").unwrap();
-            assert!(classes.split(' ').any(|it| it == *class), "{path}: {classes} is not {class}");
+            assert!(classes.split(' ').any(|it| it == *class), "{name}: {classes} is not {class}");
         }
     }
 }
@@ -220,8 +218,7 @@ fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
 
 #[test]
 fn the_limit_of_a_method_is_in_the_open() {
-    let record = golden().into_iter().find(|(path, _)| path.ends_with("made/race.jsonl")).unwrap().1;
-    let page = Page::from_record(&record);
+    let page = Page::from_record(&testing::scripted::record("inside"));
     let text = report::html(&page);
     let document = parsed(&text);
     let table = named(&document, "table").find(|it| it.attribute("class") == Some("sortable plots")).unwrap();

@@ -2,7 +2,7 @@
 //! that its words name, and the order in which a record announces its trials changes nothing that a
 //! page says. Over every record of the tests.
 
-use super::page_records::{buffers, counted, golden, swept};
+use super::page_records::{buffers, counted, scripted, swept};
 use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
@@ -15,9 +15,9 @@ use readlab_claims as claims;
 use readlab_record::Trials;
 use std::collections::BTreeSet;
 
-/// The records that are real, or were made by a run, and those made by hand, archives among them.
-fn records() -> Vec<(String, Record)> {
-    let made = [
+/// The records of every kind of run, and others with something peculiar, archives among them.
+pub(super) fn records() -> Vec<(&'static str, Record)> {
+    let peculiar = [
         ("race", counted()),
         ("settings", buffers(10)),
         ("sweep", swept()),
@@ -25,12 +25,12 @@ fn records() -> Vec<(String, Record)> {
         ("readers", scaled()),
         ("failures", failures()),
     ];
-    golden().into_iter().chain(made.map(|(name, record)| (name.to_owned(), record))).collect()
+    scripted().into_iter().chain(peculiar).collect()
 }
 
 /// Lines read plain and out of a zip of the same content by two contenders, cold and warm, where
 /// trials that are unavailable were announced before them, as a plan announces them.
-fn packed() -> Record {
+pub(super) fn packed() -> Record {
     let mut record = Record::new(header());
     let answer = Answer { newlines: Some(9), bytes: Some(SIZE), ..Answer::default() };
     let digest = "d".to_owned();
@@ -74,7 +74,7 @@ fn packed() -> Record {
 }
 
 /// One method that one, two and four readers of a host read, where the most were announced first.
-fn scaled() -> Record {
+pub(super) fn scaled() -> Record {
     let mut record = Record::new(header());
     let counts = [4_u32, 1, 2];
     for (at, readers) in counts.into_iter().enumerate() {

@@ -11,7 +11,6 @@ use super::s3::S3;
 use super::service::{SecretPath, Service};
 use readlab_system::random;
 use readlab_targets::target::s3::Credentials;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -82,11 +81,7 @@ fn take_all(listener: &TcpListener, connections: &Arc<Connections>, service: &Ar
 fn token(bytes: usize) -> io::Result<String> {
     let mut random = vec![0; bytes];
     random::fill(&mut random)?;
-    let mut token = String::with_capacity(2 * bytes);
-    for byte in random {
-        write!(token, "{byte:02x}").expect("a String takes everything");
-    }
-    Ok(token)
+    Ok(hex::encode(random))
 }
 
 #[cfg(test)]

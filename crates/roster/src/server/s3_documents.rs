@@ -3,7 +3,7 @@
 
 use super::file_version::FileVersion;
 use super::s3::ErrorCode;
-use readlab_targets::target::s3::signature::decoded;
+use readlab_targets::target::s3::signature::{self, decoded};
 
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
@@ -12,9 +12,7 @@ const XMLNS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
 pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
     let decoded = |text: &str| String::from_utf8_lossy(&decoded(text)).into_owned();
-    let parts = query.split('&').filter(|part| !part.is_empty());
-    let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
-    pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
+    signature::parameters(query).map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
 pub(super) fn error(code: ErrorCode) -> String {

@@ -4,11 +4,11 @@
 
 use crate::experiment::planner::{PlanError, no_match, scans_for};
 use globset::Glob;
+use readlab_catalog::language::LanguageChoice;
+use readlab_catalog::snippet::is_easy;
 use readlab_model::trial::{MethodId, Params, SplitName, Transport, TrialId, Work};
 use readlab_protocol::{Cache, MethodLine};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::language::LanguageChoice;
-use readlab_roster::snippet::is_easy;
 use readlab_suite::parameter_space::Space;
 use std::collections::BTreeSet;
 

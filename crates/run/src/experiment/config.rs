@@ -4,20 +4,22 @@
 //! names of languages.
 
 use super::options::{OwnCommand, SelectionOptions, UserOptions};
+use super::together::Shape;
 use super::{rules, template};
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
 use crate::experiment::template::check_line;
 use anyhow::bail;
+use readlab_catalog::language::LanguageChoice;
+use readlab_catalog::roster::Roster;
 use readlab_measure::plan::Rules;
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{COMMAND, CacheState, Transport, TrialId, Work};
 use readlab_protocol::placing;
 use readlab_record::{Requested, RunKind};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::language::LanguageChoice;
-use readlab_roster::roster::Roster;
 use readlab_suite::{Entry, NamedBy, States, Suite};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What one run does: the user's options and the suite, merged.
@@ -87,6 +89,14 @@ impl RunConfig {
             named,
             user,
         })
+    }
+
+    /// The same for a rank of a fleet: all shuffle by the seed of rank 0, and read in these numbers
+    /// by turns.
+    pub fn of_rank(self, seed: u64, counts: BTreeSet<u32>) -> RunConfig {
+        let rules = Rules { seed, ..self.rules };
+        let user = UserOptions { shape: Shape::Ranks(counts), ..self.user };
+        RunConfig { rules, user, ..self }
     }
 
     /// The candidates of a search; none where every trial is measured.

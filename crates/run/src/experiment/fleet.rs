@@ -18,12 +18,11 @@ use readlab_measure::sampler::ProcessSampler;
 use readlab_measure::target::CacheControl;
 use readlab_model::target::{Decoded, TargetFacts};
 use readlab_model::trial::CacheState;
-use readlab_record::{EndReason, Fleet, Line, Share};
+use readlab_record::{EndReason, Fleet, Header, Line, Share};
 use readlab_system::terminal::printable::display_path;
 use readlab_system::{machine, system};
 use readlab_targets::target::Target;
 use readlab_targets::target::part::digest_of_places;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -51,7 +50,7 @@ impl Experiment {
             program: format!("{:016x}", xxh3_64(&program)),
             contenders: receipts.filter(|receipt| taking_part(&receipt.contender)).collect(),
             plan: self.plan.trials.iter().map(digest_of).collect(),
-            is_scaled: !self.rank_counts.is_empty(),
+            is_scaled: !self.shape.counts().is_empty(),
             file: RankFileFacts {
                 path: facts.path.clone(),
                 start_bytes: target.target.part.map(|part| part.start_bytes),
@@ -66,62 +65,6 @@ impl Experiment {
                 inode: identity.map(|it| (it.dev, it.ino)),
             },
         })
-    }
-
-    /// Has different numbers of ranks read, by turns: what they read together is a target for each
-    /// number.
-    pub fn scale(&mut self, counts: &BTreeSet<u32>) {
-        self.target_for_each(counts, |facts, ranks| TargetFacts { ranks: Some(ranks), ..facts.clone() });
-        self.rank_counts = counts.iter().copied().collect();
-        for line in &mut self.header_lines {
-            if let Line::Header(header) = line {
-                // Which ranks measure a trial is not in its plan.
-                header.agenda = None;
-            }
-        }
-    }
-
-    /// Makes it that of a rank of a fleet: the record is about what all ranks read together.
-    pub fn join_fleet(&mut self, rank: u32, agreement: &Agreement) {
-        if agreement.shared.iter().any(|cache| cache.ranks.contains(&(rank as usize))) {
-            // What another rank brought into the cache is not fetched; rank 0 checks the sum.
-            self.targets.iter_mut().for_each(|target| target.target.facts.extents = None);
-        }
-        if matches!(self.procedure, Procedure::Rounds(Rounds::Rest(_))) {
-            return;
-        }
-        let mut place = self.header_lines.len();
-        for (at, line) in self.header_lines.iter_mut().enumerate() {
-            if let Line::Target { facts, .. } = line {
-                make_joint(facts, agreement);
-                place = at + 1;
-            }
-        }
-        self.header_lines.insert(place, Line::Fleet(Box::new(agreement.fleet.clone())));
-        self.header_lines
-            .extend(shared_caches(agreement, &self.plan.states).map(super::header_lines::warning));
-    }
-
-    /// Replaces the name of the file by that of the fleet's first rank in what the record says of
-    /// it, and this word of the command line.
-    pub fn hide(&mut self, word: &str, fleet: &Fleet) {
-        let name = fleet.ranks.first().map_or("file", |rank| rank.path.as_str());
-        for line in &mut self.header_lines {
-            match line {
-                Line::Header(header) => {
-                    let given = header.command.iter_mut().filter(|it| *it == word);
-                    given.for_each(|it| *it = "FILE".to_owned());
-                    // A run goes on only by the paths of its files.
-                    header.agenda = None;
-                }
-                Line::Target { facts, .. } => {
-                    (facts.path, facts.path_hex) = (name.to_owned(), None);
-                    (facts.mount, facts.cautions) = (None, Vec::new());
-                    facts.layers.clear();
-                }
-                _ => {}
-            }
-        }
     }
 
     /// Measures it with all ranks, of which this is rank 0.
@@ -160,14 +103,19 @@ impl Experiment {
         measure: impl FnOnce(Together, Member) -> T,
     ) -> T {
         let before = self.elapsed();
-        let Experiment { targets, caches, contenders, plan, inspect, rank_counts, .. } = self;
+        let Experiment { mut targets, caches, contenders, plan, inspect, shape, .. } = self;
+        let own = job.rank() as usize;
+        if agreement.shared.iter().any(|cache| cache.ranks.contains(&own)) {
+            // What another rank brought into the cache is not fetched; rank 0 checks the sum.
+            targets.iter_mut().for_each(|target| target.target.facts.extents = None);
+        }
         let plainest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(plainest_ns) * RANK_TIMEOUT_FACTOR);
         let measured = targets.iter().zip(caches).enumerate();
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
         let own = of_one_target(&plan);
         let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
-        let together = Together { plan: &plan, rank_counts: &rank_counts };
+        let together = Together { plan: &plan, rank_counts: &shape.counts() };
         measure(together, Member::new(Rc::clone(job), agreement, sampler))
     }
 
@@ -182,20 +130,64 @@ impl Experiment {
     }
 }
 
-/// Makes what one rank reads what several read together.
-fn make_joint(facts: &mut TargetFacts, agreement: &Agreement) {
-    let all = agreement.fleet.ranks.len();
-    let ranks = facts.ranks.map_or(all, |ranks| ranks as usize);
-    let answers = agreement.answers_of(ranks);
-    // What some ranks of several files answer together depends on which they are.
-    let is_known = ranks == all || agreement.fleet.share == Share::Same;
-    facts.size_bytes = agreement.fleet.ranks.iter().take(ranks).map(|rank| rank.size_bytes).sum();
-    facts.answer = is_known.then_some(answers.plain);
-    facts.digest = facts.digest.take().filter(|_| agreement.fleet.share == Share::Same);
-    let decoded = facts.decoded.take().zip(answers.decoded.filter(|_| is_known));
-    facts.decoded = decoded.map(|(decoded, answer)| Decoded { answer, ..decoded });
-    // They are of one rank's file; each rank proves its own.
-    (facts.extents, facts.hidden_cache) = (None, None);
+/// A fleet whose ranks agree, and what its record is to say of it.
+pub struct JoinedFleet<'a> {
+    pub agreement: &'a Agreement,
+    /// The word of the command line that names the file, where names are hidden.
+    pub hidden: Option<&'a str>,
+}
+
+impl JoinedFleet<'_> {
+    pub(super) fn line(&self) -> Line {
+        Line::Fleet(Box::new(self.agreement.fleet.clone()))
+    }
+
+    pub(super) fn header(&self, own: &Header) -> Header {
+        let Some(hidden) = self.hidden else { return own.clone() };
+        let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
+        // A run goes on only by the paths of its files.
+        Header { command: own.command.iter().map(shown).collect(), agenda: None, ..own.clone() }
+    }
+
+    /// What several ranks read together, of what one reads.
+    pub(super) fn facts(&self, own: &TargetFacts) -> TargetFacts {
+        let Fleet { ranks: all, share, .. } = &self.agreement.fleet;
+        let ranks = own.ranks.map_or(all.len(), |ranks| ranks as usize);
+        let answers = self.agreement.answers_of(ranks);
+        // What some ranks of several files answer together depends on which they are.
+        let is_known = ranks == all.len() || *share == Share::Same;
+        let decoded = own.decoded.clone().zip(answers.decoded.filter(|_| is_known));
+        let joint = TargetFacts {
+            size_bytes: all.iter().take(ranks).map(|rank| rank.size_bytes).sum(),
+            answer: is_known.then_some(answers.plain),
+            digest: own.digest.clone().filter(|_| *share == Share::Same),
+            decoded: decoded.map(|(decoded, answer)| Decoded { answer, ..decoded }),
+            // They are of one rank's file; each rank proves its own.
+            extents: None,
+            hidden_cache: None,
+            ..own.clone()
+        };
+        if self.hidden.is_none() {
+            return joint;
+        }
+        let path = all.first().map_or("file", |rank| rank.path.as_str()).to_owned();
+        TargetFacts { path, path_hex: None, mount: None, cautions: Vec::new(), layers: Vec::new(), ..joint }
+    }
+
+    /// A warning where ranks share a page cache and read the same: a cold reading of one brings bytes
+    /// for the others.
+    pub(super) fn shared_caches(&self, states: &[CacheState]) -> Option<String> {
+        let Agreement { fleet, shared, .. } = self.agreement;
+        let is_shared = fleet.share != Share::Split;
+        let ranks = shared.iter().map(|cache| {
+            let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
+            format!("ranks {} share a page cache", ranks.join(", "))
+        });
+        let ranks: Vec<String> = ranks.collect();
+        (is_shared && !ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
+            format!("{}: in a cold turn each byte comes to their host once for all of them", ranks.join("; "))
+        })
+    }
 }
 
 /// The name of a trial, and a digest of all that is decided about it.
@@ -203,20 +195,6 @@ fn digest_of(planned: &Planned) -> (String, String) {
     let trial = &planned.trial;
     let text = serde_json::to_string(trial).expect("a trial has no maps with odd keys");
     (format!("{} ({})", trial.id, trial.state), format!("{:016x}", xxh3_64(text.as_bytes())))
-}
-
-/// A warning where ranks share a page cache and read the same: a cold reading of one brings bytes
-/// for the others.
-fn shared_caches(agreement: &Agreement, states: &[CacheState]) -> Option<String> {
-    let is_shared = agreement.fleet.share != Share::Split;
-    let ranks = agreement.shared.iter().map(|cache| {
-        let ranks: Vec<String> = cache.ranks.iter().map(usize::to_string).collect();
-        format!("ranks {} share a page cache", ranks.join(", "))
-    });
-    let ranks: Vec<String> = ranks.collect();
-    (is_shared && !ranks.is_empty() && states.contains(&CacheState::Cold)).then(|| {
-        format!("{}: in a cold turn each byte comes to their host once for all of them", ranks.join("; "))
-    })
 }
 
 /// A file of the server, with control over its page cache.

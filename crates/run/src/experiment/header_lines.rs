@@ -2,20 +2,64 @@
 //! interrupted; the targets, who takes part and who does not.
 
 use super::config::RunConfig;
+use super::fleet::JoinedFleet;
 use super::options::UserOptions;
 use super::participants::requested;
 use super::targets::OpenTarget;
+use super::together::Shape;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::InspectPlan;
-use readlab_model::target::ServerOptions;
-use readlab_model::trial::TrialId;
-use readlab_record::{Check, Header, Line, ResumePlan, RunKind, SCHEMA, SCHEMA_VERSION, TargetRef};
+use readlab_model::target::{ServerOptions, TargetFacts};
+use readlab_model::trial::{CacheState, TrialId};
+use readlab_record::{
+    Check, Header, Line, ReferenceCandidate, ResumePlan, RunKind, SCHEMA, SCHEMA_VERSION, TargetRef,
+};
 use readlab_roster::discovery::Contenders;
 use readlab_system::machine::{self, Machine};
 use readlab_targets::target::secret;
 use std::path::PathBuf;
 
-pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> Header {
+/// What the record gets before anything is measured.
+#[derive(Debug)]
+pub(super) enum Opening {
+    New(Box<NewRecord>),
+    /// The lines by which an interrupted run goes on.
+    Rest(Vec<Line>),
+}
+
+#[derive(Debug)]
+pub(super) struct NewRecord {
+    pub(super) header: Header,
+    pub(super) targets: Vec<TargetFacts>,
+    /// The lines behind those of the targets.
+    pub(super) others: Vec<Line>,
+}
+
+impl Opening {
+    /// The lines, of a fleet those about what all its ranks read together.
+    pub(super) fn lines(&self, fleet: Option<&JoinedFleet>, states: &[CacheState]) -> Vec<Line> {
+        let NewRecord { header, targets, others } = match self {
+            Opening::New(new) => &**new,
+            Opening::Rest(lines) => return lines.clone(),
+        };
+        let header = fleet.map_or_else(|| header.clone(), |fleet| fleet.header(header));
+        let facts = targets.iter().map(|own| fleet.map_or_else(|| own.clone(), |fleet| fleet.facts(own)));
+        let mut lines = vec![Line::Header(Box::new(header))];
+        lines.extend((0..).zip(facts).map(|(index, facts)| Line::Target { index, facts: Box::new(facts) }));
+        lines.extend(fleet.map(JoinedFleet::line));
+        lines.extend(others.iter().cloned());
+        lines.extend(fleet.and_then(|fleet| fleet.shared_caches(states)).map(warning));
+        lines
+    }
+}
+
+pub(super) fn header(
+    kind: RunKind,
+    seed: u64,
+    reference: Option<TrialId>,
+    references: Vec<ReferenceCandidate>,
+    agenda: Option<ResumePlan>,
+) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
         version: SCHEMA_VERSION,
@@ -26,23 +70,15 @@ pub(super) fn header(kind: RunKind, seed: u64, reference: Option<TrialId>) -> He
         started: jiff::Timestamp::now().to_string(),
         seed,
         reference,
-        references: Vec::new(),
+        references,
         machine: Machine::probe(),
-        agenda: None,
+        agenda,
     }
 }
 
-pub(super) fn lines(
-    header: Header,
-    targets: &[OpenTarget],
-    contenders: &Contenders,
-    plan: &Plan,
-) -> Vec<Line> {
-    let mut lines = vec![Line::Header(Box::new(header))];
-    for (index, OpenTarget { target, .. }) in targets.iter().enumerate() {
-        lines.push(Line::Target { index, facts: Box::new(target.facts.clone()) });
-    }
-    lines.extend(absent(contenders));
+/// Who takes part and who does not.
+pub(super) fn participants(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
+    let mut lines: Vec<Line> = absent(contenders).collect();
     if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {
         lines.push(warning("what the commands printed was not checked (--check none)".to_owned()));
     }
@@ -72,10 +108,12 @@ pub(super) fn resume_plan(
     targets: &[OpenTarget],
     inspect: &InspectPlan,
 ) -> Option<ResumePlan> {
-    if !config.kind.is_resumable() {
+    let UserOptions { sampling, selection, server, shape, .. } = &config.user;
+    // Which ranks measure a trial is not in its plan.
+    let has_ranks_by_turns = matches!(shape, Shape::Ranks(counts) if !counts.is_empty());
+    if !config.kind.is_resumable() || has_ranks_by_turns {
         return None;
     }
-    let UserOptions { sampling, selection, server, .. } = &config.user;
     let target = |it: &OpenTarget| TargetRef {
         form: it.form.archive,
         over: it.form.over,

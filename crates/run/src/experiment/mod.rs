@@ -31,13 +31,14 @@ pub mod template;
 pub mod together;
 
 pub use execute::{ExecuteError, execute};
-pub use prepare::LineUp;
+use fleet::JoinedFleet;
+use header_lines::Opening;
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{InspectPlan, picture_file};
 use readlab_measure::search::Tuning;
 use readlab_measure::target::CacheControl;
-use readlab_record::{Line, Record, Requested, RunKind};
+use readlab_record::{Record, Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::server::Server;
 use readlab_system::folder::output_file::{self, OutputFile};
@@ -48,13 +49,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use sweep::run::Sweep;
 use targets::KnownTarget;
+use together::Shape;
 
 /// Everything that is decided before the first timed reading.
 #[derive(Debug)]
 pub struct Experiment {
     kind: RunKind,
-    /// The lines that the record gets before anything is measured.
-    header_lines: Vec<Line>,
+    opening: Opening,
     targets: Vec<KnownTarget>,
     /// What the cache state of each target rests on.
     caches: Vec<CacheControl>,
@@ -65,12 +66,7 @@ pub struct Experiment {
     procedure: Procedure,
     inspect: InspectPlan,
     requested: Vec<Requested>,
-    /// How many ranks of a fleet read each target of the record; empty where always all do, and
-    /// without a fleet.
-    rank_counts: Vec<u32>,
-    /// How many processes of this host read each target of the record at the same time; empty
-    /// where one does always.
-    reader_counts: Vec<u32>,
+    shape: Shape,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,
@@ -106,8 +102,18 @@ impl Experiment {
     /// Writes the lines that come before anything is measured, unless flame graphs would replace
     /// a file that is read or is none of readlab's.
     pub fn introduce(&mut self, recorder: &mut Recorder) -> anyhow::Result<()> {
+        self.write_opening(None, recorder)
+    }
+
+    /// The same, as it is about what all ranks of a fleet read together.
+    pub fn introduce_fleet(&mut self, fleet: &JoinedFleet, recorder: &mut Recorder) -> anyhow::Result<()> {
+        self.write_opening(Some(fleet), recorder)
+    }
+
+    fn write_opening(&mut self, fleet: Option<&JoinedFleet>, recorder: &mut Recorder) -> anyhow::Result<()> {
         self.check_flame_graphs()?;
-        Ok(self.header_lines.drain(..).try_for_each(|line| recorder.append(line))?)
+        let mut lines = self.opening.lines(fleet, &self.plan.states).into_iter();
+        Ok(lines.try_for_each(|line| recorder.append(line))?)
     }
 
     fn check_flame_graphs(&mut self) -> anyhow::Result<()> {

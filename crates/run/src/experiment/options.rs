@@ -3,7 +3,7 @@
 //! Names and conventions are those of known tools: hyperfine's `-w -r -m -M -c`. What the options mean
 //! together with a suite is decided in [`super::config`].
 
-use super::together::Readers;
+use super::together::Shape;
 use anyhow::bail;
 use clap::{Args, Command, FromArgMatches};
 use readlab_model::target::ServerOptions;
@@ -28,7 +28,7 @@ pub struct UserOptions {
     pub all: bool,
     /// Whether the commands decode the archive that the target is.
     pub commands_decode: bool,
-    pub readers: Readers,
+    pub shape: Shape,
     /// Whether the files of a tree are raced in groups by size, too.
     pub per_file: bool,
     pub inspect: InspectOptions,

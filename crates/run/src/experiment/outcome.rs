@@ -5,9 +5,9 @@
 //! code says that it is not.
 
 use crate::experiment::planner::MethodPattern;
+use readlab_catalog::language::Languages;
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_record::{EndReason, Outcome, Record, Requested, TrialRecord};
-use readlab_roster::language::Languages;
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 
@@ -46,12 +46,12 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         let is_failure = counted(record).all(|trial| spoiled(&trial.outcome))
             || missing.iter().any(|(it, _)| failed(it))
             || record.change().is_some();
-        if !(is_spoiled && is_failure) {
+        let has_failed = is_spoiled && is_failure;
+        if !has_failed || missing.is_empty() && record.change().is_none() {
             notice::show(format!("nothing was measured: {reason}"));
-            return EXIT_NOTHING;
         }
-        if missing.is_empty() && record.change().is_none() {
-            notice::show(format!("nothing was measured: {reason}"));
+        if !has_failed {
+            return EXIT_NOTHING;
         }
     }
     missing.iter().for_each(|(it, why)| notice::show(format!("{it} did not take part: {why}")));

@@ -3,10 +3,10 @@
 
 use super::config::RunConfig;
 use crate::live::Live;
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_model::trial::{COMMAND, Transport};
 use readlab_record::Requested;
 use readlab_roster::discovery::{Contenders, DiscoveryStep, Participation};
-use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_system::terminal::notice;
 use std::collections::BTreeSet;
 

@@ -4,11 +4,13 @@
 use super::affordable::{self, Predicted};
 use super::config::RunConfig;
 use super::deadline::{COPYING, Deadline};
+use super::header_lines::{NewRecord, Opening};
 use super::options::InspectOptions;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
+use super::together::{Arranged, Shape};
 use super::{Experiment, Procedure, Rounds, header_lines, participants, references};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use anyhow::{Context, bail};
@@ -35,7 +37,6 @@ impl Experiment {
         contenders: &Rc<Contenders>,
         examined: ExaminedTargets,
         recorder: &Recorder,
-        line_up: LineUp,
     ) -> anyhow::Result<Experiment> {
         // The time of the run does not include building contenders. It includes asking and reading
         // the target.
@@ -58,21 +59,28 @@ impl Experiment {
         let PlannedRun { mut plan, rounds, reference, references } = plan;
         planner::name_first(&mut plan, &participants::requested(config));
         let predicted = Predicted { wall, cpu, elapsed: begun.elapsed() };
-        let left_out = match (&rounds, line_up) {
-            (Rounds::All, LineUp::InTime) => affordable::fit(&mut plan, config, predicted),
-            (Rounds::Rest(_) | Rounds::Search(_), _) | (_, LineUp::Whole) => None,
+        let left_out = match (&rounds, &user.shape) {
+            (Rounds::All, Shape::One | Shape::Readers(_)) => affordable::fit(&mut plan, config, predicted),
+            // The ranks of a fleet must plan alike, and each predicts another time.
+            (_, Shape::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
         };
         let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
-        let mut header = header_lines::header(config.kind, plan.rules.seed, reference);
-        header.references = references;
-        header.agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
-        let mut header_lines = header_lines::lines(header, &targets, contenders, &plan);
-        header_lines.extend(warning);
-        header_lines.extend(left_out.map(header_lines::warning));
+        let agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
+        let header = header_lines::header(config.kind, plan.rules.seed, reference, references, agenda);
+        let participants = header_lines::participants(contenders, &plan).into_iter();
+        let others = participants.chain(warning).chain(left_out.map(header_lines::warning)).collect();
         let (targets, caches) = known(targets, expected);
-        let mut experiment = Experiment {
+        let (eviction, copying) =
+            (Eviction::of_run(drop_caches), Deadline::of_step(COPYING, &config.rules, begun));
+        let mut arranged = user.shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
+        if user.per_file {
+            let deadline = Deadline::of_reading(config, begun);
+            arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
+        }
+        let Arranged { targets, caches, facts, plan } = arranged;
+        Ok(Experiment {
             kind: config.kind,
-            header_lines,
+            opening: Opening::New(Box::new(NewRecord { header, targets: facts, others })),
             targets,
             caches,
             servers,
@@ -81,29 +89,11 @@ impl Experiment {
             procedure: Procedure::Rounds(rounds),
             inspect,
             requested: participants::requested(config),
-            rank_counts: Vec::new(),
-            reader_counts: Vec::new(),
+            shape: user.shape.clone(),
             begun,
             earlier: Duration::ZERO,
-        };
-        if !user.readers.counts.is_empty() {
-            let copying = Deadline::of_step(COPYING, &config.rules, begun);
-            experiment.read_together(&user.readers, Eviction::of_run(drop_caches), &|_| copying.check())?;
-        }
-        if user.per_file {
-            let deadline = Deadline::of_reading(config, begun);
-            experiment.add_size_groups(drop_caches, &deadline, recorder)?;
-        }
-        Ok(experiment)
+        })
     }
-}
-
-/// Which of the trials that were selected take part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineUp {
-    InTime,
-    /// All: the ranks of a fleet must plan alike, and each predicts another time.
-    Whole,
 }
 
 fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<Vec<OpenTarget>> {

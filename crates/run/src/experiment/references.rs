@@ -4,12 +4,12 @@
 
 use super::config::RunConfig;
 use super::options::OwnCommand;
+use readlab_catalog::language::{LanguageChoice, Languages};
+use readlab_catalog::roster::Roster;
+use readlab_catalog::snippet;
 use readlab_measure::plan::Plan;
 use readlab_model::trial::TrialId;
 use readlab_record::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
-use readlab_roster::language::{LanguageChoice, Languages};
-use readlab_roster::roster::Roster;
-use readlab_roster::snippet;
 use std::cmp::Reverse;
 
 /// The candidates among the trials of a plan, best first, each once.

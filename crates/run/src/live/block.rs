@@ -2,11 +2,13 @@
 //! what can be compared, as in the final tables.
 
 use readlab_analysis::stats::{self, Observation, SharedVariance};
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
 use readlab_record::{Outcome, Trial};
+use readlab_report::LiveColumn;
+use std::collections::BTreeMap;
 
 /// What the trials of one ranking have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub(super) struct Row {
     walls: Vec<Observation>,
     /// Those of a search, which are shown until there are others.
     searched: Vec<Observation>,
+    /// What the meters that are shown counted in the readings that are reported.
+    metered: BTreeMap<Meter, Vec<f64>>,
     /// What one reading brings; 0 where that is no rate.
     pub(super) bytes_each: u64,
     /// What all reported readings brought.
@@ -122,6 +126,8 @@ pub(super) struct Figures {
     pub(super) precision: Option<f64>,
     /// Bytes over that time; `None` where nothing is read.
     pub(super) rate: Option<Throughput>,
+    /// The medians of the meters that are shown.
+    pub(super) metered: BTreeMap<Meter, f64>,
 }
 
 impl Row {
@@ -129,12 +135,16 @@ impl Row {
         Row { name, ..Row::default() }
     }
 
-    pub(super) fn take(&mut self, sample: &Sample) {
+    pub(super) fn take(&mut self, sample: &Sample, columns: &[LiveColumn]) {
         if sample.rung.is_some() {
             self.searched.push(sample.into());
         } else {
             self.walls.push(sample.into());
             self.bytes = self.bytes.saturating_add(self.bytes_each);
+            for meter in columns.iter().map(|column| column.meter) {
+                let counted = sample.observation(meter).map(|it| it.value);
+                self.metered.entry(meter).or_default().extend(counted);
+            }
         }
     }
 
@@ -169,6 +179,7 @@ impl Row {
             time: nanos(timed_ns / self.walls.len().max(1) as f64),
             precision: None,
             rate: Some(Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
+            metered: self.medians(),
         };
         (!self.walls.is_empty()).then_some(figures)
     }
@@ -177,7 +188,12 @@ impl Row {
         let time = nanos(time_ns);
         let is_rate = self.bytes_each > 0 && time.0 > 0;
         let rate = is_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
-        Figures { name: self.name.clone(), time, precision, rate }
+        Figures { name: self.name.clone(), time, precision, rate, metered: self.medians() }
+    }
+
+    fn medians(&self) -> BTreeMap<Meter, f64> {
+        let median = |counted: &Vec<f64>| stats::median(counted.iter().copied());
+        self.metered.iter().filter_map(|(meter, counted)| Some((*meter, median(counted)?))).collect()
     }
 }
 

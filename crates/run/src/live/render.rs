@@ -8,6 +8,7 @@ use super::view::View;
 use anstyle::Effects;
 use readlab_model::trial::Transport;
 use readlab_model::units::Bytes;
+use readlab_report::LiveColumn;
 use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
 use readlab_system::terminal::printable::printable;
 use readlab_system::tty::Size;
@@ -97,7 +98,7 @@ fn ranking(view: &View, block: &Block, look: TerminalStyle, room: usize) -> Vec<
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
     let standings = block.standings(most.min(ROWS_MAX));
     let title = title(view, block, &standings);
-    let columns = Columns::new(look.columns());
+    let columns = Columns::new(look.columns(), &view.columns);
     let scale = Scale::for_figures(&standings.best, columns.bar);
     let mut lines = vec![look.styled(&cut(&title, look.columns()), Effects::UNDERLINE)];
     let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
@@ -128,19 +129,20 @@ fn title(view: &View, block: &Block, standings: &Standings) -> String {
 }
 
 /// The widths of the columns, 0 for those that are left out. Between two there is a blank.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Columns {
     place: usize,
     name: usize,
     time: usize,
     precision: usize,
     rate: usize,
+    meters: Vec<LiveColumn>,
     bar: usize,
 }
 
 impl Columns {
     /// The columns for so many characters: the narrower, the fewer.
-    fn new(all: usize) -> Columns {
+    fn new(all: usize, meters: &[LiveColumn]) -> Columns {
         let when = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
         let mut columns = Columns {
             place: when(30, 2),
@@ -148,16 +150,18 @@ impl Columns {
             time: when(90, 8),
             precision: when(38, 7),
             rate: 9,
+            meters: meters.iter().filter(|it| all >= it.room.terminal_min).copied().collect(),
             bar: when(50, (all / 4).min(40)),
         };
         let others = [columns.place, columns.time, columns.precision, columns.rate, columns.bar];
-        let taken: usize = others.into_iter().filter(|width| *width > 0).map(|width| width + 1).sum();
+        let others = others.into_iter().chain(columns.meters.iter().map(|it| it.room.width));
+        let taken: usize = others.filter(|width| *width > 0).map(|width| width + 1).sum();
         columns.name = all.saturating_sub(taken).min(NAME_MAX);
         columns
     }
 
     /// Without an interval there is no place either: the order may be chance.
-    fn row(self, place: usize, name: &str, figures: &Figures, scale: &Scale) -> String {
+    fn row(&self, place: usize, name: &str, figures: &Figures, scale: &Scale) -> String {
         let Figures { time, precision, rate, .. } = figures;
         let place = precision.map_or_else(String::new, |_| place.to_string());
         let no_rate = if self.time > 0 { String::new() } else { time.to_string() };
@@ -169,9 +173,13 @@ impl Columns {
             (self.time, right(&time.to_string(), self.time)),
             (self.precision, right(&precision, self.precision)),
             (self.rate, right(&speed, self.rate)),
-            (self.bar, scale.bar(figures)),
         ];
-        let shown = cells.into_iter().filter(|(width, _)| *width > 0).map(|(_, text)| text);
+        let metered = self.meters.iter().map(|it| {
+            let text = figures.metered.get(&it.meter).map_or_else(String::new, |median| it.text(*median));
+            (it.room.width, right(&text, it.room.width))
+        });
+        let cells = cells.into_iter().chain(metered).chain([(self.bar, scale.bar(figures))]);
+        let shown = cells.filter(|(width, _)| *width > 0).map(|(_, text)| text);
         shown.collect::<Vec<_>>().join(" ").trim_end().to_owned()
     }
 }
@@ -216,10 +224,12 @@ fn ends(figures: &Figures) -> [f64; 2] {
 mod tests {
     use super::*;
     use readlab_model::units::{Nanos, Throughput};
+    use std::collections::BTreeMap;
 
     fn figures(rate: f64, precision: Option<f64>) -> Figures {
         let time = Nanos::from_secs_f64(1e9 / rate);
-        Figures { name: String::new(), time, precision, rate: Some(Throughput(rate)) }
+        let metered = BTreeMap::new();
+        Figures { name: String::new(), time, precision, rate: Some(Throughput(rate)), metered }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_model::units::Bytes;
 use readlab_record::{Line, Outcome, Record, RunKind, Trial};
+use readlab_report::{LiveColumn, live_columns};
 use readlab_system::terminal::printable::printable;
 use std::collections::BTreeMap;
 
@@ -68,6 +69,8 @@ pub(super) struct View {
     is_sweep: bool,
     /// Whether controls are all that is measured.
     pub(super) ranks_controls: bool,
+    /// The meters that are shown.
+    pub(super) columns: Vec<LiveColumn>,
 }
 
 impl View {
@@ -84,6 +87,7 @@ impl View {
             places: BTreeMap::new(),
             is_sweep: false,
             ranks_controls: false,
+            columns: live_columns(),
         }
     }
 
@@ -190,7 +194,7 @@ impl View {
         let begun = self.blocks.iter().filter(|block| block.place.is_some()).count();
         let block = &mut self.blocks[block];
         block.place.get_or_insert(begun);
-        block.rows[row].take(sample);
+        block.rows[row].take(sample, &self.columns);
     }
 
     fn end(&mut self, trial: TrialIndex, outcome: &Outcome) {

@@ -10,17 +10,14 @@
 //! No input or output: the caller reports how long each setting took, and the search returns which
 //! are read next. Its result is a choice and not a number. A setting chosen because it was fast in
 //! some readings looks faster in them than it is, so the chosen ones are measured afresh
-//! ([`crate::ratio()`]).
+//! ([`crate::SharedVariance`]).
 
 mod cholesky;
 mod surface;
 
 pub use surface::Setting;
 
-use crate::{count, median};
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
+use crate::{Noise, count, median};
 use std::collections::BTreeSet;
 use surface::{Predicted, Reading, Surface};
 
@@ -191,13 +188,12 @@ impl<N: Copy + PartialEq> Search<N> {
         likely.sort_by(|&a, &b| lowest(a).total_cmp(&lowest(b)));
         likely.truncate(DRAWN);
         let seed = self.rules.seed.wrapping_add(u64::from(self.rung));
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut draws = surface.draws(&likely, DRAWS, &mut random);
-        draws.shuffle(&mut random);
+        let mut noise = Noise::new(seed);
+        let mut draws = surface.draws(&likely, DRAWS, &mut noise);
+        noise.shuffle(&mut draws);
         let best = best_first(&self.readings, &self.failed, &predicted).first().copied();
         let error = surface.error.exp() - 1.0;
-        let behind =
-            |leader| (0..predicted.len()).map(|at| Behind::new(surface.behind(at, leader), error)).collect();
+        let behind = |leader| surface.behind(leader).into_iter().map(|it| Behind::new(it, error)).collect();
         self.behind = best.map(behind).unwrap_or_default();
         self.predicted = predicted;
         let leader = best.and_then(|best| likely.iter().position(|&at| at == best));
@@ -270,7 +266,7 @@ fn fastest_of(draw: &[f64]) -> usize {
 /// within each method (`Coverage::WithinMethods`).
 fn covering(settings: &[Setting], read: &[usize], until: Coverage, most: usize, seed: u64) -> Vec<usize> {
     let mut left: Vec<usize> = (0..settings.len()).filter(|at| !read.contains(at)).collect();
-    left.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    Noise::new(seed).shuffle(&mut left);
     let levels = |at: usize| {
         settings[at].levels.iter().enumerate().filter_map(|(parameter, level)| Some((parameter, (*level)?)))
     };
@@ -289,12 +285,12 @@ fn covering(settings: &[Setting], read: &[usize], until: Coverage, most: usize, 
             let within_new = levels(at).filter(|&level| !seen_within.contains(&(method, level))).count();
             (is_new + levels_new, within_new)
         };
-        let is_needed = |&at: &usize| match until {
-            Coverage::Levels => new(at).0 > 0,
-            Coverage::WithinMethods => new(at) > (0, 0),
+        let is_needed = |(new, _): &((usize, usize), usize)| match until {
+            Coverage::Levels => new.0 > 0,
+            Coverage::WithinMethods => *new > (0, 0),
         };
-        let newest = left.iter().copied().filter(is_needed).max_by_key(|&at| new(at));
-        let Some(newest) = newest.filter(|_| chosen.len() < most) else { return chosen };
+        let newest = left.iter().map(|&at| (new(at), at)).filter(is_needed).max_by_key(|(new, _)| *new);
+        let Some((_, newest)) = newest.filter(|_| chosen.len() < most) else { return chosen };
         left.retain(|&at| at != newest);
         chosen.push(newest);
         next.push(newest);

@@ -12,9 +12,7 @@
 //! condemn a setting and those like it.
 
 use super::cholesky::Cholesky;
-use crate::median;
-use rand::RngExt;
-use rand_xoshiro::Xoshiro256PlusPlus;
+use crate::{Noise, median};
 
 /// What the model knows of a setting: its method, and the level of each parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,49 +135,48 @@ impl<'a> Surface<'a> {
 
     /// What is predicted of a setting.
     pub(super) fn predict(&self, setting: usize) -> Predicted {
-        let own = |fit: &Fit| {
-            let setting = &self.settings[setting];
-            fit.kernel.covariance(setting, setting)
-        };
-        let apart = self.averaged(own, |fit| self.covariances(fit, setting));
+        let of = &self.settings[setting];
+        let apart = self.averaged(|_, fit| (fit.kernel.covariance(of, of), self.covariances(fit, setting)));
         Predicted { mean: self.centre + apart.mean, ..apart }
     }
 
-    /// What is predicted of the logarithm of one setting's time over another's.
-    pub(super) fn behind(&self, setting: usize, other: usize) -> Predicted {
-        let own = |fit: &Fit| {
-            let [setting, other] = [setting, other].map(|it| &self.settings[it]);
-            let of = |a, b| fit.kernel.covariance(a, b);
-            of(setting, setting) + of(other, other) - 2.0 * of(setting, other)
+    /// What is predicted of the logarithm of each setting's time over that of the leader.
+    pub(super) fn behind(&self, leader: usize) -> Vec<Predicted> {
+        let of_leader: Vec<Vec<f64>> = self.fits.iter().map(|fit| self.covariances(fit, leader)).collect();
+        let behind = |setting: usize| {
+            let [a, b] = [setting, leader].map(|it| &self.settings[it]);
+            self.averaged(|at, fit| {
+                let of = |a, b| fit.kernel.covariance(a, b);
+                let own = of(a, a) + of(b, b) - 2.0 * of(a, b);
+                let covariances = self.covariances(fit, setting);
+                (own, covariances.iter().zip(&of_leader[at]).map(|(a, b)| a - b).collect())
+            })
         };
-        self.averaged(own, |fit| {
-            let others = self.covariances(fit, other);
-            self.covariances(fit, setting).iter().zip(others).map(|(a, b)| a - b).collect()
-        })
+        (0..self.settings.len()).map(behind).collect()
     }
 
     /// The mean over all models of something that has a variance before the readings, and a
     /// covariance with each of them.
-    fn averaged(&self, own: impl Fn(&Fit) -> f64, with_readings: impl Fn(&Fit) -> Vec<f64>) -> Predicted {
+    fn averaged(&self, of: impl Fn(usize, &Fit) -> (f64, Vec<f64>)) -> Predicted {
         let (mut weights, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for fit in &self.fits {
-            let covariances = with_readings(fit);
+        for (at, fit) in self.fits.iter().enumerate() {
+            let (own, covariances) = of(at, fit);
             let expected: f64 = covariances.iter().zip(&fit.alpha).map(|(k, a)| k * a).sum();
             let known: f64 = fit.cholesky.forward(&covariances).iter().map(|it| it * it).sum();
             weights += fit.weight;
             mean += fit.weight * expected;
-            square += fit.weight * ((own(fit) - known).max(0.0) + expected * expected);
+            square += fit.weight * ((own - known).max(0.0) + expected * expected);
         }
         let mean = mean / weights;
         Predicted { mean, sd: (square / weights - mean * mean).max(0.0).sqrt() }
     }
 
     /// Draws of the logarithms of the times of these settings, all together.
-    pub(super) fn draws(&self, of: &[usize], count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<Vec<f64>> {
+    pub(super) fn draws(&self, of: &[usize], count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
         let weights: f64 = self.fits.iter().map(|fit| fit.weight).sum();
         let mut chosen = vec![0; self.fits.len()];
         for _ in 0..count {
-            let mut left = random.random_range(0.0..weights);
+            let mut left = weights * noise.uniform();
             let at = self.fits.iter().position(|fit| {
                 left -= fit.weight;
                 left < 0.0
@@ -187,16 +184,10 @@ impl<'a> Surface<'a> {
             chosen[at.unwrap_or(0)] += 1;
         }
         let some = self.fits.iter().zip(chosen).filter(|(_, draws)| *draws > 0);
-        some.flat_map(|(fit, draws)| self.draws_of(fit, of, draws, random)).collect()
+        some.flat_map(|(fit, draws)| self.draws_of(fit, of, draws, noise)).collect()
     }
 
-    fn draws_of(
-        &self,
-        fit: &Fit,
-        of: &[usize],
-        count: usize,
-        random: &mut Xoshiro256PlusPlus,
-    ) -> Vec<Vec<f64>> {
+    fn draws_of(&self, fit: &Fit, of: &[usize], count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
         let covariances: Vec<Vec<f64>> = of.iter().map(|&it| self.covariances(fit, it)).collect();
         let mean = |covariances: &Vec<f64>| -> f64 {
             self.centre + covariances.iter().zip(&fit.alpha).map(|(k, a)| k * a).sum::<f64>()
@@ -210,7 +201,7 @@ impl<'a> Surface<'a> {
         };
         let Some(root) = Cholesky::new(of.len(), entry) else { return vec![means; count] };
         let draw = |_| {
-            let normal: Vec<f64> = of.iter().map(|_| normal(random)).collect();
+            let normal: Vec<f64> = of.iter().map(|_| noise.normal()).collect();
             root.times(&normal).iter().zip(&means).map(|(apart, mean)| mean + apart).collect()
         };
         (0..count).map(draw).collect()
@@ -276,10 +267,4 @@ fn best(fits: &[Fit]) -> Option<(usize, Apart)> {
     };
     let extra = apart.iter().zip(&precisions).map(louder).collect();
     Some((at, Apart { apart, extra }))
-}
-
-/// Standard normal, by Box and Muller.
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    let (radius, angle): (f64, f64) = (random.random_range(0.0..1.0), random.random_range(0.0..1.0));
-    (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }

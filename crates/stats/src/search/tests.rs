@@ -1,8 +1,8 @@
 //! Whole searches, without noise and with it.
 
 use super::*;
-use crate::testing::{Noise, reading};
-use crate::{Significance, ratio};
+use crate::testing::reading;
+use crate::{Noise, SharedVariance, Significance};
 use proptest::prelude::*;
 
 /// Methods of five buffers and four depths each.
@@ -186,7 +186,7 @@ fn identical_candidates_are_called_different_in_5_of_100_searches() {
             winner.push(reading(round, round, wall(drift)));
             second.push(reading(round, round, wall(drift)));
         }
-        ratio(&second, &winner).unwrap().clear() != Some(Significance::Tie)
+        SharedVariance::new([second, winner]).ratio(1, 0).unwrap().clear() != Some(Significance::Tie)
     });
     let different = different.count();
     assert!(different <= 18, "{different} of 200, chance allows 18");

@@ -130,7 +130,7 @@ impl Recorded {
     }
 }
 
-/// One space between words, and without the column of the earlier intervals.
+/// One space between words, and without the column of the bootstrap.
 fn plain(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut plain = words.join(" ").replace("n= ", "n=");

@@ -4,7 +4,7 @@
 //! round.
 
 use crate::testing::reading;
-use crate::{Observation, SharedVariance, Significance, median, ratio};
+use crate::{Observation, SharedVariance, Significance, median};
 
 fn races() -> Vec<Vec<Vec<Observation>>> {
     let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
@@ -19,7 +19,7 @@ fn at_most_5_of_100_recorded_pairs_of_identical_commands_are_called_different() 
     for race in races() {
         for (at, one) in race.iter().enumerate() {
             for other in &race[..at] {
-                let clear = ratio(one, other).unwrap().clear();
+                let clear = SharedVariance::new([one, other]).ratio(1, 0).unwrap().clear();
                 different += u32::from(clear != Some(Significance::Tie));
                 all += 1;
             }

@@ -2,8 +2,8 @@
 
 use super::Races;
 use crate::search::{Search, SearchRules, Setting};
-use crate::testing::{Noise, fewest_by_chance};
-use crate::{count, quantile};
+use crate::testing::fewest_by_chance;
+use crate::{Noise, count, quantile};
 
 /// Levels of a parameter that a method has.
 struct Method {

@@ -2,8 +2,9 @@
 //! kinds of noise, and how wide they are beside Student's t of the same pair.
 
 use super::Races;
-use crate::testing::Noise;
-use crate::{Confidence, Interval, Observation, SharedVariance, Significance, count, mean_interval, median};
+use crate::{
+    Confidence, Interval, Noise, Observation, SharedVariance, Significance, count, mean_interval, median,
+};
 use std::collections::BTreeMap;
 
 /// The noise of readings, as logarithms.

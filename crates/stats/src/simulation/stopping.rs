@@ -2,8 +2,7 @@
 //! often the one that is left is not the fastest, and what is true of its ratio.
 
 use super::Races;
-use crate::testing::Noise;
-use crate::{Indifference, Observation, SharedVariance, Significance, count, median, stops};
+use crate::{Indifference, Noise, Observation, SharedVariance, Significance, count, median, stops};
 
 /// Rounds of a race at most.
 const ROUNDS_MAX: usize = 60;

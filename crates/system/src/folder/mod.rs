@@ -3,8 +3,12 @@
 //! It is the folder that the user named, or a new one in the user's data folder with the time in
 //! its name. Nothing is ever overwritten.
 
+pub mod earlier_output;
+#[cfg(target_os = "linux")]
 pub mod output_file;
+#[cfg(target_os = "linux")]
 pub mod own_places;
+#[cfg(target_os = "linux")]
 pub mod scratch;
 
 use std::io;

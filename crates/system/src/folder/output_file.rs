@@ -4,16 +4,16 @@
 //! file or an earlier output of the same format, and never what the run reads, nor what a symbolic
 //! link leads to; and two outputs never have one place.
 
+use super::earlier_output::{IsOutput, is_replaceable};
 use super::folder_of;
 use crate::descriptor;
-use crate::open_file;
 use crate::process::FileId;
 use crate::terminal::printable::printable;
 use crate::user;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,6 @@ pub const STANDARD_OUTPUT: &str = "-";
 
 /// The rights of a new file, less the user's mask.
 const MODE: u32 = 0o666;
-
-/// By its first bytes a file is known as an output of readlab; a name of a trial may be among them.
-const HEAD_BYTES: u64 = 64 << 10;
-
-/// Whether a file that begins like this is an output of one of readlab's formats.
-pub type IsOutput = fn(&str) -> bool;
 
 /// An output, by the option that asks for it and the file that the option names.
 #[derive(Debug, Clone, Copy)]
@@ -218,14 +212,6 @@ impl<'a> OutputFile<'a> {
             false => printable(&self.file.to_string_lossy()),
         }
     }
-}
-
-/// Whether nothing of the user's is lost with a file: it is empty, or an output of this format.
-pub fn is_replaceable(file: &Path, is_output: IsOutput) -> io::Result<bool> {
-    let file = open_file::read_without_waiting(file)?;
-    let mut head = Vec::new();
-    file.take(HEAD_BYTES).read_to_end(&mut head)?;
-    Ok(head.is_empty() || is_output(&String::from_utf8_lossy(&head)))
 }
 
 /// Whether what is written there goes on to somebody else. Such a pipe or device is not replaced.

@@ -62,9 +62,13 @@ pub fn own_map() -> NumberedFile {
 /// Whether this is a scratch folder of this process, or the file of a runtime that it started.
 pub fn is_own(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
-    let is_scratch = name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()));
     let is_map = || name.starts_with(MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
-    is_scratch || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
+    has_own_name(name) || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
+}
+
+/// Whether a scratch folder, or its note, has a name of this process.
+fn has_own_name(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()))
 }
 
 /// Whether scratch folders, or files of runtimes, are made in this folder.
@@ -161,6 +165,23 @@ impl Leftover {
     pub fn remedy(&self) -> String {
         let path = printable(&self.path.to_string_lossy());
         format!("rm -r {}", shell_words::quote(&path))
+    }
+}
+
+/// Removes the scratch folders of this process, which ends without dropping them.
+pub fn remove_own() {
+    let notes = folder::unfinished().map(fs::read_dir);
+    for note in notes.into_iter().flatten().flatten().flatten().map(|note| note.path()) {
+        let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_name);
+        // A note with this number that is not locked is of an earlier process.
+        let is_locked = || File::open(&note).is_ok_and(|file| file.try_lock().is_err());
+        if has_name && is_locked() {
+            let folder = fs::read(&note).map(|text| PathBuf::from(OsStr::from_bytes(&text)));
+            if folder.and_then(fs::remove_dir_all).is_ok() {
+                // The next run removes a note that names what is gone.
+                let _ = fs::remove_file(&note);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! The handler only sets it: errors and drops end children and complete files and the record. A
 //! second Ctrl-C ends the lab at once, with its children, and gives the terminal back before.
 
-use super::terminal_mode;
+use super::{terminal_mode, watchdog};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
@@ -23,18 +23,23 @@ pub fn listen() -> io::Result<()> {
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order matters: the first two handlers check the flag before the last one sets it.
-        give_back_terminal_at_second(signal, Arc::clone(&requested))?;
+        give_up_at_second(signal, Arc::clone(&requested))?;
         flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(&requested))?;
         flag::register(signal, Arc::clone(&requested))?;
+    }
+    if watchdog::has_front() {
+        flag::register(watchdog::FIRST_REQUEST, requested)?;
     }
     Ok(())
 }
 
-/// Has the terminal given back at a signal that ends the lab at once.
-fn give_back_terminal_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
+/// Has the terminal given back at a signal that ends the lab at once, and the process in front of
+/// the lab end, which then may be unable to.
+fn give_up_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
     let handle = move || {
         if requested.load(Ordering::Relaxed) {
             terminal_mode::give_back();
+            watchdog::leave(EXIT_CODE);
         }
     };
     // SAFETY: the handler reads a flag and makes system calls, all of them async-signal-safe.

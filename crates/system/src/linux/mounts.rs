@@ -5,11 +5,14 @@
 
 use super::file_status::{DeviceNumber, FileKind, FileStatus};
 use super::system_root::SystemRoot;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+
+/// How many links are followed on the way to a file, as the kernel does.
+const LINKS_MAX: u32 = 40;
 
 /// A mounted file system: one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +49,12 @@ impl Mount {
     pub fn points_below(system: &SystemRoot, folder: &Path) -> Vec<PathBuf> {
         let text = fs::read(system.join("proc/self/mountinfo")).unwrap_or_default();
         Mount::points_in_text(&String::from_utf8_lossy(&text), folder)
+    }
+
+    /// All mounts; none where they cannot be read.
+    pub fn all(system: &SystemRoot) -> Vec<Mount> {
+        let text = fs::read(system.join("proc/self/mountinfo")).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().filter_map(Mount::parse).collect()
     }
 
     fn points_in_text(mountinfo: &str, folder: &Path) -> Vec<PathBuf> {
@@ -106,6 +115,35 @@ impl Mount {
         let options = self.options.split(',').filter_map(|option| option.split_once('='));
         options.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     }
+}
+
+/// Whether a path leads to one of these folders or into it, or has one below it. Links on the way are
+/// followed, but nothing is asked about what is in the folders: their file systems may not answer.
+pub fn leads_to(path: &Path, points: &[PathBuf]) -> bool {
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let mut names: VecDeque<OsString> = path.iter().map(OsString::from).collect();
+    let (mut at, mut links) = (PathBuf::new(), 0);
+    while let Some(name) = names.pop_front() {
+        match name.as_bytes() {
+            b"." => {}
+            b".." => {
+                at.pop();
+            }
+            _ => at.push(&name),
+        }
+        if points.contains(&at) {
+            return true;
+        }
+        if let Ok(link) = fs::read_link(&at) {
+            links += 1;
+            if links > LINKS_MAX {
+                return false;
+            }
+            at.pop();
+            link.iter().rev().for_each(|name| names.push_front(name.to_owned()));
+        }
+    }
+    points.iter().any(|point| point.starts_with(&at))
 }
 
 /// The first byte of a field, and its length there: a backslash with three octal digits is one.
@@ -183,6 +221,22 @@ a line that is none
         assert_eq!(below("/home/mnt"), [Path::new("/home/mnt/in")]);
         assert_eq!(below("/bind here").len() + below("/hom").len(), 0);
         assert_eq!(below("/").len(), 5);
+    }
+
+    #[test]
+    fn a_path_leads_to_a_folder_by_links_too_and_to_what_is_mounted_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(folder.path()).unwrap();
+        let at = |name: &str| real.join(name);
+        fs::create_dir(at("a")).unwrap();
+        for (link, target) in [("there", at("point/x")), ("up", "a/../point".into()), ("loop", "loop".into())]
+        {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        let leads = |name: &str| leads_to(&at(name), &[at("point")]);
+        assert!(["point", "point/x", "a/../point/y", "there", "up", "up/x", "."].into_iter().all(leads));
+        assert!(!["a", "points", "a/point", "loop", "nothing"].into_iter().any(leads));
+        assert!(leads_to(Path::new("/"), &[at("point")]) && !leads_to(&real, &[]));
     }
 
     #[test]

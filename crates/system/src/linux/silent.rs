@@ -3,7 +3,7 @@
 //! process but its memory: one that cannot be ended is left to init, and this process may go.
 
 use crate::descriptor::is_readable;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::ffi::CString;
 use std::fs::File;
@@ -72,7 +72,7 @@ pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
         }
     }
     // It has told all, or ended before.
-    while waitpid(Some(child), WaitOptions::empty()).is_err_and(|error| error == Errno::INTR) {}
+    let _ = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()));
     None
 }
 
@@ -104,12 +104,7 @@ impl WatchedFile {
     /// number of its error.
     fn end(&mut self) -> io::Result<()> {
         let Some(child) = self.child.take() else { return Ok(()) };
-        let ended = loop {
-            match waitpid(Some(child), WaitOptions::empty()) {
-                Err(Errno::INTR) => {}
-                ended => break ended?,
-            }
-        };
+        let ended = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()))?;
         match ended.and_then(|(_, status)| status.exit_status()) {
             Some(0) => Ok(()),
             Some(number) => Err(io::Error::from_raw_os_error(number)),
@@ -248,8 +243,8 @@ unsafe fn read_first(file: RawFd, is_folder: bool) {
 /// Closes what others wait for the end of: our output, and the socket of the launcher.
 ///
 /// # Safety
-/// Only in a process that was just forked.
-unsafe fn close_all_but<const N: usize>(mut kept: [RawFd; N]) {
+/// Only in a process that was just forked, or that only ends.
+pub(super) unsafe fn close_all_but<const N: usize>(mut kept: [RawFd; N]) {
     let range = |from: RawFd, to: libc::c_uint| {
         // SAFETY: only numbers are passed.
         from.cast_unsigned() > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) == 0 }

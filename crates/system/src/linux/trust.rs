@@ -1,6 +1,6 @@
 //! Whether only the user and root can have put at a path what is run with the user's rights.
 
-use super::user;
+use crate::user;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

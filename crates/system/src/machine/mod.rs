@@ -3,17 +3,20 @@
 //! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be
 //! found out is `None`, never a guess.
 
+#[cfg(target_os = "linux")]
 pub mod memory;
+#[cfg(target_os = "linux")]
+mod probe;
 
 /// The name of the time since the kernel was started: another after the next start.
+#[cfg(target_os = "linux")]
 pub use crate::system::boot_id as boot;
 
-use crate::{clock, cpu, hypervisor, io_uring, system, user};
-use memory::Memory;
 use readlab_model::units::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Operating system and architecture, such as `linux x86_64`.
     pub system: String,
@@ -60,36 +63,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Collects every fact; a fact that cannot be found out is `None`.
-    pub fn probe() -> Machine {
-        let memory = Memory::read();
-        Machine {
-            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            kernel: system::kernel_release(),
-            distribution: system::distribution(),
-            cpu: cpu::model(),
-            cpus: cpu::allowed(),
-            cpu_quota: cpu::quota(),
-            max_turbo_ghz: cpu::max_clock_ghz(),
-            governor: cpu::governor(),
-            turbo: cpu::turbo(),
-            cpu_features: cpu_features(),
-            memory_bytes: memory.total_bytes,
-            memory_available_bytes: memory.available_bytes,
-            memory_limit_bytes: memory.limit_bytes,
-            page_bytes: crate::memory::page_bytes(),
-            transparent_huge_pages: crate::memory::transparent_huge_pages(),
-            hypervisor: hypervisor::name(),
-            load_1min: system::load_1min(),
-            proactive_reclaim: crate::memory::is_reclaimed_proactively(),
-            swap: crate::memory::is_swap_on(),
-            io_uring_refused: io_uring::refusal(),
-            root: user::is_root(),
-            clock_resolution_ns: clock::resolution_ns(),
-            clock_overhead_ns: clock::reading_cost_ns(),
-        }
-    }
-
     /// The quota of processors, if it is fewer than there are.
     pub fn quota(&self) -> Option<f64> {
         self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
@@ -117,30 +90,6 @@ impl Machine {
         parts.extend(self.hypervisor.as_ref().map(|name| format!("guest ({name})")));
         parts.join(", ")
     }
-}
-
-/// Vector instructions that this processor and kernel offer, smallest first.
-fn cpu_features() -> Vec<String> {
-    #[cfg(target_arch = "x86_64")]
-    let found = [
-        ("sse2", std::is_x86_feature_detected!("sse2")),
-        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
-        ("popcnt", std::is_x86_feature_detected!("popcnt")),
-        ("avx", std::is_x86_feature_detected!("avx")),
-        ("avx2", std::is_x86_feature_detected!("avx2")),
-        ("bmi2", std::is_x86_feature_detected!("bmi2")),
-        ("avx512f", std::is_x86_feature_detected!("avx512f")),
-        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
-        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
-    ];
-    #[cfg(target_arch = "aarch64")]
-    let found = [
-        ("neon", std::arch::is_aarch64_feature_detected!("neon")),
-        ("sve", std::arch::is_aarch64_feature_detected!("sve")),
-    ];
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let found: [(&str, bool); 0] = [];
-    found.iter().filter(|(_, has)| *has).map(|(name, _)| (*name).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -176,18 +125,5 @@ mod tests {
             assert!((machine.processors() - processors).abs() < 1e-9, "{cpu_quota:?}");
             assert_eq!(machine.quota().is_some(), processors < 2.0);
         }
-    }
-
-    #[test]
-    fn the_facts_of_this_machine_are_found() {
-        let machine = Machine::probe();
-        assert_eq!(machine.system.split(' ').count(), 2);
-        assert!(!machine.kernel.is_empty());
-        assert!(machine.cpus >= 1 && machine.memory_bytes > 0 && machine.page_bytes >= 4096);
-        assert!(machine.clock_resolution_ns >= 1);
-        #[cfg(target_arch = "x86_64")]
-        assert!(machine.cpu_features.contains(&"sse2".to_owned()));
-        let json = serde_json::to_string(&machine).unwrap();
-        assert_eq!(serde_json::from_str::<Machine>(&json).unwrap(), machine);
     }
 }

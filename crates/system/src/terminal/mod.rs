@@ -2,6 +2,8 @@
 //! are drawn below them and change, and text from outside made safe to print.
 
 pub mod cells;
+#[cfg(target_os = "linux")]
 pub mod notice;
 pub mod printable;
+#[cfg(target_os = "linux")]
 pub mod screen;

@@ -5,10 +5,11 @@
 //! content. It shares no code with contenders. `compressed` has the formats that are one stream.
 
 use super::compressed;
-use super::recipe::Recipe;
+use super::pieces::Pieces;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
+use readlab_model::corpus::Recipe;
 use readlab_protocol::Archive;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, Write};
@@ -36,7 +37,7 @@ const CHUNK_BYTES: usize = 1 << 16;
 pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -> io::Result<()> {
     let entry = Entry { name: &recipe.file_name(), size_bytes: recipe.size_bytes };
     pack(&entry, archive, out, |out| {
-        let (mut pieces, mut piece) = (recipe.pieces(), Vec::new());
+        let (mut pieces, mut piece) = (Pieces::new(*recipe), Vec::new());
         while pieces.next_into(&mut piece) {
             out.write_all(&piece)?;
         }
@@ -195,7 +196,7 @@ pub(super) fn unsound(reason: impl Into<String>) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::recipe::CorpusKind;
+    use readlab_model::corpus::CorpusKind;
     use std::io::Cursor;
 
     const RECIPE: Recipe = Recipe { kind: CorpusKind::Gdelt, size_bytes: 300_000, seed: 1 };
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_archive_is_the_same_each_time_and_holds_the_recipe() {
-        let (mut expected, mut pieces) = (Vec::new(), RECIPE.pieces());
+        let (mut expected, mut pieces) = (Vec::new(), Pieces::new(RECIPE));
         pieces.next_into(&mut expected);
         for archive in Archive::ALL {
             let bytes = archived(archive);

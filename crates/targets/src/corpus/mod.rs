@@ -10,18 +10,19 @@ mod compressed;
 pub mod line_ends;
 mod note;
 pub mod oracle;
+pub mod pieces;
 pub mod products;
-pub mod recipe;
 pub mod tree_truth;
 pub mod trees;
 
 use etcetera::BaseStrategy;
 use note::{CorpusNote, MADE_BY, NOTE_SUFFIX, note_path};
+use pieces::Pieces;
+use readlab_model::corpus::{Form, Recipe};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_system::filesystem::free_bytes;
 use readlab_system::terminal::printable::display_path;
-use recipe::Recipe;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -82,9 +83,6 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let (part, digest) = write(folder, recipe)?;
     finish(folder, path, part, CorpusNote::new(recipe, digest))
 }
-
-/// How the bytes of a file are stored: in an archive, or as they are.
-pub type Form = Option<Archive>;
 
 /// The file of this recipe in these forms, in their order; first the space for all is checked.
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
@@ -270,7 +268,7 @@ fn is_abandoned(path: &Path) -> bool {
 /// Writes the content and syncs it; returns its digest too.
 fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
     let mut part = begin(folder)?;
-    let mut pieces = recipe.pieces();
+    let mut pieces = Pieces::new(recipe);
     let mut digest = Xxh3::new();
     let mut piece = Vec::new();
     while pieces.next_into(&mut piece) {

@@ -1,7 +1,7 @@
 //! The note beside a deterministic file: its recipe and digest.
 
-use super::recipe::Recipe;
-use super::{Corpus, CorpusError, Form, at, begin, file_name};
+use super::{Corpus, CorpusError, at, begin, file_name};
+use readlab_model::corpus::{Form, Recipe};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Tests of the corpus: files are made once, mended, listed, and removed.
 
-use super::recipe::CorpusKind;
 use super::*;
+use readlab_model::corpus::CorpusKind;
 
 const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, seed: 1 };
 

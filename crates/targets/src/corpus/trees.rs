@@ -5,12 +5,13 @@
 //! as beside a file. Every number comes from xoshiro256++ by integer arithmetic alone.
 
 use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
-use super::recipe::{CorpusKind, Recipe};
+use super::pieces::Pieces;
 use super::tree_truth::truth_of_files;
 use super::{Cleaned, CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
 use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -138,7 +139,7 @@ impl TreeRecipe {
             let path = folder.join(self.kind.place(index));
             fs::create_dir_all(path.parent().unwrap_or(folder))?;
             let mut file = File::create_new(&path)?;
-            let mut pieces = self.kind.content(size_bytes, self.seed.wrapping_add(index)).pieces();
+            let mut pieces = Pieces::new(self.kind.content(size_bytes, self.seed.wrapping_add(index)));
             while size_bytes > 0 && pieces.next_into(&mut piece) {
                 file.write_all(&piece)?;
             }

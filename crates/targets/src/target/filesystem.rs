@@ -65,6 +65,18 @@ fn backing(name: &str) -> Backing {
     }
 }
 
+/// Whether a file system of this type, by its name in mountinfo, may cease to answer: its bytes come
+/// from another machine or from a program.
+pub fn may_cease_to_answer(kind: &str) -> bool {
+    let name = match kind.split('.').next().unwrap_or_default() {
+        "nfs4" => "nfs",
+        "smb3" => "smb",
+        "fuseblk" | "virtiofs" => "fuse",
+        name => name,
+    };
+    matches!(backing(name), Backing::Remote | Backing::Program)
+}
+
 impl fmt::Display for Filesystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind.name {
@@ -77,6 +89,16 @@ impl fmt::Display for Filesystem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_systems_of_others_may_cease_to_answer_by_any_of_their_names() {
+        assert!(
+            ["fuse", "fuse.sshfs", "fuseblk", "nfs", "nfs4", "cifs", "9p"]
+                .into_iter()
+                .all(may_cease_to_answer)
+        );
+        assert!(!["ext4", "tmpfs", "overlay", "proc", "fusectl", ""].into_iter().any(may_cease_to_answer));
+    }
 
     #[test]
     fn a_known_file_system_has_a_name_and_an_unknown_one_its_number() {

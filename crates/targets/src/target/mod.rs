@@ -39,7 +39,7 @@ use readlab_protocol::{Archive, Part, Reads};
 pub use readlab_system::file_status::size_bytes as size_of;
 use readlab_system::file_status::{FileKind, FileStatus};
 use readlab_system::io_quota;
-use readlab_system::mounts::Mount;
+use readlab_system::mounts::{self, Mount};
 use readlab_system::open_file;
 use readlab_system::process::FileId;
 use readlab_system::silent::{self, Asked};
@@ -96,12 +96,21 @@ pub enum Accept {
 }
 
 /// How long a file system may take for its first answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// Refuses the first of these names whose file system does not answer, before readlab waits for it
 /// itself. A word that is no path is left to its own checks.
 pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
     check_asked(words, Asked::Bytes)
+}
+
+/// Whether a file system may be read that can cease to answer: one that has one of these names, or
+/// is mounted below one; any of this machine, if more is read than what is named.
+pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
+    let all = Mount::all(&SystemRoot::default()).into_iter();
+    let unsure = all.filter(|mount| filesystem::may_cease_to_answer(&mount.kind));
+    let points: Vec<PathBuf> = unsure.map(|mount| mount.point).collect();
+    !points.is_empty() && (is_more_read || words.iter().any(|word| mounts::leads_to(word, &points)))
 }
 
 fn check_asked(words: &[&Path], asked: Asked) -> Result<(), TargetError> {

@@ -9,8 +9,7 @@ use super::synchronous::read_each;
 use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, THREADS, open};
 use crate::scan::{self, Visit};
 use crate::setting::Param;
-use crate::work::{Answer, Work};
-use readlab_protocol::{Cache, Places};
+use readlab_protocol::{Answer, Cache, Places, Work};
 use std::os::unix::fs::FileExt;
 
 const DEPTH: Param = Param::new("depth", 64, 1, 4096);

@@ -20,9 +20,8 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
-use crate::work::Answer;
 use readlab_auto::direct::DirectFile;
-use readlab_protocol::{BlockProof, Places};
+use readlab_protocol::{Answer, BlockProof, Places};
 use std::fs::File;
 use std::io;
 

@@ -50,7 +50,6 @@ pub(crate) const PLACES_IO_URING: Method = Method {
     ..PLACES_PREAD
 };
 
-/// The settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
     pub(super) batch: usize,

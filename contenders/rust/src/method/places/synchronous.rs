@@ -16,16 +16,11 @@ use std::time::Instant;
 pub(crate) const PLACES_PREAD: Method = Method {
     name: "places-pread",
     about: "pread(2) of the block at each place, by threads that take places in turn",
-    cache: Cache::Through,
     reads: Reads::Places,
     feeding: Feeding::AnyOrder,
-    decodes: &[],
-    parts: false,
-    lists: false,
-    tls: false,
     params: &[THREADS],
     build: |settings| Ok(Box::new(OfPlaces::new(Pread { threads: settings.get(&THREADS), open }))),
-    available: || Ok(()),
+    ..Method::USUAL
 };
 
 pub(crate) const PLACES_DIRECT: Method = Method {

@@ -9,7 +9,7 @@ mod servers;
 
 use super::*;
 use proptest::prelude::*;
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Sample, TurnSeen};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{Decoded, TargetFacts, TargetKind};
@@ -303,6 +303,22 @@ fn a_busy_machine_is_no_latency() {
     told(&record, scan, "processing", "waiting for a processor");
     let waits = warm(&mut record, "rust/read/x", cpu(1000, 50, 50));
     assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
+}
+
+#[test]
+fn a_busy_machine_is_seen_for_every_target_that_has_the_control_and_else_as_the_kernel_counts() {
+    let kinds = [TargetKind::File, TargetKind::Tree(TreeFacts { files: 2, ..TreeFacts::default() })];
+    for kind in kinds {
+        let mut record = busy_machine(4);
+        record.targets[0].kind = kind;
+        let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 240, 5));
+        assert!(stops_at(&record, scan).starts_with("scheduler 7"), "{:?}", record.targets[0].kind);
+        // No control that only works is among the cold.
+        let (wall_ns, delayed_ns) = (Some(10_000 * MS), Some(7000 * MS));
+        let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
+        let waits = cold(&mut record, "rust/read/scalar", Sample { turn, ..cpu(10_000, 2400, 50) });
+        assert!(stops_at(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
+    }
 }
 
 #[test]

@@ -42,10 +42,8 @@ fn calls_become_sizes_latencies_and_jumps() {
     assert_eq!(trace.sequential_share(), Some(0.5));
     assert_eq!(trace.requested_bytes.buckets, [[8, 6]]);
     assert_eq!((trace.empty(), &trace.got_bytes.buckets), (1, &vec![[0, 1], [4, 1], [8, 4]]));
-    let brought = trace.brought();
+    let brought = &trace.brought_bytes;
     assert_eq!((brought.n, brought.least, &brought.buckets), (5, 4, &vec![[4, 1], [8, 4]]));
-    let older = Trace { brought_bytes: None, ..trace.clone() }.brought();
-    assert_eq!((older.n, older.p50, older.least, older.buckets), (5, 8, 4, brought.buckets));
     assert_eq!((trace.latency_ns.least, trace.latency_ns.most), (100, 220));
     assert_eq!(trace.calls, BTreeMap::from([("pread".to_owned(), 6)]));
 }

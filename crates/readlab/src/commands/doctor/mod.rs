@@ -4,12 +4,13 @@ pub mod checkup;
 
 use self::checkup::{Facts, Finding, Level};
 use anstyle::{AnsiColor, Style};
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_fleet::agent;
 use readlab_measure::busy;
 use readlab_measure::rights::Rights;
 use readlab_model::units::Bytes;
-use readlab_roster::build::BuildDir;
-use readlab_roster::roster::{Roster, RosterEntry};
+use readlab_roster::build::{Build, BuildDir};
+use readlab_roster::discovery::Query;
 use readlab_roster::session::SessionError;
 use readlab_system::folder::scratch::{self, Leftover};
 use readlab_system::io_quota;

@@ -9,7 +9,9 @@ mod selection;
 
 pub use names::MethodPattern;
 pub(super) use names::{as_planned, name_first};
+use readlab_catalog::language::LanguageChoice;
 use readlab_measure::plan::{Plan, Planned, Rules};
+use readlab_model::corpus::Form;
 use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
 };
@@ -17,10 +19,8 @@ use readlab_model::units::Bytes;
 use readlab_protocol::{Archive, Cache, MethodLine, Reads};
 use readlab_record::{LimitKind, Outcome, Trial};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::language::LanguageChoice;
 use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
 use readlab_suite::NamedBy;
-use readlab_targets::corpus::Form;
 use readlab_targets::target::tree::OtherWalk;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;

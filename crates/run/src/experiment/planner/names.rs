@@ -4,12 +4,12 @@
 
 use super::{PlanError, Planner, TargetForm, TrialSpec, every_id};
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use readlab_catalog::language::Languages;
+use readlab_catalog::roster::Roster;
 use readlab_measure::plan::Plan;
 use readlab_model::trial::{COMMAND, CacheState, MethodId, NearestNames, Params, SplitName, TrialId};
 use readlab_record::Requested;
-use readlab_roster::language::Languages;
 use readlab_roster::methods::ResolveError;
-use readlab_roster::roster::Roster;
 
 /// The reference as the plan names it: with the scan and the settings that were decided.
 pub(in crate::experiment) fn as_planned(reference: &TrialId, plan: &Plan) -> TrialId {

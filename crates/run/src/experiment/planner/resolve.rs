@@ -1,13 +1,13 @@
 //! Resolves the name of a trial against what its contender offers. This happens once for each trial
 //! of a plan, and nowhere else in an experiment.
 
+use readlab_catalog::roster::{Roster, Warmup};
+use readlab_catalog::snippet;
 use readlab_measure::plan::{Planned, Role};
 use readlab_model::trial::{COMMAND, MethodId, Params, Work};
 use readlab_record::{Start, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{ResolveError, ResolvedMethod};
-use readlab_roster::roster::{Roster, Warmup};
-use readlab_roster::snippet;
 use readlab_suite::NamedBy;
 
 /// What a contender offers for a trial, and how it is started.

@@ -2,12 +2,12 @@
 //! Which contenders take part is found out in [`super::Contenders`].
 
 use super::MethodPattern;
+use readlab_catalog::language::LanguageChoice;
+use readlab_model::corpus::Form;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::language::LanguageChoice;
 use readlab_suite::Entry;
-use readlab_targets::corpus::Form;
 use readlab_targets::target::tree::OtherWalk;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,16 +7,18 @@
 mod fleet;
 
 use super::deadline::{ASKING, COPYING, Deadline};
+use super::header_lines::Opening;
 use super::planner::{self, resolve};
 use super::recorder::Recorder;
 use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, check_drop_caches};
 use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
-use super::together::Readers;
+use super::together::{Arranged, Shape};
 use super::{Experiment, Procedure, Rounds, header_lines, participants};
 use crate::live::Live;
 use anyhow::{Context, anyhow, bail, ensure};
 pub use fleet::FirstLines;
 use jiff::Timestamp;
+use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_measure::cache::Eviction;
 use readlab_measure::plan::{Plan, Planned};
 use readlab_measure::round::{self, ResumeState};
@@ -25,7 +27,6 @@ use readlab_model::target::TargetFacts;
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
 use readlab_roster::discovery::{Contenders, Participation};
-use readlab_roster::roster::{Roster, RosterEntry};
 use readlab_suite::NamedBy;
 use readlab_system::machine::{self, Machine};
 use readlab_system::terminal::printable::display_path;
@@ -64,7 +65,7 @@ impl Experiment {
         recorder: &Recorder,
         quiet: bool,
     ) -> anyhow::Result<Experiment> {
-        let InterruptedRun { record, resume_plan, folder, earlier, split } = interrupted;
+        let InterruptedRun { mut record, resume_plan, folder, earlier, split } = interrupted;
         let begun = Instant::now();
         if resume_plan.drop_caches {
             check_drop_caches()?;
@@ -80,44 +81,33 @@ impl Experiment {
         let copying = Deadline::of_step(COPYING, &resume_plan.rules, begun);
         let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
-        let header_lines = restart(&resume_plan, &record.header).into_iter().collect();
         let (targets, caches) = known(targets, expected);
-        let readers = Readers::of_record(&record.targets);
-        let mut experiment = Experiment {
+        let (shape, eviction) = (Shape::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
+        let mut arranged = shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
+        if record.targets.iter().any(TargetFacts::is_size_group) {
+            let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
+            arranged = arranged.with_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
+        }
+        // The record has the facts of its targets.
+        let Arranged { targets, caches, plan, .. } = arranged;
+        let resumed = Line::Resumed(resumption(&plan, &record, earlier)?);
+        let lines: Vec<Line> = [resumed].into_iter().chain(restart(&resume_plan, &record.header)).collect();
+        lines.iter().cloned().for_each(|line| record.add(line));
+        Ok(Experiment {
             kind: record.header.kind,
-            header_lines,
+            opening: Opening::Rest(lines),
             targets,
             caches,
             servers,
             contenders: Rc::new(contenders),
             plan,
-            procedure: Procedure::Rounds(Rounds::All),
+            procedure: Procedure::Rounds(Rounds::Rest(Box::new(record))),
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
-            rank_counts: Vec::new(),
-            reader_counts: Vec::new(),
+            shape,
             begun,
             earlier,
-        };
-        if !readers.counts.is_empty() {
-            let eviction = Eviction::of_run(resume_plan.drop_caches);
-            experiment.read_together(&readers, eviction, &|_| copying.check())?;
-        }
-        if record.targets.iter().any(TargetFacts::is_size_group) {
-            let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
-            experiment.add_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
-        }
-        experiment.go_on_after(record, earlier)?;
-        Ok(experiment)
-    }
-
-    /// Makes it the rest of the run in this record, which took so much time.
-    fn go_on_after(&mut self, mut record: Record, earlier: Duration) -> anyhow::Result<()> {
-        let resumed = Line::Resumed(resumption(&self.plan, &record, earlier)?);
-        self.header_lines.insert(0, resumed);
-        self.header_lines.iter().cloned().for_each(|line| record.add(line));
-        self.procedure = Procedure::Rounds(Rounds::Rest(Box::new(record)));
-        Ok(())
+        })
     }
 }
 
@@ -137,7 +127,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         if record.fleet.is_some() {
             bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
         }
-        bail!("it holds no plan to go on by: it is one of `{}`, or of an earlier readlab", header.kind);
+        bail!("it holds no plan to go on by: it is one of `{}`", header.kind);
     };
     ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
@@ -149,7 +139,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     );
     // What readers read together is a target for each number of them, and a tree has groups.
     let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
-    let targets = groups + Readers::of_record(&record.targets).counts.len().max(plan.targets.len());
+    let targets = groups + Shape::of_record(record).counts().len().max(plan.targets.len());
     let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
         && plan.trials.iter().all(|trial| trial.target < plan.targets.len());

@@ -1,10 +1,10 @@
 //! The configuration of a sweep: which files are written, and how each of them is read.
 
 use clap::{Args, ValueEnum};
+use readlab_model::corpus::CorpusKind;
 use readlab_model::trial::Work;
 use readlab_model::units::Bytes;
 use readlab_record::{Requested, WriteWay};
-use readlab_targets::corpus::recipe::CorpusKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

@@ -5,30 +5,32 @@
 use super::config::{Order, SweepConfig};
 use super::unread::CacheProbeFile;
 use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
+use crate::experiment::header_lines::{NewRecord, Opening};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
+use crate::experiment::together::Shape;
 use crate::experiment::{Experiment, Procedure, header_lines, participants};
 use anyhow::Context;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use readlab_catalog::roster::Roster;
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::{Plan, Planned, Rules};
 use readlab_measure::sampler::{InspectPlan, ProcessSampler};
 use readlab_measure::sequence;
 use readlab_measure::target::SweepTarget;
 use readlab_measure::warm_up_file::WarmUpFile;
+use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{EndReason, Line, RunKind, WriteWay};
 use readlab_roster::discovery::Contenders;
-use readlab_roster::roster::Roster;
 use readlab_suite::Entry;
 use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::Truth;
-use readlab_targets::corpus::recipe::{CorpusKind, Recipe};
 use readlab_targets::target::{Target, without_parents};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -81,13 +83,10 @@ impl Experiment {
         // Nothing is written into a folder that is only read.
         let beside = if config.read_only { record_folder } else { &config.dir }.to_owned();
         let begun = Instant::now();
+        let header = header_lines::header(RunKind::Sweep, config.seed, None, Vec::new(), None);
         Experiment {
             kind: RunKind::Sweep,
-            header_lines: vec![Line::Header(Box::new(header_lines::header(
-                RunKind::Sweep,
-                config.seed,
-                None,
-            )))],
+            opening: Opening::New(Box::new(NewRecord { header, targets: Vec::new(), others: Vec::new() })),
             targets: Vec::new(),
             caches: Vec::new(),
             servers: Vec::new(),
@@ -96,8 +95,7 @@ impl Experiment {
             procedure: Procedure::Sweep(Box::new(Sweep { config: config.clone(), folder, beside, begun })),
             inspect: InspectPlan::default(),
             requested: config.requested(),
-            rank_counts: Vec::new(),
-            reader_counts: Vec::new(),
+            shape: Shape::One,
             begun,
             earlier: Duration::ZERO,
         }

@@ -6,12 +6,13 @@
 //! the block, the last bytes cannot go past the page cache and are written through it.
 
 use super::{SweepError, SweepFolder, WrittenFile, at};
+use readlab_model::corpus::Recipe;
 use readlab_model::units::Nanos;
 use readlab_record::{WriteTimes, WriteWay};
 use readlab_system::machine::memory::Memory;
 use readlab_system::{filesystem, interrupt, open_file};
 use readlab_targets::corpus::oracle::Tally;
-use readlab_targets::corpus::recipe::Recipe;
+use readlab_targets::corpus::pieces::Pieces;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -57,7 +58,7 @@ pub fn write(
     let path = folder.path().join(&name);
     let (mut calls, mut tally) = (Calls(Duration::ZERO), Tally::default());
     let file = calls.time(|| create(&path, way)).map_err(at(&path))?;
-    let mut pieces = recipe.pieces();
+    let mut pieces = Pieces::new(recipe);
     let mut piece = Vec::new();
     let mut buffer = AlignedBuffer::with_room(at_once_bytes(recipe.size_bytes, &Memory::read()));
     while pieces.next_into(&mut piece) {
@@ -147,8 +148,8 @@ fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut Calls) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_model::corpus::CorpusKind;
     use readlab_targets::corpus::oracle;
-    use readlab_targets::corpus::recipe::CorpusKind;
 
     #[test]
     fn a_file_is_written_at_once_if_a_quarter_of_the_memory_holds_it() {

@@ -7,12 +7,13 @@ use super::now;
 use super::render::{TerminalStyle, lines};
 use super::view::View;
 use readlab_measure::interface::{Progress, Step};
-use readlab_model::sample::Sample;
+use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
 use readlab_record::{Header, Line, Outcome, RunKind};
+use readlab_report::{LiveColumn, LiveRoom};
 use readlab_system::terminal::cells::width;
 use readlab_system::tty::Size;
 
@@ -155,6 +156,22 @@ fn readings_of_a_search_are_shown_until_there_are_others() {
     view.take(&sample(1, 1, 7));
     let measuring = shown(&view, 80, 24);
     assert!(!measuring.contains("search") && !measuring.contains("rust/mmap"), "{measuring}");
+}
+
+#[test]
+fn a_meter_of_the_table_of_columns_is_shown_where_there_is_room() {
+    let room = LiveRoom { width: 16, terminal_min: 100 };
+    let faults = LiveColumn { meter: Meter::MinorFaults, heading: "faults", room };
+    let mut view = View::new();
+    view.columns = vec![faults];
+    view.about_to(Step::State(WARM, 1));
+    view.take(&trial(0, "rust/mmap", WARM, Cache::Through));
+    for (round, counted) in [(0, 1_000), (1, 3_000), (2, 2_000)] {
+        let Line::Sample(sample) = sample(0, round, 7) else { unreachable!() };
+        view.take(&Line::Sample(Box::new(Sample { minor_faults: Some(counted), ..*sample })));
+    }
+    let shows = |columns| shown(&view, columns, 24).contains(&faults.text(2_000.0));
+    assert!(shows(120) && !shows(80), "{}", shown(&view, 120, 24));
 }
 
 #[test]

@@ -15,124 +15,44 @@ pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler};
 pub use syscalls::SyscallCounter;
 
 use super::process::threads;
+use perf_event_open_sys::bindings::{self, perf_event_attr};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::FromRawFd;
 
-/// The kernel's `struct perf_event_attr`, as far as its fourth published size.
-#[repr(C)]
-#[derive(Debug, Clone, Default)]
-struct Attr {
-    kind: u32,
-    size: u32,
-    config: u64,
-    /// A period, or with [`flag::FREQ`] samples per second.
-    sample_period: u64,
-    /// What a sample holds, of [`sample`].
-    sample_type: u64,
-    read_format: u64,
-    /// Of [`flag`].
-    flags: u64,
-    /// Bytes in the ring after which a reader is woken, with [`flag::WATERMARK`].
-    wakeup: u32,
-    bp_type: u32,
-    config1: u64,
-    config2: u64,
-    branch_sample_type: u64,
-    /// Registers of user mode in a sample, by their numbers in the kernel.
-    sample_regs_user: u64,
-    /// Bytes of the user's stack in a sample.
-    sample_stack_user: u32,
-    clockid: i32,
+/// An event that counts a processor's cycles.
+fn cycles() -> perf_event_attr {
+    attr(bindings::PERF_TYPE_HARDWARE, bindings::PERF_COUNT_HW_CPU_CYCLES.into())
 }
 
-const ATTR_BYTES: u32 = 96;
-const _: () = assert!(size_of::<Attr>() == ATTR_BYTES as usize);
-
-/// Bits of `Attr::flags`.
-mod flag {
-    /// Threads and children that come later too.
-    pub(super) const INHERIT: u64 = 1 << 1;
-    /// Nothing of the kernel.
-    pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
-    /// Nothing of a hypervisor.
-    pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-    pub(super) const COMM: u64 = 1 << 9;
-    /// The period is a frequency.
-    pub(super) const FREQ: u64 = 1 << 10;
-    /// Forks and exits.
-    pub(super) const TASK: u64 = 1 << 13;
-    /// Readers are woken by bytes.
-    pub(super) const WATERMARK: u64 = 1 << 14;
-    /// Every record has its thread and time.
-    pub(super) const SAMPLE_ID_ALL: u64 = 1 << 18;
-    /// No user frames in call chains.
-    pub(super) const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
-    /// Executable mappings.
-    pub(super) const MMAP2: u64 = 1 << 23 | 1 << 8;
-    /// Names that come from an exec are marked.
-    pub(super) const COMM_EXEC: u64 = 1 << 24;
-    /// Times are of the clock that the lab reads.
-    pub(super) const USE_CLOCKID: u64 = 1 << 25;
+/// An event of the kernel's own: time on a processor.
+fn cpu_clock() -> perf_event_attr {
+    attr(bindings::PERF_TYPE_SOFTWARE, bindings::PERF_COUNT_SW_CPU_CLOCK.into())
 }
 
-/// Bits of `Attr::sample_type`.
-mod sample {
-    /// Process and thread.
-    pub(super) const TID: u64 = 1 << 1;
-    pub(super) const TIME: u64 = 1 << 2;
-    /// The kernel's call chain.
-    pub(super) const CALLCHAIN: u64 = 1 << 5;
-    pub(super) const REGS_USER: u64 = 1 << 12;
-    pub(super) const STACK_USER: u64 = 1 << 13;
+fn tracepoint(id: u64) -> perf_event_attr {
+    attr(bindings::PERF_TYPE_TRACEPOINT, id)
 }
 
-const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+fn attr(kind: u32, config: u64) -> perf_event_attr {
+    // An older kernel takes the larger structure if what it does not know is zero.
+    let size = u32::try_from(size_of::<perf_event_attr>()).expect("some hundred bytes");
+    perf_event_attr { type_: kind, size, config, ..perf_event_attr::default() }
+}
 
-impl Attr {
-    /// An event of the processor's or the kernel's own: processor cycles.
-    fn cycles() -> Attr {
-        Attr::new(0, 0)
-    }
-
-    /// An event of the kernel's own: time on a processor.
-    fn cpu_clock() -> Attr {
-        Attr::new(1, 0)
-    }
-
-    fn tracepoint(id: u64) -> Attr {
-        Attr::new(2, id)
-    }
-
-    fn new(kind: u32, config: u64) -> Attr {
-        Attr { kind, size: ATTR_BYTES, config, clockid: libc::CLOCK_MONOTONIC, ..Attr::default() }
-    }
-
-    /// Opens the event on one thread, on one processor or on all.
-    fn open(&self, tid: u32, cpu: Option<u32>) -> io::Result<File> {
-        let cpu = cpu.map_or(-1, u32::cast_signed);
-        let no_group = -1;
-        let mut attr = self.clone();
-        if attr.flags & flag::USE_CLOCKID == 0 {
-            attr.clockid = 0;
-        }
-        // SAFETY: the attributes are `size` bytes long and outlive the call, which only reads them.
-        let fd = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attr,
-                tid.cast_signed(),
-                cpu,
-                no_group,
-                PERF_FLAG_FD_CLOEXEC,
-            )
-        };
-        match i32::try_from(fd) {
-            // SAFETY: the kernel has just made this descriptor for us alone.
-            Ok(fd) if fd >= 0 => Ok(unsafe { File::from_raw_fd(fd) }),
-            _ => Err(io::Error::last_os_error()),
-        }
+/// Opens an event on one thread, on one processor or on all.
+fn open(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> {
+    let mut attr = *attr;
+    let (tid, cpu) = (tid.cast_signed(), cpu.map_or(-1, u32::cast_signed));
+    let no_group = -1;
+    let flags = bindings::PERF_FLAG_FD_CLOEXEC.into();
+    // SAFETY: the attributes are `size` bytes long and outlive the call, which only writes a size
+    // back into this copy of them.
+    match unsafe { perf_event_open_sys::perf_event_open(&raw mut attr, tid, cpu, no_group, flags) } {
+        // SAFETY: the kernel has just made this descriptor for us alone.
+        fd @ 0.. => Ok(unsafe { File::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -5,6 +5,11 @@
 
 use super::registers::{self, Registers};
 use super::ring::Raw;
+use perf_event_open_sys::bindings::{
+    PERF_CONTEXT_KERNEL as CONTEXT_KERNEL, PERF_CONTEXT_MAX as CONTEXT_FIRST, PERF_RECORD_COMM as COMM,
+    PERF_RECORD_FORK as FORK, PERF_RECORD_MISC_COMM_EXEC as MISC_COMM_EXEC, PERF_RECORD_MMAP2 as MMAP2,
+    PERF_RECORD_SAMPLE as SAMPLE,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfRecord {
@@ -50,14 +55,6 @@ pub struct PerfSample {
     pub stack: Vec<u8>,
 }
 
-const COMM: u32 = 3;
-const FORK: u32 = 7;
-const SAMPLE: u32 = 9;
-const MMAP2: u32 = 10;
-const MISC_COMM_EXEC: u16 = 1 << 13;
-/// Entries of a call chain from here on name the mode of those that follow.
-const CONTEXT_FIRST: u64 = (-4095_i64).cast_unsigned();
-const CONTEXT_KERNEL: u64 = (-128_i64).cast_unsigned();
 /// Process, thread and time behind every record that is no sample.
 const ID_BYTES: usize = 16;
 
@@ -78,7 +75,7 @@ pub(super) fn parse(raw: &Raw) -> Option<PerfRecord> {
             fields.skip(32)?;
             PerfEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
         }
-        COMM => PerfEvent::Comm { exec: raw.misc & MISC_COMM_EXEC != 0, name: fields.name() },
+        COMM => PerfEvent::Comm { exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.name() },
         FORK => {
             let parent = tid;
             (tid, pid) = (fields.u32()?, pid);
@@ -96,6 +93,7 @@ fn sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     let mut in_kernel = false;
     for _ in 0..entries {
         match fields.u64()? {
+            // It names the mode of the entries that follow.
             context @ CONTEXT_FIRST.. => in_kernel = context == CONTEXT_KERNEL,
             address if in_kernel => kernel.push(address),
             _ => {}
@@ -208,7 +206,7 @@ mod tests {
         let path = b"/lib/x".to_vec();
         assert_eq!(record.body, PerfEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
-        let record = parse(&raw(COMM, MISC_COMM_EXEC, comm)).unwrap();
+        let record = parse(&raw(COMM, MISC_COMM_EXEC.try_into().unwrap(), comm)).unwrap();
         assert_eq!(record.body, PerfEvent::Comm { name: b"wc".to_vec(), exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
         let record = parse(&raw(FORK, 0, fork)).unwrap();

@@ -3,11 +3,16 @@
 //! An inherited event must be bound to a processor to have a ring; the events of all threads on one
 //! processor share one. [`super::records`] parses the bodies of records.
 
-use super::{Attr, on_threads};
+use super::{on_threads, open};
 use crate::memory::page_bytes;
+use perf_event_open_sys::bindings::{
+    PERF_RECORD_LOST as LOST, perf_event_attr, perf_event_header, perf_event_mmap_page,
+};
+use perf_event_open_sys::ioctls;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io;
+use std::mem::offset_of;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -16,15 +21,11 @@ use std::time::Duration;
 /// Sizes of a ring in pages, the best first; the limit of locked memory decides.
 const PAGES: [usize; 4] = [128, 64, 16, 4];
 /// Where the kernel writes how far it has written, in the first page.
-const DATA_HEAD: usize = 1024;
+const DATA_HEAD: usize = offset_of!(perf_event_mmap_page, data_head);
 /// Where we write how far we have read.
-const DATA_TAIL: usize = 1032;
-/// `PERF_EVENT_IOC_SET_OUTPUT`: `_IO('$', 5)`.
-const SET_OUTPUT: libc::Ioctl = 0x2405;
+const DATA_TAIL: usize = offset_of!(perf_event_mmap_page, data_tail);
 /// Bytes in front of every record.
-const HEADER: usize = 8;
-/// `PERF_RECORD_LOST`.
-const LOST: u32 = 2;
+const HEADER: usize = size_of::<perf_event_header>();
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Raw {
@@ -53,7 +54,7 @@ pub(super) struct Rings {
 
 impl Rings {
     /// Opens events on all threads of a process; they run from now on.
-    pub(super) fn open(pid: u32, attrs: &[Attr]) -> io::Result<Rings> {
+    pub(super) fn open(pid: u32, attrs: &[perf_event_attr]) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
         for cpu in online() {
             let mut first: Option<i32> = None;
@@ -63,15 +64,15 @@ impl Rings {
     }
 
     /// One more event; the first on a processor gets the ring.
-    fn add(&mut self, attr: &Attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
-        let event = attr.open(tid, Some(cpu))?;
+    fn add(&mut self, attr: &perf_event_attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
+        let event = open(attr, tid, Some(cpu))?;
         match *first {
             None => {
                 self.rings.push(Ring::map(&event)?);
                 *first = Some(event.as_raw_fd());
             }
             // SAFETY: both descriptors are open perf events; nothing in our memory is changed.
-            Some(to) if unsafe { libc::ioctl(event.as_raw_fd(), SET_OUTPUT, to) } == 0 => {}
+            Some(to) if unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), to) } == 0 => {}
             Some(_) => return Err(io::Error::last_os_error()),
         }
         self.events.push(event);

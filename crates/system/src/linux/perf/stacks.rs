@@ -2,7 +2,8 @@
 
 use super::records::{self, PerfRecord};
 use super::ring::Rings;
-use super::{Attr, flag, refusal, registers, sample};
+use super::{cpu_clock, cycles, refusal, registers};
+use perf_event_open_sys::bindings::{self, perf_event_attr};
 use std::io;
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ impl StackSampler {
     pub fn open(pid: u32) -> Result<StackSampler, String> {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for kernel in [true, false] {
-            for (event, attr) in [(Event::Cycles, Attr::cycles()), (Event::CpuClock, Attr::cpu_clock())] {
+            for (event, attr) in [(Event::Cycles, cycles()), (Event::CpuClock, cpu_clock())] {
                 match Rings::open(pid, &[sampled(attr, kernel)]) {
                     Ok(rings) => return Ok(StackSampler { rings, event, kernel }),
                     Err(cause) => refused = cause,
@@ -76,26 +77,33 @@ impl StackSampler {
     }
 }
 
-fn sampled(mut attr: Attr, kernel: bool) -> Attr {
-    attr.sample_period = FREQUENCY;
-    attr.sample_type =
-        sample::TID | sample::TIME | sample::CALLCHAIN | sample::REGS_USER | sample::STACK_USER;
-    attr.flags = flag::INHERIT
-        | flag::FREQ
-        | flag::MMAP2
-        | flag::COMM
-        | flag::COMM_EXEC
-        | flag::TASK
-        | flag::SAMPLE_ID_ALL
-        | flag::EXCLUDE_CALLCHAIN_USER
-        | flag::EXCLUDE_HYPERVISOR
-        | flag::WATERMARK
-        | flag::USE_CLOCKID;
-    if !kernel {
-        attr.flags |= flag::EXCLUDE_KERNEL;
-    }
-    attr.wakeup = WAKEUP_BYTES;
+fn sampled(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
+    attr.set_freq(1);
+    attr.__bindgen_anon_1.sample_freq = FREQUENCY;
+    attr.sample_type = u64::from(
+        bindings::PERF_SAMPLE_TID
+            | bindings::PERF_SAMPLE_TIME
+            | bindings::PERF_SAMPLE_CALLCHAIN
+            | bindings::PERF_SAMPLE_REGS_USER
+            | bindings::PERF_SAMPLE_STACK_USER,
+    );
     attr.sample_regs_user = registers::mask();
     attr.sample_stack_user = STACK_BYTES;
+    attr.set_exclude_callchain_user(1);
+    attr.set_exclude_hv(1);
+    attr.set_exclude_kernel(u64::from(!kernel));
+    attr.set_inherit(1);
+    // Executable mappings; names, and whether an exec gives them; forks and exits.
+    attr.set_mmap(1);
+    attr.set_mmap2(1);
+    attr.set_comm(1);
+    attr.set_comm_exec(1);
+    attr.set_task(1);
+    // Every record has its thread, and its time on the clock that the lab reads.
+    attr.set_sample_id_all(1);
+    attr.set_use_clockid(1);
+    attr.clockid = libc::CLOCK_MONOTONIC;
+    attr.set_watermark(1);
+    attr.__bindgen_anon_2.wakeup_watermark = WAKEUP_BYTES;
     attr
 }

@@ -4,7 +4,7 @@
 //! Linux 6.18: equal to what strace counts, with threads and children; users may count where the
 //! tracepoint's number is readable and `kernel.perf_event_paranoid` is at most 1.
 
-use super::{Attr, flag, on_threads};
+use super::{on_threads, open, tracepoint};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
@@ -17,12 +17,12 @@ pub struct SyscallCounter(Vec<File>);
 
 impl SyscallCounter {
     pub fn open(pid: u32) -> Result<SyscallCounter, String> {
-        let id = tracepoint("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
-        let mut attr = Attr::tracepoint(id);
-        attr.flags = flag::INHERIT;
+        let id = number("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
+        let mut attr = tracepoint(id);
+        attr.set_inherit(1);
         let mut events = Vec::new();
         let opened = on_threads(pid, |tid| {
-            events.push(attr.open(tid, None)?);
+            events.push(open(&attr, tid, None)?);
             Ok(())
         });
         opened.map(|()| SyscallCounter(events)).map_err(|cause| refusal(&cause))
@@ -52,7 +52,7 @@ fn refusal(cause: &io::Error) -> String {
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// The number of a tracepoint, named as in tracefs: `raw_syscalls/sys_enter`.
-fn tracepoint(name: &str) -> Result<u64, String> {
+fn number(name: &str) -> Result<u64, String> {
     let path = format!("events/{name}/id");
     let mut refused = None;
     for folder in TRACEFS {

@@ -23,7 +23,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 pub use table::{ProcessEntry, ProcessHandle, all, process};
-pub use thread_waits::{DelayCounter, ThreadWaits};
+pub use thread_waits::{DelayCounter, THREAD_COUNTERS, ThreadWaits};
 
 pub fn threads(pid: u32) -> io::Result<Vec<u32>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;

@@ -1,50 +1,77 @@
-//! How long the threads of a process waited for a processor, and how often one was taken from them.
+//! What the kernel counts of each thread: how long it waited for a processor, how often one was taken
+//! from it. A new counter is an entry of [`THREAD_COUNTERS`].
 //!
 //! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` are of one thread
 //! and lost with it: no file holds those of ended threads or of children.
 
 use super::proc_file::{ProcFile, Unavailable, unavailable};
 use crate::kernel_file::field;
+use readlab_model::sample::Meter;
 use std::collections::BTreeMap;
 use std::fs;
 
 /// What [`delay_ns`] finds, for messages.
 const DELAY: &str = "time waited for a processor";
 
-/// What [`preemptions`] finds, for messages.
-const PREEMPTIONS: &str = "count of involuntary context switches";
+/// A counter that the kernel has for each thread.
+pub struct ThreadCounter {
+    pub meter: Meter,
+    /// What it finds, for messages.
+    what: &'static str,
+    /// `None` is what this kernel does not count.
+    read: fn(&ThreadFiles) -> Option<u64>,
+}
 
-/// The waits of every living thread of a process so far.
+/// What is read for every thread around every turn.
+pub const THREAD_COUNTERS: &[ThreadCounter] = &[
+    ThreadCounter {
+        meter: Meter::DelayedNs,
+        what: DELAY,
+        read: |files| delay_ns(files.schedstat.as_deref()?),
+    },
+    ThreadCounter {
+        meter: Meter::Preemptions,
+        what: "count of involuntary context switches",
+        read: |files| field(files.status.as_deref()?, "nonvoluntary_ctxt_switches:"),
+    },
+];
+
+/// The files in which the kernel counts of one thread; `None` are those that it does not show.
+struct ThreadFiles {
+    schedstat: Option<String>,
+    status: Option<String>,
+}
+
+/// One thread's counts, in the order of [`THREAD_COUNTERS`].
+type ThreadCounts = [Option<u64>; THREAD_COUNTERS.len()];
+
+/// The counts of every living thread of a process so far.
 #[derive(Debug, Clone)]
 pub struct ThreadWaits {
     folder: String,
-    by_thread: BTreeMap<u32, Waits>,
+    by_thread: BTreeMap<u32, ThreadCounts>,
 }
 
-/// The waits of one thread; `None` is what this kernel does not count.
-#[derive(Debug, Clone, Copy, Default)]
-struct Waits {
-    delay_ns: Option<u64>,
-    preemptions: Option<u64>,
-}
-
-/// Time that the first thread of a process has spent on a run queue.
+/// Time that a thread has spent on a run queue.
 #[derive(Debug)]
 pub struct DelayCounter(ProcFile);
 
+impl ThreadFiles {
+    fn counts(&self) -> ThreadCounts {
+        std::array::from_fn(|at| (THREAD_COUNTERS[at].read)(self))
+    }
+}
+
 impl ThreadWaits {
-    /// Reads the waits of every thread: in several languages it is not the first that reads.
+    /// Reads the counts of every thread: in several languages it is not the first that reads.
     pub fn read(pid: u32) -> Result<ThreadWaits, Unavailable> {
         let folder = format!("/proc/{pid}/task");
         let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
-        let waits = |thread: u32| {
+        let counts = |thread: u32| {
             let text = |file: &str| fs::read_to_string(format!("{folder}/{thread}/{file}")).ok();
-            Waits {
-                delay_ns: text("schedstat").and_then(|text| delay_ns(&text)),
-                preemptions: text("status").and_then(|text| preemptions(&text)),
-            }
+            ThreadFiles { schedstat: text("schedstat"), status: text("status") }.counts()
         };
-        let by_thread = threads.into_iter().map(|thread| (thread, waits(thread))).collect();
+        let by_thread = threads.into_iter().map(|thread| (thread, counts(thread))).collect();
         Ok(ThreadWaits { folder, by_thread })
     }
 
@@ -54,25 +81,23 @@ impl ThreadWaits {
         ThreadWaits { folder: other.folder, by_thread: self.by_thread }
     }
 
-    /// Nanoseconds on a run queue since an earlier reading, all threads together.
-    pub fn delay_ns_since(&self, before: &ThreadWaits) -> Result<u64, Unavailable> {
-        self.since(before, |waits| waits.delay_ns, DELAY)
+    /// What each counter of [`THREAD_COUNTERS`] counted since an earlier reading, all threads together.
+    pub fn since(&self, before: &ThreadWaits) -> impl Iterator<Item = (Meter, Result<u64, Unavailable>)> {
+        let counters = THREAD_COUNTERS.iter().enumerate();
+        counters.map(move |(at, counter)| (counter.meter, self.counted_since(before, at, counter.what)))
     }
 
-    /// Involuntary context switches since an earlier reading, all threads together.
-    pub fn preemptions_since(&self, before: &ThreadWaits) -> Result<u64, Unavailable> {
-        self.since(before, |waits| waits.preemptions, PREEMPTIONS)
-    }
-
-    fn since(
+    fn counted_since(
         &self,
         before: &ThreadWaits,
-        count: impl Fn(&Waits) -> Option<u64>,
+        counter: usize,
         what: &'static str,
     ) -> Result<u64, Unavailable> {
-        let counted_before = |thread: &u32| before.by_thread.get(thread).and_then(&count).unwrap_or(0);
-        let of_one =
-            |(thread, waits): (&u32, &Waits)| Some(count(waits)?.saturating_sub(counted_before(thread)));
+        let counted_before =
+            |thread: &u32| before.by_thread.get(thread).and_then(|counts| counts[counter]).unwrap_or(0);
+        let of_one = |(thread, counts): (&u32, &ThreadCounts)| {
+            Some(counts[counter]?.saturating_sub(counted_before(thread)))
+        };
         let counted: Vec<u64> = self.by_thread.iter().filter_map(of_one).collect();
         match counted.is_empty() {
             true => Err(Unavailable::NoField { file: self.folder.clone(), field: what }),
@@ -82,8 +107,13 @@ impl ThreadWaits {
 }
 
 impl DelayCounter {
-    pub fn open(pid: u32) -> DelayCounter {
-        DelayCounter(ProcFile::open(pid, "schedstat"))
+    /// Of a thread by its number; that of a process is its first thread's.
+    pub fn open(thread: u32) -> DelayCounter {
+        DelayCounter(ProcFile::open(thread, "schedstat"))
+    }
+
+    pub fn of_this_thread() -> DelayCounter {
+        DelayCounter::open(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
     }
 
     pub fn read(&self) -> Result<u64, Unavailable> {
@@ -94,10 +124,6 @@ impl DelayCounter {
 /// The second number of a schedstat: nanoseconds on a run queue.
 fn delay_ns(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-fn preemptions(status: &str) -> Option<u64> {
-    field(status, "nonvoluntary_ctxt_switches:")
 }
 
 #[cfg(test)]
@@ -127,32 +153,39 @@ mod tests {
         let after = ThreadWaits::read(process.pid()).unwrap();
         // Each burns for 250 ms, so they are in each other's way unless one had to wait that long
         // for its beginning, in which case it waited too.
-        let waited = after.delay_ns_since(&before).unwrap();
+        let counted: BTreeMap<Meter, _> = after.since(&before).collect();
+        let waited = counted[&Meter::DelayedNs].clone().unwrap();
         assert!(waited > 1_000_000, "{waited}");
-        assert!(after.preemptions_since(&before).unwrap() > 0);
+        assert!(counted[&Meter::Preemptions].clone().unwrap() > 0);
     }
 
     #[test]
-    fn waits_are_parsed() {
+    fn counts_are_parsed() {
         assert_eq!(delay_ns("120 340 5\n"), Some(340));
         assert_eq!(delay_ns(""), None);
         let status = "Threads:\t1\nvoluntary_ctxt_switches:\t9\nnonvoluntary_ctxt_switches:\t4\n";
-        assert_eq!(preemptions(status), Some(4));
+        let files = ThreadFiles { schedstat: None, status: Some(status.to_owned()) };
+        let counts: BTreeMap<Meter, _> =
+            THREAD_COUNTERS.iter().map(|it| it.meter).zip(files.counts()).collect();
+        assert_eq!((counts[&Meter::DelayedNs], counts[&Meter::Preemptions]), (None, Some(4)));
     }
 
     #[test]
     fn threads_are_added_up_and_new_ones_count_from_their_start() {
-        let waits = |threads: &[(u32, Option<u64>)]| ThreadWaits {
-            folder: "/proc/7/task".to_owned(),
-            by_thread: threads
-                .iter()
-                .map(|&(thread, delay_ns)| (thread, Waits { delay_ns, preemptions: None }))
-                .collect(),
+        let waits = |threads: &[(u32, u64)]| {
+            let counts = |delay_ns| {
+                ThreadFiles { schedstat: Some(format!("120 {delay_ns} 5\n")), status: None }.counts()
+            };
+            ThreadWaits {
+                folder: "/proc/7/task".to_owned(),
+                by_thread: threads.iter().map(|&(thread, delay_ns)| (thread, counts(delay_ns))).collect(),
+            }
         };
-        let before = waits(&[(7, Some(10)), (8, Some(5))]);
-        let after = waits(&[(7, Some(14)), (9, Some(3))]);
-        assert_eq!(after.delay_ns_since(&before), Ok(7));
-        let reason = after.preemptions_since(&before).unwrap_err().to_string();
+        let before = waits(&[(7, 10), (8, 5)]);
+        let after = waits(&[(7, 14), (9, 3)]);
+        let counted: BTreeMap<Meter, _> = after.since(&before).collect();
+        assert_eq!(counted[&Meter::DelayedNs], Ok(7));
+        let reason = counted[&Meter::Preemptions].clone().unwrap_err().to_string();
         assert_eq!(reason, "/proc/7/task has no count of involuntary context switches on this kernel");
     }
 }

@@ -70,8 +70,9 @@ pub fn decoded(text: &str) -> Vec<u8> {
     percent_decode(text.as_bytes()).collect()
 }
 
-/// The parts of a query, still encoded.
-pub(super) fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
+/// The parts of a query, still encoded. In the crate `form_urlencoded` a plus is a space: what is
+/// signed would be another query (RFC 3986).
+pub fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
 }
 

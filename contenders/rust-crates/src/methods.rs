@@ -1,0 +1,166 @@
+//! The list of all methods, in the order of reports: names, works, parameters and one sentence each.
+
+use crate::readers::{
+    async_fs_file, byte_lines, compio_file, csv_records, glommio_direct, glommio_file, map, monoio_file,
+    parallel_map, tokio_file, tokio_lines,
+};
+use readlab_protocol::contender::{Job, Method, ReadTarget};
+use readlab_protocol::serve::Refusal;
+use readlab_protocol::setting::Param;
+use readlab_protocol::{Cache, Reads, Work};
+use std::thread;
+
+const fn buffer(default: u64) -> Param {
+    Param::new("buffer_bytes", default, 1, 1 << 30)
+}
+
+/// Rayon's own default: as many threads as processors.
+fn threads() -> Param {
+    let processors = thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    Param { default: processors, ..THREADS }
+}
+
+/// The caller's own buffer, of which a library has no default: that of `rust/read`.
+pub(crate) const BUFFER: Param = buffer(256 << 10);
+/// As many bytes as Tokio's `File` reads at once.
+pub(crate) const TOKIO_BUFFER: Param = buffer(2 << 20);
+/// What Tokio's `File` reads at once; its default.
+pub(crate) const TOKIO_MAX_BUF: Param = Param::new("max_buf_bytes", 2 << 20, 1, 1 << 30);
+/// The default of the standard library's `BufReader`, of Tokio's and of csv's.
+pub(crate) const READER_BUFFER: Param = buffer(8 << 10);
+/// The default of glommio's `StreamReaderBuilder`.
+pub(crate) const GLOMMIO_BUFFER: Param = buffer(4 << 10);
+/// The default of glommio's `DmaStreamReaderBuilder`, which only works with powers of two.
+pub(crate) const DIRECT_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
+/// Buffers that are read ahead; the default of `DmaStreamReaderBuilder`.
+pub(crate) const READ_AHEAD: Param = Param::new("depth", 4, 1, 1024);
+/// The size of a chunk, which Rayon has no default of.
+pub(crate) const CHUNK: Param = Param::new("chunk_bytes", 1 << 20, 1 << 10, 1 << 30);
+pub(crate) const THREADS: Param = Param::new("threads", 1, 1, 1024);
+
+/// Mapped memory is read only when it is touched.
+const MAPPED: &[Work] = &[Work::Newlines, Work::Lines, Work::Sum];
+const MAPPED_IN_ANY_ORDER: &[Work] = &[Work::Newlines, Work::Sum];
+const LINES: &[Work] = &[Work::Newlines, Work::Lines];
+
+/// A method of files in the page cache that works on any Linux.
+fn method(
+    name: &'static str,
+    about: &'static str,
+    works: &'static [Work],
+    params: Vec<Param>,
+    open: fn(Job) -> Result<Box<dyn ReadTarget>, Refusal>,
+) -> Method {
+    let (cache, reads) = (Cache::Through, Reads::File);
+    Method { name, about, works, cache, reads, tls: false, params, available: || Ok(()), open }
+}
+
+/// Every method: first the runtimes, then what needs none.
+pub(crate) fn all() -> Vec<Method> {
+    vec![
+        method(
+            "tokio-fs",
+            "tokio::fs::File: read into a Vec in a loop, on the pool of a runtime that is made before",
+            &Work::ALL,
+            vec![TOKIO_BUFFER, TOKIO_MAX_BUF],
+            tokio_file::open,
+        ),
+        method(
+            "tokio-lines",
+            "lines of tokio::io::BufReader over tokio::fs::File: a String is made for every line",
+            LINES,
+            vec![READER_BUFFER],
+            tokio_lines::open,
+        ),
+        method(
+            "async-fs",
+            "async_fs::File, of smol: read into a Vec in a loop; a thread reads ahead into a pipe of 8 MiB",
+            &Work::ALL,
+            vec![BUFFER],
+            async_fs_file::open,
+        ),
+        Method {
+            available: compio_file::available,
+            ..method(
+                "compio",
+                "compio::fs::File: read_at into a Vec in a loop, on io_uring; the runtime is made before",
+                &Work::ALL,
+                vec![BUFFER],
+                compio_file::open,
+            )
+        },
+        Method {
+            available: monoio_file::available,
+            ..method(
+                "monoio",
+                "monoio::fs::File: read_at into a Vec in a loop, on io_uring; the runtime is made before",
+                &Work::ALL,
+                vec![BUFFER],
+                monoio_file::open,
+            )
+        },
+        Method {
+            available: glommio_file::available,
+            ..method(
+                "glommio",
+                "glommio::io::StreamReader over BufferedFile: read into a Vec in a loop; the executor is made before",
+                &Work::ALL,
+                vec![GLOMMIO_BUFFER],
+                glommio_file::open,
+            )
+        },
+        Method {
+            cache: Cache::Bypass,
+            available: glommio_file::available,
+            ..method(
+                "glommio-direct",
+                "glommio::io::DmaStreamReader over DmaFile: get_buffer_aligned; the executor is made before",
+                &Work::ALL,
+                vec![DIRECT_BUFFER, READ_AHEAD],
+                glommio_direct::open,
+            )
+        },
+        method("memmap2", "memmap2::Mmap of the whole file, visited at once", MAPPED, Vec::new(), map::open),
+        method(
+            "rayon",
+            "memmap2::Mmap, visited by par_chunks of rayon; the pool is made before",
+            MAPPED_IN_ANY_ORDER,
+            vec![CHUNK, threads()],
+            parallel_map::open,
+        ),
+        method(
+            "csv",
+            "csv::Reader: every record is read into the same ByteRecord; newlines by the reader's position",
+            &[Work::Newlines],
+            vec![READER_BUFFER],
+            csv_records::open,
+        ),
+        method(
+            "bstr",
+            "bstr's for_byte_line over BufReader: every line is a slice of the buffer where it can be",
+            LINES,
+            vec![READER_BUFFER],
+            byte_lines::open,
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_defaults_are_in_their_ranges() {
+        let methods = all();
+        let names: BTreeSet<&str> = methods.iter().map(|method| method.name).collect();
+        assert_eq!(names.len(), methods.len());
+        for method in &methods {
+            assert!(!method.works.is_empty() && method.about.len() > 10, "{}", method.name);
+            for param in &method.params {
+                assert!((param.min..=param.max).contains(&param.default), "{} {}", method.name, param.name);
+            }
+            assert!(method.params.is_sorted_by_key(|param| param.name), "{}", method.name);
+        }
+    }
+}

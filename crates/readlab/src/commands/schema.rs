@@ -1,0 +1,30 @@
+//! `readlab schema [NAME]`: the JSON Schema of records and exports on standard output.
+
+use anyhow::Context;
+use clap::Args;
+use readlab_report::Format;
+use std::io::Write;
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// One of record, export, comparison and claims [default: none, to list them]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
+    let text = match &args.name {
+        Some(name) => format_of(name)?.schema_text(),
+        None => Format::ALL.iter().map(|it| format!("{it:<11} {}\n", it.about())).collect(),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn format_of(name: &str) -> anyhow::Result<Format> {
+    let found = Format::ALL.into_iter().find(|it| it.word() == name);
+    found.with_context(|| {
+        format!("'{name}' has no schema; these have one: {}", Format::ALL.map(Format::word).join(", "))
+    })
+}

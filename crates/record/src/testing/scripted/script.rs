@@ -1,0 +1,268 @@
+//! How a script becomes lines: trials that are read in turns, and the meters of each reading.
+
+use crate::testing::{header, target, trial};
+use crate::{Count, EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial};
+use readlab_model::sample::{Delivered, Sample, TurnSeen};
+use readlab_model::target::TargetFacts;
+use readlab_model::target::device::Device;
+use readlab_model::target::extents::Extents;
+use readlab_model::target::layers::{Layer, LayerKind};
+use readlab_model::trial::{Answer, COMMAND, CacheState, TrialId, TrialIndex};
+use readlab_protocol::Cache;
+use readlab_system::machine::Machine;
+use std::collections::BTreeMap;
+use std::iter;
+use std::ops::Range;
+
+pub(super) const SIZE: u64 = 1_000_000_000;
+
+/// Rounds of one fill of the cache.
+const ROUNDS_PER_FILL: u32 = 4;
+
+/// The lines of a record while it is made.
+pub(super) struct Script {
+    pub(super) lines: Vec<Line>,
+    /// How many targets and trials were announced.
+    targets: usize,
+    pub(super) trials: usize,
+}
+
+/// A trial of a script.
+#[derive(Clone, Copy)]
+pub(super) struct Play {
+    pub(super) name: &'static str,
+    pub(super) state: CacheState,
+    /// What its readings take in the middle.
+    pub(super) wall_us: u64,
+}
+
+pub(super) fn cold(name: &'static str, wall_us: u64) -> Play {
+    Play { name, state: CacheState::Cold, wall_us }
+}
+
+pub(super) fn warm(name: &'static str, wall_us: u64) -> Play {
+    Play { name, state: CacheState::Warm, wall_us }
+}
+
+pub(super) fn answer() -> Answer {
+    Answer { newlines: Some(9), lines: Some(9), ..Answer::default() }
+}
+
+/// A file on a disk.
+pub(super) fn file(path: &str) -> TargetFacts {
+    TargetFacts {
+        path: path.to_owned(),
+        size_bytes: SIZE,
+        filesystem: Some("ext4".to_owned()),
+        mount: Some("/dev/vda on /".to_owned()),
+        device: Some(Device {
+            name: "vda".to_owned(),
+            model: None,
+            rotational: Some(false),
+            read_ahead_bytes: Some(128 << 10),
+            scheduler: Some("none".to_owned()),
+        }),
+        layers: vec![Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")],
+        extents: Some(Extents { count: 1, ..Extents::default() }),
+        digest: Some("00".to_owned()),
+        answer: Some(answer()),
+        ..TargetFacts::default()
+    }
+}
+
+impl Script {
+    /// A run by these words.
+    pub(super) fn begin(kind: RunKind, words: &[&str]) -> Script {
+        let command = iter::once(&"readlab").chain(words).map(|&word| word.to_owned()).collect();
+        let header = header();
+        let machine = Machine {
+            distribution: Some("Example Linux".to_owned()),
+            cpu_features: vec!["avx2".to_owned()],
+            memory_available_bytes: 20 << 30,
+            page_bytes: 4096,
+            transparent_huge_pages: Some("madvise".to_owned()),
+            load_1min: Some(0.1),
+            clock_resolution_ns: 1,
+            clock_overhead_ns: 30,
+            ..header.machine.clone()
+        };
+        let header = Line::Header(Box::new(Header { kind, command, machine, ..header }));
+        Script { lines: vec![header], targets: 0, trials: 0 }
+    }
+
+    pub(super) fn target(&mut self, facts: TargetFacts) {
+        self.lines.push(target(self.targets, facts));
+        self.targets += 1;
+    }
+
+    pub(super) fn contender(&mut self, name: &str) {
+        self.lines.push(Line::Contender(Receipt {
+            contender: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            runtime: format!("{name} 1.95.0"),
+            language: None,
+        }));
+    }
+
+    /// Announces trials; the number of the first.
+    pub(super) fn announce(&mut self, plays: &[Play]) -> usize {
+        let first = self.trials;
+        for (index, play) in (first..).zip(plays) {
+            self.lines.push(trial(index, play.name, play.state, play.cache()));
+        }
+        self.trials += plays.len();
+        first
+    }
+
+    /// Reads trials in turns, of which the first has this number. Warm rounds begin with a fill.
+    pub(super) fn read(&mut self, first: usize, plays: &[Play], rounds: Range<u32>) {
+        for round in rounds {
+            let is_warm = plays.iter().any(|play| play.state == CacheState::Warm);
+            if is_warm && round % ROUNDS_PER_FILL == 0 {
+                self.lines.push(Line::Fill(Fill {
+                    fill: round / ROUNDS_PER_FILL,
+                    target: 0,
+                    how: "evicted, then read once from start to end with read(2)".to_owned(),
+                    wall_ns: 400_000_000,
+                    resident_after: Some(1.0),
+                }));
+            }
+            for (position, play) in (0_u32..).zip(plays) {
+                let sample = play.sample(first + position as usize, round);
+                self.lines.push(Line::Sample(Box::new(Sample { position, ..sample })));
+            }
+        }
+    }
+
+    /// Announces trials, reads them in so many rounds, and ends them.
+    pub(super) fn run(&mut self, plays: &[Play], rounds: u32) {
+        let first = self.announce(plays);
+        self.read(first, plays, 0..rounds);
+        (first..self.trials).for_each(|index| self.measured(index, StopReason::MostReadings, rounds));
+    }
+
+    /// Ends a trial with its counts.
+    pub(super) fn measured(&mut self, index: usize, why: StopReason, rounds: u32) {
+        let trial = TrialIndex::new(index);
+        let starts_programs = self.trials().nth(index).is_some_and(|it| it.contender() == COMMAND);
+        let (value, how) = match starts_programs {
+            true => (None, "the turn started programs"),
+            false => (Some(4_000 + 17 * u64::from(trial)), "tracepoint"),
+        };
+        let counts = BTreeMap::from([("syscalls".to_owned(), Count { value, how: how.to_owned() })]);
+        self.lines.push(Line::Counts { trial, counts });
+        self.lines.push(Line::Stopped { trial, stopped: Stopped { why, rounds } });
+        self.outcome(index, Outcome::Measured);
+    }
+
+    pub(super) fn unavailable(&mut self, play: Play, reason: &str) {
+        let index = self.announce(&[play]);
+        self.outcome(index, Outcome::Unavailable { reason: reason.to_owned() });
+    }
+
+    pub(super) fn outcome(&mut self, index: usize, outcome: Outcome) {
+        self.lines.push(Line::Outcome { trial: TrialIndex::new(index), outcome });
+    }
+
+    pub(super) fn missing(&mut self, index: usize, meter: &str, reason: &str) {
+        let (meter, reason) = (meter.to_owned(), reason.to_owned());
+        self.lines.push(Line::Missing { trial: TrialIndex::new(index), meter, reason });
+    }
+
+    pub(super) fn rejected(&mut self, index: usize, round: u32, reason: &str) {
+        self.lines.push(Line::Rejected { trial: TrialIndex::new(index), round, reason: reason.to_owned() });
+    }
+
+    pub(super) fn warning(&mut self, text: &str) {
+        self.lines.push(Line::Warning { text: text.to_owned() });
+    }
+
+    pub(super) fn end(&mut self, reason: EndReason) {
+        self.lines.push(Line::End { reason, wall_ns: 61_000_000_000 });
+    }
+
+    /// The trials so far, in the order of their numbers.
+    pub(super) fn trials(&mut self) -> impl Iterator<Item = &mut Trial> {
+        self.lines.iter_mut().filter_map(|line| match line {
+            Line::Trial(trial) => Some(&mut **trial),
+            _ => None,
+        })
+    }
+
+    pub(super) fn samples(&mut self) -> impl Iterator<Item = &mut Sample> {
+        self.lines.iter_mut().filter_map(|line| match line {
+            Line::Sample(sample) => Some(&mut **sample),
+            _ => None,
+        })
+    }
+}
+
+impl Play {
+    fn id(self) -> TrialId {
+        self.name.parse().unwrap()
+    }
+
+    fn cache(self) -> Cache {
+        let id = self.id();
+        match id.method.method.as_str() {
+            "copy" | "device" | "faults" | "null" | "resident" | "syscall" => Cache::None,
+            "direct" => Cache::Bypass,
+            _ => Cache::Through,
+        }
+    }
+
+    /// Its reading of a round: up to 1.2 % above or below the middle.
+    fn sample(self, index: usize, round: u32) -> Sample {
+        let scatter = (5 * u64::from(round) + 3 * index as u64) % 7;
+        self.took(index, round, self.wall_us * (988 + 4 * scatter))
+    }
+
+    /// Its reading of a round that took so long.
+    pub(super) fn took(self, index: usize, round: u32, wall_ns: u64) -> Sample {
+        let id = self.id();
+        let (trial, method) = (TrialIndex::new(index), id.method.method.as_str());
+        let is_cold = self.state == CacheState::Cold;
+        let is_metered = self.cache() != Cache::None;
+        let delivered = match method {
+            "null" | "syscall" => None,
+            "mmap" | "faults" => Some(Delivered::Faults),
+            _ => Some(Delivered::Calls),
+        };
+        // Several threads wait for each other a little.
+        let threads = id.params.0.get("threads").copied().unwrap_or(1);
+        let busy_ns = if threads > 1 { wall_ns * threads * 95 / 100 } else { wall_ns };
+        let minor_faults = match method {
+            "faults" => Some(SIZE / (64 << 10)),
+            _ => is_metered.then_some(100 + u64::from(trial)),
+        };
+        let leaves = if method == "direct" || method == "device" { 0.0 } else { 1.0 };
+        Sample {
+            trial,
+            fill: if self.state == CacheState::Warm { round / ROUNDS_PER_FILL } else { round },
+            round,
+            turn_readings: 1,
+            wall_ns,
+            cpu_user_ns: Some(busy_ns * 3 / 5),
+            cpu_system_ns: Some(busy_ns * 2 / 5),
+            peak_rss_bytes: is_metered.then_some(2 << 20),
+            minor_faults,
+            major_faults: is_metered.then_some(0),
+            device_read_bytes: (is_metered || method == "device").then_some(if is_cold { SIZE } else { 0 }),
+            resident_before: Some(if is_cold { 0.0 } else { 1.0 }),
+            resident_after: Some(if is_cold { leaves } else { 1.0 }),
+            turn: TurnSeen {
+                wall_ns: Some(wall_ns + 100_000),
+                cpu_ns: Some(busy_ns + 50_000),
+                cpu_error_ns: Some(0),
+                delayed_ns: Some(0),
+                lab_delayed_ns: Some(0),
+                preemptions: Some(0),
+                steal_ns: Some(0),
+                delivered,
+                ..TurnSeen::default()
+            },
+            answer: if is_metered { answer() } else { Answer::default() },
+            ..Sample::default()
+        }
+    }
+}

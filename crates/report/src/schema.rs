@@ -1,0 +1,62 @@
+//! The schemas of what readlab writes for programs: JSON Schema (draft 2020-12), made from the types
+//! that are serialized. A field may be added to a version; a field that is removed, renamed or given
+//! another type makes a new version. `docs/schema/` has the schemas as files.
+
+use super::{claims, comparison, escaped, json};
+use readlab_record::Line;
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+
+/// A format that programs read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Record,
+    Export,
+    Comparison,
+    Claims,
+}
+
+readlab_model::worded! {
+    Format { Record = "record", Export = "export", Comparison = "comparison", Claims = "claims" }
+}
+
+impl Format {
+    pub const ALL: [Format; 4] = [Format::Record, Format::Export, Format::Comparison, Format::Claims];
+
+    /// What its schema describes.
+    pub fn about(self) -> &'static str {
+        match self {
+            Format::Record => "A line of a record; the first line is the header",
+            Format::Export => "What --export-json of a run or of `readlab report` writes",
+            Format::Comparison => "What --export-json of `readlab compare` writes",
+            Format::Claims => "What --export-json of `readlab claims` writes",
+        }
+    }
+
+    /// Its schema, indented, with a newline at its end.
+    pub fn schema_text(self) -> String {
+        escaped::text(&self.schema(SchemaSettings::draft2020_12()))
+    }
+
+    pub(super) fn schema(self, settings: SchemaSettings) -> Schema {
+        let settings = settings.for_serialize().with_transform(RecursiveTransform(allow_more_fields));
+        let generator = settings.into_generator();
+        let mut schema = match self {
+            Format::Record => generator.into_root_schema_for::<Line>(),
+            Format::Export => json::schema(generator),
+            Format::Comparison => comparison::schema(generator),
+            Format::Claims => claims::schema(generator),
+        };
+        schema.insert("title".to_owned(), format!("readlab.{self}").into());
+        schema.insert("description".to_owned(), format!("{}.", self.about()).into());
+        schema
+    }
+}
+
+/// Fields that are added to a version later do not break the schema that somebody keeps.
+fn allow_more_fields(schema: &mut Schema) {
+    if schema.get("additionalProperties").is_some_and(|more| more.as_bool() == Some(false)) {
+        schema.remove("additionalProperties");
+    }
+}

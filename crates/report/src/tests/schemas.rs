@@ -1,0 +1,245 @@
+//! Tests of the schemas: `docs/schema/` has them as they are printed, they describe all that is written,
+//! and a version only gains fields.
+
+use super::recomputed::records;
+use crate::{Format, claims_json, comparison_json, json_with};
+use boon::{Compiler, SchemaIndex, Schemas};
+use readlab_analysis::compare::{Center, Comparison, Measure, Side};
+use readlab_record::testing::scripted;
+use readlab_record::{Line, SCHEMA_VERSION};
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+struct Compiled {
+    schemas: Schemas,
+    /// The schema as it is printed.
+    printed: SchemaIndex,
+    /// The same, which allows no field that it does not name.
+    closed: SchemaIndex,
+}
+
+static COMPILED: LazyLock<[Compiled; 4]> = LazyLock::new(|| {
+    Format::ALL.map(|format| {
+        let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+        let settings = SchemaSettings::draft2020_12();
+        // What a reference leads to could not have fields beside those that it names.
+        let inline = settings.clone().with(|it| it.inline_subschemas = true);
+        let mut closed = format.schema(inline).to_value();
+        close(&mut closed);
+        let [printed, closed] =
+            [("printed.json", format.schema(settings).to_value()), ("closed.json", closed)].map(
+                |(name, schema)| {
+                    compiler.add_resource(name, schema).unwrap();
+                    compiler.compile(name, &mut schemas).unwrap_or_else(|error| panic!("{format}: {error:#}"))
+                },
+            );
+        Compiled { schemas, printed, closed }
+    })
+});
+
+/// Fails unless a document or line keeps the schema and has only fields that the schema names.
+#[track_caller]
+pub(super) fn assert_described(format: Format, written: &Value) {
+    let Compiled { schemas, printed, closed } = &COMPILED[format as usize];
+    for schema in [printed, closed] {
+        if let Err(error) = schemas.validate(written, *schema) {
+            panic!("{format}: {error}");
+        }
+    }
+}
+
+/// Allows nothing that is not named in the values of a schema.
+fn close(schema: &mut Value) {
+    close_below(schema);
+    if let Value::Object(schema) = schema {
+        schema.insert("unevaluatedProperties".to_owned(), false.into());
+    }
+}
+
+fn close_below(schema: &mut Value) {
+    for (keyword, below) in schema.as_object_mut().into_iter().flatten() {
+        match keyword.as_str() {
+            "properties" => below.as_object_mut().unwrap().values_mut().for_each(close),
+            "items" | "additionalProperties" => close(below),
+            "prefixItems" => below.as_array_mut().unwrap().iter_mut().for_each(close),
+            "allOf" | "anyOf" | "oneOf" => below.as_array_mut().unwrap().iter_mut().for_each(close_below),
+            _ => {}
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn file_of(format: Format) -> String {
+    format!("docs/schema/{format}.json")
+}
+
+#[test]
+fn the_schemas_are_kept_as_they_are_printed() {
+    for format in Format::ALL {
+        let kept = fs::read_to_string(root().join(file_of(format))).unwrap_or_default();
+        let is_kept = kept == format.schema_text();
+        assert!(is_kept, "{} is not what `readlab schema {format}` prints: make schemas", file_of(format));
+    }
+    let files = fs::read_dir(root().join("docs/schema")).unwrap();
+    assert_eq!(files.count(), Format::ALL.len());
+}
+
+/// The schema of the last commit; without one, the file.
+fn committed(format: Format) -> Value {
+    let file = file_of(format);
+    let mut git = Command::new("git");
+    let shown = git.arg("-C").arg(root()).arg("show").arg(format!("HEAD:{file}")).output();
+    let text = shown.ok().filter(|shown| shown.status.success()).map(|shown| shown.stdout);
+    serde_json::from_slice(&text.unwrap_or_else(|| fs::read(root().join(file)).unwrap())).unwrap()
+}
+
+#[test]
+fn a_version_only_gains_fields() {
+    for format in Format::ALL {
+        let printed = serde_json::from_str(&format.schema_text()).unwrap();
+        let lost = lost(&committed(format), &printed);
+        assert!(lost.is_empty(), "readlab.{format} needs a new version:\n{}", lost.join("\n"));
+    }
+}
+
+/// What a program may rely on in one schema and not in the other, a line each; nothing where the
+/// version is another.
+fn lost(before: &Value, now: &Value) -> Vec<String> {
+    let [before, now] = [before, now].map(|schema| {
+        let mut fields = Fields::new();
+        collect(schema, schema, "", &mut fields);
+        fields
+    });
+    let version = |fields: &Fields| {
+        let of_document = fields.get(".version");
+        of_document.or_else(|| fields.get("(header).version")).cloned()
+    };
+    if version(&before) != version(&now) {
+        return Vec::new();
+    }
+    let mut lost = Vec::new();
+    for (path, before) in &before {
+        let Some(now) = now.get(path) else {
+            lost.push(format!("{path} is removed"));
+            continue;
+        };
+        lost.extend(before.difference(now).map(|what| format!("{path} is no longer {what}")));
+        let more = now.difference(before).filter(|what| what.starts_with("of type "));
+        lost.extend(more.map(|what| format!("{path} is now {what}")));
+    }
+    lost
+}
+
+/// What is said of each field, by its path.
+type Fields = BTreeMap<String, BTreeSet<String>>;
+
+fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
+    if let Some(to) = schema["$ref"].as_str() {
+        collect(root, root.pointer(to.trim_start_matches('#')).unwrap(), path, found);
+    }
+    let listed = |keyword: &str| match &schema[keyword] {
+        Value::Null => Vec::new(),
+        Value::Array(all) => all.clone(),
+        one => vec![one.clone()],
+    };
+    let said = found.entry(path.to_owned()).or_default();
+    said.extend(listed("type").iter().map(|it| format!("of type {}", it.as_str().unwrap())));
+    said.extend(["const", "enum"].into_iter().flat_map(&listed).map(|it| it.to_string()));
+    for field in listed("required") {
+        let field = format!("{path}.{}", field.as_str().unwrap());
+        found.entry(field).or_default().insert("in all".to_owned());
+    }
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        collect(root, field, &format!("{path}.{name}"), found);
+    }
+    for (keyword, mark) in [("items", "[]"), ("additionalProperties", ".*"), ("propertyNames", ".* (name)")] {
+        if schema[keyword].is_object() {
+            collect(root, &schema[keyword], &format!("{path}{mark}"), found);
+        }
+    }
+    for (at, item) in listed("prefixItems").iter().enumerate() {
+        collect(root, item, &format!("{path}[{at}]"), found);
+    }
+    for variant in ["allOf", "anyOf", "oneOf"].into_iter().flat_map(&listed) {
+        // Variants are told apart by a field with one word.
+        let fields = variant["properties"].as_object();
+        let word = fields.and_then(|fields| fields.values().find_map(|it| it["const"].as_str()));
+        let path = word.map_or_else(|| path.to_owned(), |word| format!("{path}({word})"));
+        collect(root, &variant, &path, found);
+    }
+}
+
+#[test]
+fn what_a_schema_loses_is_named_unless_the_version_is_new() {
+    let schema = |version: u32, trials: Value| {
+        json!({
+            "properties": {
+                "version": { "type": "integer", "const": version },
+                "trials": { "items": { "$ref": "#/$defs/T" } },
+            },
+            "$defs": { "T": trials },
+        })
+    };
+    let trial = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["a"] });
+    let before = trial(json!({ "a": { "type": "integer" }, "b": { "enum": ["x", "y"] } }));
+    let after = |now: &Value| lost(&schema(1, before.clone()), &schema(1, now.clone()));
+    assert_eq!(after(&before), Vec::<String>::new());
+    let more = trial(json!({ "a": { "type": "integer" }, "b": { "enum": ["x", "y", "z"] }, "c": {} }));
+    assert_eq!(after(&more), Vec::<String>::new());
+    let removed = trial(json!({ "a": { "type": "integer" } }));
+    assert_eq!(after(&removed), [".trials[].b is removed"]);
+    let changed = trial(json!({ "a": { "type": ["integer", "null"] }, "b": { "enum": ["x"] } }));
+    assert_eq!(after(&changed), [".trials[].a is now of type null", ".trials[].b is no longer \"y\""]);
+    let optional = json!({ "type": "object", "properties": before["properties"] });
+    assert_eq!(after(&optional), [".trials[].a is no longer in all"]);
+    assert_eq!(lost(&schema(1, before), &schema(2, removed)), Vec::<String>::new());
+}
+
+#[test]
+fn every_line_of_a_record_is_described() {
+    let texts = scripted::names().into_iter().map(scripted::text);
+    let every_line = include_str!("../../../record/src/tests/every_line.jsonl").to_owned();
+    for text in texts.chain([every_line]) {
+        // The last line may be cut off.
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+            let mut written = json!(line);
+            if matches!(line, Line::Header(_)) {
+                written["version"] = SCHEMA_VERSION.into();
+            }
+            assert_described(Format::Record, &written);
+        }
+    }
+}
+
+#[test]
+fn every_export_of_a_record_is_described() {
+    for (_, record) in records() {
+        let judged = readlab_claims::judged_by(&record);
+        let mut text = Vec::new();
+        json_with(&record, &judged, &mut text).unwrap();
+        assert_described(Format::Export, &serde_json::from_slice(&text).unwrap());
+        assert_described(Format::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
+        let sides = ["a", "b"].map(|name| Side::of_record(&record, name, "here"));
+        let measures = [Measure::Wall, Measure::Rate, Measure::Slope, Measure::Syscalls];
+        for (center, worse) in [(Center::Median, None), (Center::Mean, Some(&["worse".to_owned()][..]))] {
+            let Ok(comparison) = Comparison::new(sides.to_vec(), &measures, center, false) else { continue };
+            let text = comparison_json(&comparison, None, worse);
+            assert_described(Format::Comparison, &serde_json::from_str(&text).unwrap());
+        }
+    }
+}
+
+#[test]
+fn claims_without_a_record_are_described() {
+    let files = readlab_claims::names().into_iter().map(|name| readlab_claims::find(name).unwrap());
+    let judged: Vec<_> = files.map(|file| readlab_claims::judge(&file, None)).collect();
+    assert_described(Format::Claims, &serde_json::from_str(&claims_json(&judged)).unwrap());
+}

@@ -1,0 +1,156 @@
+//! The works that can be done with the bytes, and the answer that proves a work.
+
+use crate::{BlockProof, FileProof, SampleLine};
+use std::fmt;
+use std::str::FromStr;
+
+/// What is done with the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Work {
+    /// Count the bytes equal to 0x0A.
+    Newlines,
+    /// Find or make every line, and count them; an unterminated last line counts.
+    Lines,
+    /// The wrapping sum of all bytes in one byte.
+    Sum,
+    /// Read the bytes and do nothing with them.
+    Discard,
+}
+
+/// A word that names no work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown work '{0}' (known: newlines, lines, sum, discard)")]
+pub struct UnknownWork(String);
+
+/// Proof of work. A number that a method cannot know is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Bytes that were read.
+    pub bytes: Option<u64>,
+    /// Bytes equal to 0x0A.
+    pub newlines: Option<u64>,
+    /// Lines, an unterminated last one included.
+    pub lines: Option<u64>,
+    /// Wrapping sum of all bytes.
+    pub sum: Option<u8>,
+    /// Which files these are numbers of, if the target has several.
+    pub files: Option<FileProof>,
+    /// Which blocks these are numbers of, if places are read.
+    pub blocks: Option<BlockProof>,
+}
+
+impl Work {
+    /// Every work, in the order of the documents.
+    pub const ALL: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+
+    /// The word for it on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Work::Newlines => "newlines",
+            Work::Lines => "lines",
+            Work::Sum => "sum",
+            Work::Discard => "discard",
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl FromStr for Work {
+    type Err = UnknownWork;
+
+    fn from_str(word: &str) -> Result<Work, UnknownWork> {
+        Work::ALL.into_iter().find(|work| work.word() == word).ok_or_else(|| UnknownWork(word.to_owned()))
+    }
+}
+
+impl From<Answer> for SampleLine {
+    /// A sample without its times.
+    fn from(answer: Answer) -> SampleLine {
+        let products = answer.files.map(|proof| proof.products);
+        SampleLine {
+            bytes: answer.bytes,
+            newlines: answer.newlines,
+            lines: answer.lines,
+            sum: answer.sum.map(u64::from),
+            files: answer.files.map(|proof| proof.files),
+            blocks: answer.blocks.map(|proof| proof.blocks),
+            products: products.or(answer.blocks.map(|proof| proof.products)),
+            ..SampleLine::default()
+        }
+    }
+}
+
+impl Answer {
+    /// The answer of a whole file from the answers of its parts; without parts, nothing is known.
+    #[must_use]
+    pub fn of_parts(parts: Vec<Answer>) -> Answer {
+        parts.into_iter().reduce(Answer::merge).unwrap_or_default()
+    }
+
+    /// The answer of two parts of one file together; a number that one part does not know is
+    /// unknown.
+    #[must_use]
+    pub fn merge(self, other: Answer) -> Answer {
+        let add = |one: Option<u64>, two: Option<u64>| Some(one? + two?);
+        Answer {
+            bytes: add(self.bytes, other.bytes),
+            newlines: add(self.newlines, other.newlines),
+            lines: add(self.lines, other.lines),
+            sum: self.sum.zip(other.sum).map(|(one, two)| one.wrapping_add(two)),
+            files: self.files.zip(other.files).map(|(one, two)| one.merge(two)),
+            blocks: self.blocks.zip(other.blocks).map(|(one, two)| one.merge(two)),
+        }
+    }
+
+    /// The same as the answer about one file of several.
+    #[must_use]
+    pub fn of_file(self) -> Answer {
+        let mut proof = FileProof::default();
+        proof.add(self.bytes.unwrap_or_default(), self.value());
+        Answer { files: Some(proof), ..self }
+    }
+
+    /// What the work counted, or else the bytes: what [`FileProof`] and [`BlockProof`] hold of it.
+    #[must_use]
+    pub fn value(&self) -> u64 {
+        let value = self.newlines.or(self.lines).or(self.sum.map(u64::from)).or(self.bytes);
+        value.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_reads_back_as_it_is_spelled() {
+        for work in Work::ALL {
+            assert_eq!(work.to_string().parse(), Ok(work));
+        }
+        assert!("count".parse::<Work>().is_err());
+    }
+
+    #[test]
+    fn files_add_up_and_each_is_proven() {
+        let file = |bytes, newlines| {
+            Answer { bytes: Some(bytes), newlines: Some(newlines), ..Answer::default() }.of_file()
+        };
+        let both = file(10, 2).merge(file(0, 0));
+        assert_eq!((both.bytes, both.newlines), (Some(10), Some(2)));
+        assert_eq!(both.files, Some(FileProof { files: 2, products: 11 * 3 + 1 }));
+    }
+
+    #[test]
+    fn parts_add_up_and_the_sum_wraps() {
+        let one = Answer { bytes: Some(2), sum: Some(200), ..Answer::default() };
+        let two = Answer { bytes: Some(3), sum: Some(100), ..Answer::default() };
+        assert_eq!(one.merge(two), Answer { bytes: Some(5), sum: Some(44), ..Answer::default() });
+        assert_eq!(one.merge(Answer::default()), Answer::default());
+    }
+}
