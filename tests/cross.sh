@@ -44,12 +44,12 @@ build_arm() {
     ! grep 'the library for it does not build' "$log" >&2
 }
 
-# The emulator has no io_uring: tests that need it find that out and say so. The simulations draw for minutes where each
-# instruction is emulated; of them only numbers that another implementation confirmed are compared.
+# The emulator has no io_uring: tests that need it find that out and say so. Simulations and whole searches draw for
+# minutes where each instruction is emulated; of them only numbers that another implementation confirmed are compared.
 test_arm() {
     local test="$cargo test --target $arm --lib --no-fail-fast"
     $test --package readlab-model --package readlab-stats --package readlab-auto --package readlab-protocol \
-        --package readlab-rust -- --skip ring2:: --skip simulation:: --show-output || return 1
+        --package readlab-rust -- --skip ring2:: --skip simulation:: --skip search:: --show-output || return 1
     $test --package readlab-stats -- simulation::real_tables --show-output
 }
 

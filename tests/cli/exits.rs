@@ -2,7 +2,7 @@
 //! sample, and gates with a missing side.
 
 use crate::home::{Home, QUICK, READLAB, Said, Trials};
-use crate::machine::skip;
+use crate::machine::{is_root, skip};
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -268,6 +268,16 @@ mod ring2 {
         let Some(said) = home.as_nobody("race f.txt --drop-caches") else { return };
         said.refuses("--drop-caches: /proc/sys/vm/drop_caches: ");
         assert!(home.runs().is_empty(), "nothing was begun");
+    }
+
+    /// A script has one line for all states.
+    #[test]
+    fn a_warm_command_is_measured_where_caches_are_dropped_before_cold_readings() {
+        if !is_root() {
+            return skip("--drop-caches: root alone may");
+        }
+        let home = home();
+        race(&home, "-c 'wc -l {}' --state warm --drop-caches --runs 3").exits(0);
     }
 
     #[test]

@@ -117,15 +117,14 @@ const ENTRIES: &[Entry] = &[
         options: "check cleanup commands_decode parameter_list parameter_scan prepare setup",
         needs: &[COMMANDS],
     },
-    Entry { verbs: &[], options: "drop_caches", needs: &[COLD] },
     Entry { verbs: &[], options: "precision", needs: &[OPEN_END] },
     Entry { verbs: &[], options: "indifference", needs: &[ONE_FASTEST] },
     Entry { verbs: &[], options: "percentiles", needs: &[TABLES] },
     Entry {
         verbs: &[],
-        options: "all block budget claims color commands deadline depth dictionary dir export_csv export_json \
-            export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json keep \
-            languages max_bytes max_runs max_time methods min_runs names no_progress output \
+        options: "all block budget claims color commands deadline depth dictionary dir drop_caches export_csv \
+            export_json export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json \
+            keep languages max_bytes max_runs max_time methods min_runs names no_progress output \
             parameter_step_size params pattern per_file place primed quiet read_only readers reads reference \
             repeat resume rosters runs save seed share size sizes space state stats suite target targets trace \
             warmup work write",
@@ -276,8 +275,6 @@ mod tests {
             ("race f --order name", "--order is about the files of a folder"),
             ("race --files-from l --follow", "--follow is about what is below a folder"),
             ("race FOLDER --state warm --metadata cold", "--metadata is about cold readings"),
-            ("race f --state warm --drop-caches", "--drop-caches is about cold readings"),
-            ("tune f --state warm --drop-caches", "--drop-caches is about cold readings"),
             ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
             ("race f --min-runs 3 --indifference 5%", "--indifference is about which trials stop first"),
             ("race f --check none", "--check is about commands, and there is none: -c"),
@@ -304,6 +301,7 @@ mod tests {
             "race --files-from l --order name",
             "race f --readers 1,2 --copies .",
             "race f --state cold --drop-caches --runs 3 --fills 1",
+            "race f --state warm --drop-caches",
             "suite mine.toml s3://b/k --commands-get-credentials",
             "suite newlines --percentiles --quiet --allow-device",
             "race --resume last --all --percentiles",
