@@ -14,9 +14,11 @@ KEEP_TARGET=$PWD/$name/build/target
 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 export PATH PYTHONWARNINGS KEEP_TARGET CARGO_PROFILE_RELEASE_OPT_LEVEL
 
-# Java starts hundreds of times for a moment: its second compiler would cost more than all tests.
+# Java starts hundreds of times for a moment: its second compiler would cost more than all tests. Other contenders are
+# compiled and tested at the same time.
 code=0
-said=$(JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 "${READLAB:?is not set: the program to test with}" verify "$name" 2>&1) || code=$?
+said=$(JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 "${READLAB:?is not set: the program to test with}" verify "$name" \
+    --deadline 2m 2>&1) || code=$?
 case $code:$said in
 [12]:*": not verified: it needs "* | [12]:*": it needs "* | [12]:*"cannot be downloaded"*)
     echo "SKIPPED: $said" >&2
