@@ -67,10 +67,10 @@ lints:
 CLOCK ?=
 tests: tests-ring1 examples
 
-# These tests wait a little for what they start: one more than processors keeps these busy.
+# These tests wait a little for what they start: two for each processor keep these busy.
 tests-ring1:
 	tests/part.sh build $(CARGO) test --workspace --tests --no-run
-	RUST_TEST_THREADS=$$(($$(nproc) + 1)) tests/part.sh ring1 $(CARGO) test --workspace --tests --no-fail-fast -- --skip ring2:: --show-output $(CLOCK)
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) tests/part.sh ring1 $(CARGO) test --workspace --tests --no-fail-fast -- --skip ring2:: --show-output $(CLOCK)
 
 # Those in documentation.
 examples:

@@ -74,9 +74,23 @@ fn verified(name: &str, methods: &str) {
     assert!(ok > if methods.is_empty() { 5 } else { methods.matches("--method").count() }, "{said}");
 }
 
+/// One method of each way that it is built: the others share its sessions, and their answers are those of the grids in
+/// `contenders/rust/tests`.
 #[test]
 fn rust_is_verified() {
-    verified("rust", "");
+    let some = [
+        "null",
+        "lines",
+        "read",
+        "mmap",
+        "io_uring",
+        "gzip",
+        "http",
+        "files-io_uring",
+        "walk",
+        "places-pread",
+    ];
+    verified("rust", &some.map(|method| format!("--method {method} ")).concat());
 }
 
 #[test]
@@ -140,6 +154,11 @@ fn what_is_found_is_printed_as_json() {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn every_method_of_rust_is_verified() {
+        verified("rust", "");
+    }
 
     #[test]
     fn every_method_is_right_on_a_file_larger_than_its_segments() {

@@ -23,7 +23,7 @@ fn decoders(archive: Archive) -> impl Iterator<Item = &'static Method> {
 fn contents() -> Vec<Vec<u8>> {
     let text = |lines: usize| (0..lines).flat_map(|n| format!("line {n} of some\n").into_bytes()).collect();
     let random = (0..300_001_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    vec![vec![], vec![b'x'], b"no\nend".to_vec(), text(1), text(40_000), vec![b'\n'; 2_000_000], random]
+    vec![vec![], vec![b'x'], b"no\nend".to_vec(), text(1), text(40_000), vec![b'\n'; 1_100_000], random]
 }
 
 /// The same content in every form of an archive.

@@ -16,12 +16,8 @@ impl Cholesky {
         for i in 0..size {
             for j in 0..=i {
                 let (above, row) = lower.split_at(i * size);
-                let done: f64 = if i == j {
-                    row[..j].iter().map(|it| it * it).sum()
-                } else {
-                    row[..j].iter().zip(&above[j * size..]).map(|(a, b)| a * b).sum()
-                };
-                let rest = entry(i, j) - done;
+                let other = if i == j { row } else { &above[j * size..] };
+                let rest = entry(i, j) - product(&row[..j], &other[..j]);
                 lower[i * size + j] = if i == j {
                     if rest <= 0.0 || rest.is_nan() {
                         return None;
@@ -40,8 +36,7 @@ impl Cholesky {
         let mut x = b.to_vec();
         for i in 0..self.size {
             let row = self.row(i);
-            let done: f64 = row[..i].iter().zip(&x).map(|(a, b)| a * b).sum();
-            x[i] = (x[i] - done) / row[i];
+            x[i] = (x[i] - product(&row[..i], &x[..i])) / row[i];
         }
         x
     }
@@ -59,7 +54,7 @@ impl Cholesky {
 
     /// L x.
     pub(super) fn times(&self, x: &[f64]) -> Vec<f64> {
-        (0..self.size).map(|i| self.row(i)[..=i].iter().zip(x).map(|(a, b)| a * b).sum()).collect()
+        (0..self.size).map(|i| product(&self.row(i)[..=i], &x[..=i])).collect()
     }
 
     pub(super) fn log_determinant(&self) -> f64 {
@@ -69,6 +64,20 @@ impl Cholesky {
     fn row(&self, i: usize) -> &[f64] {
         &self.lower[i * self.size..(i + 1) * self.size]
     }
+}
+
+/// The scalar product of two rows of one length. Nearly all time of a search is spent here: eight sums that do not wait
+/// for each other are several times as fast as one.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
@@ -94,6 +103,15 @@ mod tests {
         assert!((factor().log_determinant().exp() - 40.8).abs() < 1e-9);
         let back = factor().times(&factor().forward(&[1.0, -2.0, 3.0]));
         assert!(back.iter().zip([1.0, -2.0, 3.0]).all(|(is, was)| (is - was).abs() < 1e-12), "{back:?}");
+    }
+
+    #[test]
+    fn a_product_has_every_term_once() {
+        for length in 0..40_u32 {
+            let row: Vec<f64> = (1..=length).map(f64::from).collect();
+            let squares = f64::from(length * (length + 1) * (2 * length + 1) / 6);
+            assert_eq!(product(&row, &row), squares);
+        }
     }
 
     #[test]

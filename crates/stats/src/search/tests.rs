@@ -164,12 +164,23 @@ fn a_first_rung_that_was_cut_off_counts() {
     assert!((0..4).all(|at| search.behind(at).is_some()));
 }
 
+/// A search among so many, and its fresh readings.
+fn takes_a_fifth_of_the_exhaustive_readings(candidates: usize) {
+    let mut noise = Noise::new(3);
+    let search = searched(candidates, rules(candidates), |_, _| 1e6 * (0.05 * noise.normal()).exp());
+    assert!(search.readings.len() + 40 <= candidates * 2, "{candidates}: {}", search.readings.len());
+}
+
 #[test]
 fn the_usual_search_and_its_fresh_readings_take_a_fifth_of_the_exhaustive_ones() {
-    for candidates in [70, 120, 250] {
-        let mut noise = Noise::new(3);
-        let search = searched(candidates, rules(candidates), |_, _| 1e6 * (0.05 * noise.normal()).exp());
-        assert!(search.readings.len() + 40 <= candidates * 2, "{candidates}: {}", search.readings.len());
+    takes_a_fifth_of_the_exhaustive_readings(70);
+    takes_a_fifth_of_the_exhaustive_readings(120);
+}
+
+mod ring2 {
+    #[test]
+    fn a_large_search_takes_a_fifth_of_the_exhaustive_readings() {
+        super::takes_a_fifth_of_the_exhaustive_readings(250);
     }
 }
 
