@@ -244,7 +244,7 @@ fn what_readlab_says_into_a_raced_folder_is_left_out_of_it() {
     let home = home();
     let said = with_stream_in(&home, 2, "tree/log.txt", "race tree --runs 3").exits(0);
     let log = home.read("tree/log.txt");
-    assert!(log.contains("round 3"), "nothing was said into the folder: {log}");
+    assert!(log.contains("round "), "nothing was said into the folder: {log}");
     let out = said.out.replace(['\n', ' '], "");
     assert!(out.contains("Notread,forreadlabwritesthere:") && out.contains("tree/log.txt"), "{out}");
     // A list names its files: one of them would be written to while it is raced.
