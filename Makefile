@@ -21,6 +21,8 @@ export FILE
 INSTALL ?= yes
 export INSTALL
 export CARGO_TERM_PROGRESS_WHEN ?= never
+# Property tests draw the same cases in each run; `cargo test` alone draws others.
+export PROPTEST_RNG_SEED ?= 7
 
 .PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
