@@ -74,8 +74,8 @@ fn verified(name: &str, methods: &str) {
     assert!(ok > if methods.is_empty() { 5 } else { methods.matches("--method").count() }, "{said}");
 }
 
-/// One method of each way that it is built: the others share its sessions, and their answers are those of the grids in
-/// `contenders/rust/tests`.
+/// One method of each way that it is built: the others share its sessions, and the grids of
+/// `contenders/rust/tests` compare their answers.
 #[test]
 fn rust_is_verified() {
     let some = [

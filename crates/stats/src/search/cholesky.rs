@@ -66,8 +66,8 @@ impl Cholesky {
     }
 }
 
-/// The scalar product of two rows of one length. Nearly all time of a search is spent here: eight sums that do not wait
-/// for each other are several times as fast as one.
+/// The scalar product of two rows of one length. Most of the time of a search is spent here, so that
+/// eight sums are added that do not wait for each other.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];

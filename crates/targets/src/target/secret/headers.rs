@@ -63,7 +63,22 @@ const LONG: [(&str, Value); 12] = [
 ];
 
 /// A command line without the secrets in its headers and options. A variable of the shell is none.
+///
+/// A secret that is hidden may have held a quote, or the name of a program, by which other parts are
+/// read differently: the line is read again until nothing more is hidden.
 pub(super) fn hidden(command: &str) -> String {
+    let mut shown = values_hidden(command);
+    loop {
+        let again = values_hidden(&shown);
+        if again == shown {
+            return shown;
+        }
+        shown = again;
+    }
+}
+
+/// The line, read once. What differs from it has fewer characters, or fewer that are not hidden.
+fn values_hidden(command: &str) -> String {
     let has_client = command.split(|c: char| !is_name(c)).any(|word| CLIENTS.contains(&word));
     let (mut shown, mut done) = (String::new(), 0);
     for (at, _) in command.char_indices() {
@@ -246,17 +261,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_with_closed_quotes_is_hidden_once(
-            text in "curl ((curl|-H|-u|--header|Cookie|:|=|é|x|\\$| ){0,4} ('(curl|Cookie|:|=|x| ){0,4}'|\"(curl|Cookie|:|=|x| ){0,4}\") ){0,6}"
-        ) {
+        fn any_text_is_hidden_without_a_panic_and_once(text in "(curl|-H|-u|--header|Cookie|:|'|\"|\\\\| |=|é|x|\\$){0,24}") {
             let once = hidden(&text);
             prop_assert_eq!(hidden(&once), once);
-        }
-
-        /// Quotes that are not closed may end anywhere: what is hidden again may be more.
-        #[test]
-        fn any_text_is_hidden_without_a_panic(text in "(curl|-H|-u|--header|Cookie|:|'|\"|\\\\| |=|é|x|\\$){0,24}") {
-            hidden(&hidden(&text));
         }
     }
 }
