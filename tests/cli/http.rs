@@ -2,6 +2,7 @@
 //! their promises.
 
 use crate::home::{Export, Home, Trials, items};
+use crate::machine::on_path;
 use crate::scripted_server::{Request, Server, TEXT, good, raw, sized};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -25,10 +26,12 @@ fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     let exports = "--export-json a.json --export-markdown a.md";
     let said = home.race(server.url(), format!("{ONE} {exports}")).succeeds_silently();
     const UNKNOWN: &str = "state of the server's cache: unknown";
+    // `curl | wc -l` is the reference, if there is one.
+    let samples = if on_path("curl").is_some() { 6 } else { 3 };
     for part in [
         format!("fastest over http ({UNKNOWN}): "),
         format!("over http ({UNKNOWN}) · newlines · 13 B · {}", server.url()),
-        format!("proof: the answers of 6 samples; {UNKNOWN}"),
+        format!("proof: the answers of {samples} samples; {UNKNOWN}"),
         format!("caution: {}: The server is not readlab's: {UNKNOWN}", server.url()),
     ] {
         said.shows(&part);
@@ -186,7 +189,8 @@ fn a_url_that_changes_ends_the_race_as_a_file_that_changes_does() {
     let json = race(&server).exits(1);
     assert_eq!(json["end"]["reason"], "target_changed", "{json}");
     let all = json["trials"].to_string();
-    assert!(all.contains("changed its ETag from a to b while it was raced"), "{all}");
+    let words = ["changed its ETag from a to b", "while it was raced"];
+    assert!(words.iter().all(|it| all.contains(it)), "{all}");
 }
 
 mod ring2 {

@@ -224,12 +224,12 @@ fn a_parameter_makes_one_command_for_each_of_its_values_and_a_check_has_the_valu
 #[test]
 fn a_command_is_raced_as_it_is_written() {
     let home = home();
-    home.file("count.py", "import sys\nprint(sum(1 for _ in open(sys.argv[2])))\n");
+    home.file("count.pl", "open(my $file, '<', $ARGV[1]); my $lines = () = <$file>; print \"$lines\\n\";\n");
     let only = ["--method", "command/*"];
     let text = "grep -c level=all {} || echo 0";
     let json = race(&home, &[text], &[&only[..], &["--check", "none"]].concat()).exits(0);
     are_measured(&json, &[text]);
-    let option = "python3 count.py -p {}";
+    let option = "perl count.pl -p {}";
     let json = race(&home, &[option], &only).exits(0);
     assert_eq!(trial(&json, option, "warm")["outcome"], "measured", "{json}");
 }
