@@ -189,8 +189,9 @@ fn a_url_that_changes_ends_the_race_as_a_file_that_changes_does() {
     let json = race(&server).exits(1);
     assert_eq!(json["end"]["reason"], "target_changed", "{json}");
     let all = json["trials"].to_string();
-    let words = ["changed its ETag from a to b", "while it was raced"];
-    assert!(words.iter().all(|it| all.contains(it)), "{all}");
+    // Without curl the control that starts a process is read when the server changes.
+    let seen = if on_path("curl").is_some() { "" } else { ", seen after a reading by command/true," };
+    assert!(all.contains(&format!("changed its ETag from a to b{seen} while it was raced")), "{all}");
 }
 
 mod ring2 {
