@@ -30,6 +30,9 @@ const ROUNDS_MIN_OF_MANY: u32 = 3;
 /// So few trials share little noise.
 const FEW_TRIALS: usize = 3;
 
+/// One part in this many of a state's firm time is kept for counting what its contenders do inside.
+const COUNTING_PART: u64 = 8;
+
 /// One trial of a plan, with what it takes to start its contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
@@ -131,6 +134,14 @@ impl Plan {
         let ranked = self.trials.iter().filter(is_ranked).count();
         let is_race_of_many = self.rules.focus == Focus::First && ranked > FEW_TRIALS;
         if is_race_of_many { ROUNDS_MIN_OF_MANY } else { ROUNDS_MIN }
+    }
+
+    /// What the rounds of a state have of the time of that state.
+    pub fn rounds_ns(&self, state_ns: u64) -> u64 {
+        match self.rules.budget {
+            Budget::Firm(_) => state_ns - state_ns / COUNTING_PART,
+            Budget::Advised(_) => state_ns,
+        }
     }
 
     /// The order of one round: `live`, places in a list of trials, shuffled by the seed, the state

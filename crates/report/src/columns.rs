@@ -50,6 +50,7 @@ pub(super) struct Column {
     is_optional: bool,
     pub(super) in_terminal: InTerminal,
     pub(super) in_markdown: bool,
+    /// Whether the page's ranking has it.
     pub(super) in_ranking: bool,
     /// Its heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,

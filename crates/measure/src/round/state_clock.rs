@@ -4,9 +4,6 @@
 use crate::plan::{Budget, Plan};
 use readlab_model::trial::CacheState;
 
-/// One part in this many of a state's firm time is kept for counting what its contenders do inside.
-const COUNTING_PART: u64 = 8;
-
 /// Of what is left of a firm time, starting contenders may take one part in this many: a start
 /// takes as long as a turn or more, and each contender needs a few readings.
 const STARTING_PART: u64 = 4;
@@ -28,10 +25,13 @@ impl StateClock {
         let budget = plan.rules.budget;
         let left_ns = budget.time().0.saturating_sub(now_ns);
         let part_ns = left_ns / parts.max(1) as u64;
-        let counting_ns = if matches!(budget, Budget::Firm(_)) { part_ns / COUNTING_PART } else { 0 };
-        let counting_end_ns = now_ns.saturating_add(part_ns);
-        let (end_ns, rounds_min) = (counting_end_ns - counting_ns, plan.rounds_min(state));
-        StateClock { budget, start_ns: now_ns, end_ns, counting_end_ns, rounds_min }
+        StateClock {
+            budget,
+            start_ns: now_ns,
+            end_ns: now_ns.saturating_add(plan.rounds_ns(part_ns)),
+            counting_end_ns: now_ns.saturating_add(part_ns),
+            rounds_min: plan.rounds_min(state),
+        }
     }
 
     /// The clock of the first part of this state, a share from 0 to 1.

@@ -31,6 +31,13 @@ pub struct InspectPlan {
     pub trace: bool,
 }
 
+impl InspectPlan {
+    /// Whether contenders are inspected after their rounds, which takes a part of the time of the run.
+    pub fn inspects(&self) -> bool {
+        *self != InspectPlan::default()
+    }
+}
+
 /// Where flame graphs are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlameGraphPaths {

@@ -313,7 +313,7 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn inspects(&self) -> bool {
-        self.inspected != InspectPlan::default()
+        self.inspected.inspects()
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {

@@ -21,16 +21,15 @@ const READINGS_MIN: u64 = 3;
 /// need less than the plain reading, and many trials stop early.
 const ADVISED_SLACK: u64 = 4;
 
-/// Part of a firm time that rounds do not have.
-const COUNTING_PART: u64 = 8;
-
-/// What the plain reading has shown.
+/// What the plain reading has shown, and what else takes time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Predicted {
     pub(super) wall: Duration,
     /// The CPU time of it: a reading from memory waits for no device.
     pub(super) cpu: Duration,
     pub(super) elapsed: Duration,
+    /// Whether a part of the run is an inspection after all rounds.
+    pub(super) inspects: bool,
 }
 
 impl Predicted {
@@ -89,11 +88,11 @@ fn reason(reading: Nanos) -> String {
 
 /// The time that the readings of a state may take; `None` where nothing is left out for it.
 fn state_ns(plan: &Plan, config: &RunConfig, predicted: Predicted) -> Option<u64> {
-    let parts = plan.states.len().max(1) as u64;
+    let parts = (plan.states.len() + usize::from(predicted.inspects)).max(1) as u64;
     match plan.rules.budget {
         Budget::Firm(time) => {
             let part_ns = time.0.saturating_sub(Nanos::from(predicted.elapsed).0) / parts;
-            Some(part_ns - part_ns / COUNTING_PART)
+            Some(plan.rounds_ns(part_ns))
         }
         // Who names trials, or asks for all, gets them.
         Budget::Advised(time) if plan.rules.focus == Focus::First && is_usual(config) => {
@@ -181,7 +180,7 @@ mod tests {
 
     fn predicted(seconds: u64) -> Predicted {
         let wall = Duration::from_secs(seconds);
-        Predicted { wall, cpu: wall, elapsed: wall }
+        Predicted { wall, cpu: wall, elapsed: wall, inspects: false }
     }
 
     /// The trials that do not wait.
@@ -207,6 +206,14 @@ mod tests {
             "{said}"
         );
         assert!(waiting(&plan).iter().all(|reason| reason.contains("3.00 s")));
+    }
+
+    #[test]
+    fn an_inspection_has_a_part_of_a_firm_time_as_each_state_has() {
+        let mut plan = planned(Budget::Firm(Nanos(93 * SECOND)));
+        let predicted = Predicted { inspects: true, ..predicted(3) };
+        fit(&mut plan, &config(&[], false), predicted).unwrap();
+        assert_eq!(names(&plan, COLD), ["null", "resident", "a"], "two of 26 s with three readings of 3 s");
     }
 
     #[test]

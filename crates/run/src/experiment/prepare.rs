@@ -58,13 +58,13 @@ impl Experiment {
         let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, references } = plan;
         planner::name_first(&mut plan, &participants::requested(config));
-        let predicted = Predicted { wall, cpu, elapsed: begun.elapsed() };
+        let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
+        let predicted = Predicted { wall, cpu, elapsed: begun.elapsed(), inspects: inspect.inspects() };
         let left_out = match (&rounds, &user.shape) {
             (Rounds::All, Shape::One | Shape::Readers(_)) => affordable::fit(&mut plan, config, predicted),
             // The ranks of a fleet must plan alike, and each predicts another time.
             (_, Shape::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
         };
-        let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
         let agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
         let header = header_lines::header(config.kind, plan.rules.seed, reference, references, agenda);
         let participants = header_lines::participants(contenders, &plan).into_iter();
